@@ -1,6 +1,7 @@
--- Consolidation: memories that say the same become one, what is contradicted gives way, goals past their date are put away.
+-- Consolidation: merges memories that say the same, retires contradicted ones, and archives goals whose date has
+-- passed.
 
--- Two memories that may be about the same thing: both about the same person (or thing), both facts or both learnings.
+-- Tests whether two memories can be about the same thing: same subject, and both facts or both learnings.
 create or replace function relay.of_one_kind(p_one relay.memory, p_other relay.memory) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_one.space_id = p_other.space_id and p_one.subject_id is not distinct from p_other.subject_id
@@ -8,7 +9,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         and (p_one.kind = 'learning') = (p_other.kind = 'learning')
 $$;
 
--- The older memories that are nearest to one by its words, three at most.
+-- Returns up to three older memories with the most similar words.
 create or replace function relay.near_by_words(p_memory relay.memory) returns setof bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select o.id from memory o
@@ -17,7 +18,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by similarity(o.content, p_memory.content) desc, o.id limit 3
 $$;
 
--- The older memories that are nearest to one by what they mean, three at most; none where either has no vector.
+-- Returns up to three older memories with the most similar meaning; none if either has no vector.
 create or replace function relay.near_by_meaning(p_memory relay.memory) returns setof bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as materialized (
@@ -32,7 +33,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by v.vector <=> own.vector, o.id limit 3
 $$;
 
--- The latest memories before one, of the same kind and about the same, three at most.
+-- Returns the three latest earlier memories of the same kind and subject.
 create or replace function relay.latest_before(p_memory relay.memory) returns setof bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select o.id from memory o
@@ -41,8 +42,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by o.id desc limit 3
 $$;
 
--- Two memories as the one that was said first and the one that was said last; said at once, as they were kept. What was
--- said long ago may be learned late, as after an import.
+-- Orders two memories by when they were said, and by id if that is equal. An import can bring old statements late, so
+-- the order of learning is not enough.
 create or replace function relay.in_order(p_one relay.memory, p_other relay.memory)
 returns table (older relay.memory, newer relay.memory)
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -50,8 +51,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select (relay.memory_said_at(p_one), p_one.id) < (relay.memory_said_at(p_other), p_other.id) as one_first) said
 $$;
 
--- The memories kept before one with which it is compared: the nearest by words and by meaning; without a vector, the
--- latest. None of which neither could be put together with the other nor replace it.
+-- Returns the earlier memories to compare a memory with: nearest by words and by meaning, or the latest if there is no
+-- vector. Leaves out pairs that may neither merge nor replace each other.
 create or replace function relay.near_older(p_memory relay.memory) returns setof relay.memory
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -67,9 +68,9 @@ begin
                     and relay.not_unasked(p.older, p.newer, 'supersede')));
 end $$;
 
--- The pairs of memories of a space that may say the same or contradict each other: of the next 5 memories after p_after
--- that are new since the last night, each with those kept before that are near it. {pairs: [{older, newer}: {id, content,
--- at: when it was said last}], after: the last memory that was looked at; null when there is none left}.
+-- Returns pairs that may say the same or contradict each other, for the next 5 memories after p_after that are new
+-- since the last night: {pairs: [{older, newer}: {id, content, at: when it was last said}], after: the last memory
+-- examined, null when done}.
 create or replace function public.relay_pairs(p_space_id bigint, p_after bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with fresh as materialized (
@@ -86,15 +87,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from fresh f, lateral relay.near_older(f.m) o, lateral relay.in_order(o, f.m) p))
 $$;
 
--- The goals of a space whose date has passed, 500 at most: [{id, content}].
+-- Returns the space's goals whose date has passed, up to 500: [{id, content}].
 create or replace function public.relay_past_goals(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content)), '[]') from (
         select id, content from relay.past_goals() where space_id = p_space_id order by id limit 500) past
 $$;
 
--- Takes a memory out of use by an action (merge, supersede, archive), another in its place where there is one: the change
--- is that other one's then, as where an answer replaces a memory. p_stood: the other one is there without this, too.
+-- Takes a memory out of use by an action (merge, supersede, archive). If another memory replaces it, the change belongs
+-- to that one. p_stood: the other memory exists regardless of this change.
 create or replace function relay.retire(p_memory relay.memory, p_action text, p_by bigint, p_stood boolean)
 returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -108,16 +109,16 @@ begin
         to_jsonb(p_memory) || case when p_stood then '{"stood": true}' else '{}' end::jsonb);
 end $$;
 
--- Whether nobody but a person may put one memory into the place of another: what rests on others' words touches nothing
--- that rests on the person's own, or is pinned.
+-- Tests whether only a person may merge or replace this pair: what comes from other people's words must not change what
+-- comes from the person's own, or what is pinned.
 create or replace function relay.not_unasked(p_older relay.memory, p_newer relay.memory, p_action text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_newer.tainted and (not p_older.tainted or p_older.pinned)
         or case p_action when 'supersede' then p_older.pinned else p_older.tainted and not p_newer.tainted end
 $$;
 
--- Two memories as one that says p_content: it takes over where the newer came from, and the evidence, weight and pin of
--- both. Its number.
+-- Merges two memories into one that says p_content. It keeps the newer one's origin and the evidence, weight and pin of
+-- both. Returns its number.
 create or replace function relay.merged(p_older relay.memory, p_newer relay.memory, p_content text, p_derivation jsonb)
 returns bigint
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -136,9 +137,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
     returning id
 $$;
 
--- Carries a plan out, in order: {action: merge, older, newer, content, derivation}, {action: supersede, older, newer},
--- {action: archive, older}; each memory as {id, content}. What is no longer active, or says something else by now, is
--- left alone, and so is what is pinned or untainted beside what is not. Returns {merged, superseded, archived}.
+-- Applies a plan in order: {action: merge, older, newer, content, derivation}, {action: supersede, older, newer},
+-- {action: archive, older}; each memory as {id, content}. Skips memories that are no longer active, were reworded, are
+-- pinned, or would be changed by a tainted one. Returns {merged, superseded, archived}.
 create or replace function relay.carry_out(p_space_id bigint, p_plan jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -174,8 +175,8 @@ begin
     return counts;
 end $$;
 
--- Carries out what a night found for a space among its new memories up to p_through (null: all of them); that is all
--- for this night. Null when it was done already.
+-- Applies a night's plan to a space's new memories up to p_through (null: all) and marks the space done for this night.
+-- Null if it was already done.
 create or replace function public.relay_consolidate(p_space_id bigint, p_plan jsonb, p_through bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -184,9 +185,8 @@ begin
     return case when found then relay.carry_out(p_space_id, p_plan) end;
 end $$;
 
--- Keeps what a night found for a space until a person has said whether it is to be done, and queues the question to the
--- people p_to, once. What is queued carries its consolidation_id, for the buttons that answer it. (Earlier versions bring
--- buttons, with {number} in their data.)
+-- Stores a night's plan until a person approves it, and queues the question to p_to once. Queued messages carry
+-- consolidation_id for their buttons. (Earlier versions pass buttons with {number} in their data.)
 create or replace function public.relay_ask_consolidation(
     p_space_id bigint, p_bot_id bigint, p_plan jsonb, p_lost integer, p_active integer, p_through bigint, p_to jsonb,
     p_notice jsonb)
@@ -210,15 +210,15 @@ begin
     return to_jsonb(asked is not null);
 end $$;
 
--- The space of a question whether so much may be done: {id, kind, owner_id, chat_id}; null when it is settled.
+-- Returns the space of an open question: {id, kind, owner_id, chat_id}; null once it is settled.
 create or replace function public.relay_consolidation(p_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', s.id, 'kind', s.kind, 'owner_id', s.owner_id, 'chat_id', s.chat_id)
     from consolidation c join space s on s.id = c.space_id where c.id = p_id
 $$;
 
--- A person has said whether it is to be done. Left as they are, goals are not asked about again until they get another
--- date. Returns what was done ({}: nothing); null when it was settled before.
+-- Settles a question by a person's decision. Goals that are kept are not asked about again unless they get a new date.
+-- Returns what was done ({}: nothing); null if it was already settled.
 create or replace function public.relay_settle_consolidation(p_id bigint, p_go boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -1,7 +1,7 @@
--- Replies on their way: stored, marked sending before they are sent, marked sent after.
+-- Delivery of replies: each part is stored, marked as sending, sent, and marked as sent.
 
--- The highest message id that Telegram can have given out before a message that is sent now. Private chats and basic
--- groups share one counter; a supergroup (id below -10^12) has its own.
+-- Returns the highest message id that Telegram can have assigned before a message that is sent now. Private chats and
+-- basic groups share one counter; each supergroup (id below -10^12) has its own.
 create or replace function relay.message_id_floor(p_bot_id bigint, p_chat_id bigint) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(case when p_chat_id > -1000000000000 then
@@ -11,8 +11,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     end, 0)
 $$;
 
--- Marks a part as being sent, with its text (or its file's name; a voice note has neither) and the floor above which it
--- will be found should its response be lost.
+-- Marks a part as sending. Stores its text (or file name; a voice note has neither) and the id floor above which
+-- recovery looks for it if the response is lost.
 create or replace function relay.mark_sending(p_turn_id bigint, p_seq integer) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update outbox set status = 'sending', sending_text = coalesce(request ->> 'text', request #>> '{file,name}'),
@@ -20,11 +20,10 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where turn_id = p_turn_id and seq = p_seq
 $$;
 
--- Stores the parts of a turn's reply once and marks the first as being sent. A streaming preview that is in the chat
--- already takes the first part's place and will be edited; so does each message of an answer that this one replaces,
--- and those for which there is no part any more are to be deleted. A part that was being sent before this call, such as
--- an echo, is uncertain: it may be in the chat. Raises RL002 when the reply is the answer that relay_finish saved
--- (`answered`) and the server has lost that: it would be told, and not remembered.
+-- Stores the parts of a turn's reply once and marks the first as sending. A streaming preview becomes the first part
+-- and is edited; so do the messages of a replaced answer, and those left over are deleted. A part that was already
+-- sending, such as an echo, is uncertain: it may be in the chat. Raises RL002 if the reply is an answer (`answered`)
+-- that relay_finish saved and the server lost: it would be shown but not remembered.
 create or replace function public.relay_deliver(
     p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb, p_answered boolean default false)
 returns jsonb
@@ -62,8 +61,8 @@ begin
         from outbox d where d.turn_id = held.id), '[]');
 end $$;
 
--- A streaming preview in a group is a real message: it is stored as part 1 before it is sent. Storing it again (the
--- response was lost) changes nothing more.
+-- Stores a streaming preview in a group as part 1 before it is sent, because it is a real message there. Safe to
+-- repeat.
 create or replace function public.relay_preview(
     p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_chat_id bigint, p_request jsonb)
 returns jsonb
@@ -78,9 +77,8 @@ begin
     return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = 1);
 end $$;
 
--- Marks parts as sent (or failed, or a preview in the chat), and closes the turn after the last. Returns whether the
--- lane has more to do (or something is to be said), and which jobs have something to do. (summary is
--- what an older version asks for.)
+-- Marks parts as sent, failed or previewed, and closes the turn after the last one. Returns whether the lane has more
+-- to do (or queued messages wait), and which jobs are due. (`summary` is for older versions.)
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
 returns jsonb
@@ -114,7 +112,7 @@ begin
         'owed', owed, 'summary', owed <> '[]');
 end $$;
 
--- Marks what was sent, and the next part as being sent; returns that part.
+-- Marks a part as sent and the next one as sending; returns the next one.
 create or replace function public.relay_sending(p_turn_id bigint, p_fence bigint, p_results jsonb, p_seq integer)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -124,7 +122,7 @@ begin
     return (select to_jsonb(d) from outbox d where d.turn_id = p_turn_id and d.seq = p_seq);
 end $$;
 
--- A part whose message in the chat cannot be edited becomes one that is being sent anew; returns it.
+-- Turns a part whose message can't be edited into a new message, marked as sending; returns it.
 create or replace function public.relay_sending_anew(p_turn_id bigint, p_fence bigint, p_seq integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -135,7 +133,7 @@ begin
     return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = p_seq);
 end $$;
 
--- A voice note that cannot be: the line that takes its place is stored and marked as being sent; returns it.
+-- Replaces a voice note that can't be sent with a line of text, marked as sending; returns it.
 create or replace function public.relay_sending_instead(
     p_turn_id bigint, p_fence bigint, p_seq integer, p_request jsonb)
 returns jsonb
@@ -148,8 +146,7 @@ begin
     return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = p_seq);
 end $$;
 
--- The user stopped a delivery: what was not sent never will be, and a line that says so is its last part, marked as
--- being sent.
+-- Stops a delivery for the user: drops unsent parts and adds a last part that says so, marked as sending.
 create or replace function public.relay_stop_delivery(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_request jsonb)
 returns jsonb
@@ -166,7 +163,7 @@ begin
     on conflict do nothing;
     perform relay.mark_sending(held.id, last);
     update message set status = 'stopped' where id = held.assistant_message_id and status = 'complete';
-    -- What the answer changed in memory was to stand under its last text: it is told under this line instead.
+    -- The line about memory changes was due under the last text; it goes under this line instead.
     if exists (select from outbox where turn_id = held.id and error = 'stopped' and request ? 'text'
         and not request ? 'say' and echo_of is null)
     then
@@ -175,8 +172,8 @@ begin
     return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = last);
 end $$;
 
--- Which of the ids above a floor are known, so that a lost part is looked for among the others. near: ids of a private
--- chat or basic group around the highest that is known of that chat itself, for servers that count in each of them.
+-- Returns which ids above a floor are known, so that recovery looks for a lost part among the others. near: ids around
+-- the highest known id of the chat itself, for servers that count private chats and basic groups separately.
 create or replace function public.relay_known_ids(p_bot_id bigint, p_chat_id bigint, p_above bigint, p_limit integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -194,10 +191,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select from posted where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = id)), '[]'))
 $$;
 
--- What was heard in a recording, shown in the chat before the answer, and its corrections.
+-- Echoes: the transcript of a recording, shown before the answer, and its corrections.
 
--- Stores the echo of a Telegram message of a turn once, as a part of the reply that stands before all others, marked as
--- being sent. uncertain: it was being sent before this call, and may be in the chat.
+-- Stores the echo of a turn's recording once, as a part before all others, marked as sending. uncertain: it was already
+-- sending, and may be in the chat.
 create or replace function public.relay_echo(p_turn_id bigint, p_fence bigint, p_heard bigint, p_request jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -218,8 +215,8 @@ begin
     return (select to_jsonb(d) || '{"uncertain": false}' from outbox d where d.id = own.id);
 end $$;
 
--- Blocks of a message in which somebody was heard, with what they really said. A recording that the message only
--- replies to is another's.
+-- Returns a message's blocks with the transcript replaced by what was really said. Leaves recordings that the message
+-- only replies to.
 create or replace function relay.with_heard(p_blocks jsonb, p_text text) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(case when one ? 'heard' and not one ? 'replied' then one || jsonb_build_object(
@@ -227,9 +224,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from jsonb_array_elements(p_blocks) with ordinality as b (one, place)
 $$;
 
--- Somebody replied to a message of ours with what they really said in a recording: where that message is its echo, and
--- the recording theirs, what they said gets this wording (once, however often this is called). turn_id: the turn that
--- took the recording; last: nothing was said after it; answered: the turn whose answer to it stands. Null: the reply is a message like any other.
+-- Handles a reply that corrects a transcript. If the message is the echo of the person's own recording, stores the new
+-- wording; safe to repeat. turn_id: the turn of the recording; last: nothing was said after it; answered: the turn
+-- whose answer stands. Null if the reply is an ordinary message.
 create or replace function public.relay_correct(
     p_turn_id bigint, p_fence bigint, p_chat_id bigint, p_telegram_message_id bigint, p_text text)
 returns jsonb

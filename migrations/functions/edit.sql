@@ -1,12 +1,12 @@
--- Messages that their author edits, and answers that take the place of others.
+-- Edited messages, and answers that replace others.
 
--- What a Telegram message says.
+-- Returns the text of a Telegram message.
 create or replace function relay.text_of(p_message jsonb) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select coalesce(nullif(p_message ->> 'text', ''), p_message ->> 'caption', '')
 $$;
 
--- The stored update of a message that has not been answered, in the queue or in its lane's open turn.
+-- Finds the stored update of an unanswered message, in the queue or in its lane's open turn.
 create or replace function relay.queued_message(p_edit jsonb) returns relay.inbox
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (
@@ -23,9 +23,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     limit 1
 $$;
 
--- Lets an edit take the place of a message that no turn has begun with; a turn that has claimed it goes back to the
--- queue, so that it reads it again. taken: that is all there is to do. busy: its turn is about to save it, or to leave
--- it out. Null: it does not wait any more.
+-- Applies an edit to a message whose answer has not begun. A turn that has claimed it returns to the queue and reads it
+-- again. taken: nothing more to do. busy: its turn is about to save or discard it. Null: the message is no longer
+-- waiting.
 create or replace function relay.edit_queued(p_edit jsonb) returns text
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -34,7 +34,7 @@ declare
 begin
     loop
         queued := relay.queued_message(p_edit);
-        -- The turn before its update, as everybody locks them.
+        -- Lock the turn before its update, in the order that everything else uses.
         select * into held from turn where id = queued.turn_id for update;
         if queued.update_id is null or held.status <> 'working' or exists (
             select from posted where bot_id = queued.bot_id and chat_id = (p_edit ->> 'chat_id')::bigint
@@ -60,8 +60,8 @@ begin
     end loop;
 end $$;
 
--- Keeps what a message said, and lets it say what its author made of it. False: nothing is new in it, or it is one of
--- several that cannot be told apart.
+-- Stores a message's old wording and sets the new one. False if nothing changed, or the message is one of several that
+-- can't be told apart.
 create or replace function relay.reword(p_message relay.message, p_posted relay.posted, p_edit jsonb) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -80,7 +80,7 @@ begin
     return true;
 end $$;
 
--- Whether a message is the last that anybody said in its thread since the last /new.
+-- Tests whether a message is the last one in its thread since the last /new.
 create or replace function relay.is_last_said(p_message relay.message) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_message.id >= t.context_from and not exists (
@@ -88,7 +88,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from thread t where t.id = p_message.thread_id
 $$;
 
--- The turn whose answer to a message stands; null when there is none.
+-- Returns the turn whose answer to a message is current; null if there is none.
 create or replace function relay.standing_answer(p_message relay.message) returns relay.turn
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select t.* from turn t join message a on a.id = t.assistant_message_id
@@ -96,8 +96,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by t.id desc limit 1
 $$;
 
--- What an answer's last message of text shows (a line in place of a voice note is none): where it is, its buttons when
--- it was sent, what its turn changed in memory, and whether it has a ◆.
+-- Returns the last text message of an answer (not a line that replaces a voice note): where it is, its original
+-- buttons, its turn's memory changes, and whether it has a ◆.
 create or replace function relay.shown_last(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', p_turn.id, 'chat_id', d.chat_id, 'message_id', d.telegram_message_id,
@@ -109,8 +109,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by d.seq desc limit 1
 $$;
 
--- A message was edited by its author. busy: it is being answered as it was, so ask again later. offer: its answer is
--- to the old wording, and this is where a new one can be offered.
+-- Handles an edit by a message's author. busy: the old wording is being answered, so retry later. offer: the answer
+-- fits the old wording; a new one can be offered there.
 create or replace function public.relay_edit(p_edit jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -159,8 +159,8 @@ begin
     return '{}';
 end $$;
 
--- How a turn stands, to somebody who wants its message answered again. asked: it was they who said it. stands: no later
--- turn has answered it. last: nothing was said after it. Null: there is no such turn.
+-- Returns the state of a turn for a person who wants a new answer. asked: the person sent the message. stands: no later
+-- turn has answered it. last: nothing was said after it. Null if there is no such turn.
 create or replace function public.relay_standing(p_turn_id bigint, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('asked', t.user_id = p_user_id,
@@ -171,8 +171,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from turn t left join message m on m.id = t.user_message_id where t.id = p_turn_id
 $$;
 
--- The turn whose answer a new one takes the place of: the one that stands, where a button asked for that, or where the
--- turn that is tried again was to do it and has no answer.
+-- Returns the turn whose answer a new one replaces: the current answer, if a button asked for it, or if the retried
+-- turn was to replace one and has no answer yet.
 create or replace function relay.turn_to_replace(p_message_id bigint, p_input jsonb) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select (relay.standing_answer(m)).id from message m
@@ -181,8 +181,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and t.assistant_message_id is null and t.replaces_turn_id is not null))
 $$;
 
--- What a turn's message did to memory by the answer to it. What was learned of other messages afterwards is only told
--- under that answer. What somebody decided about themselves stands for itself.
+-- Returns the memory changes that a turn's message made through its answer. Leaves out later findings from other
+-- messages, which are only announced there, and people's own decisions.
 create or replace function relay.taught_by(p_turn_id bigint) returns setof relay.memory_change
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select c.* from memory_change c join turn t on t.id = c.turn_id join memory m on m.id = c.memory_id
@@ -191,8 +191,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             or m.derivation ->> 'name' not in ('judge', 'keyword judge'))
 $$;
 
--- Memories without those that an answer taught which is about to be replaced: they come from words that were taken
--- back.
+-- Filters out memories learned from the answer that is about to be replaced: its question was withdrawn.
 create or replace function relay.without_taught(p_turn_id bigint, p_memories jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when p_turn_id is null then p_memories else (
@@ -203,8 +202,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 and c.action in ('learn', 'supersede', 'merge') and c.status = 'applied')) end
 $$;
 
--- Takes back what the answer that a turn replaces did to memory, the last change first. What was changed again since
--- stays.
+-- Undoes the memory changes of the replaced answer, last change first. Keeps what has changed again since.
 create or replace function relay.withdraw_taught(p_turn relay.turn) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -218,7 +216,7 @@ begin
     end loop;
 end $$;
 
--- What was taken back just now for a turn's answer, and is not taught again by it.
+-- Lists what was just undone for a turn's answer; the answer does not teach it again.
 create or replace function relay.withdrawn_for(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(one order by c.id), '[]')
@@ -229,9 +227,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where n.turn_id = p_turn.id and lower(m.content) = lower(one ->> 'content'))
 $$;
 
--- The texts of an answer that takes another's place get the other's messages in the chat, in order, to be edited. Those
--- that are left over, and files, become parts of their own, to be deleted. What stands in another chat (a group that
--- has become a supergroup) is out of reach.
+-- Reuses the messages of a replaced answer for the new texts, in order, by editing them. Leftover messages and files
+-- become parts to delete. Messages in another chat (a group that became a supergroup) are out of reach.
 create or replace function relay.take_over_parts(p_turn relay.turn) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -262,16 +259,15 @@ begin
     end loop;
 end $$;
 
--- What a message says, and what it said before that.
+-- Message wordings, present and past.
 
--- How many wordings a message had before its present one.
+-- Counts a message's earlier wordings.
 create or replace function relay.wordings(p_message_id bigint) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select count(*) from message_version where message_id = p_message_id
 $$;
 
--- Gives a message that came in several what its parts say now; what only goes on with the part before stays one block
--- with it.
+-- Sets the parts of a message that came as several. A part that continues the one before shares its block.
 create or replace function relay.join_parts(p_message relay.message) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -295,8 +291,7 @@ begin
     update message set text = left(btrim(said, E' \n'), 400000), blocks = whole where id = p_message.id;
 end $$;
 
--- Keeps what a message said, and lets it (of one that came in several, the part that a Telegram message was) say
--- something else.
+-- Stores a message's old wording and sets a new one; for a message in several parts, only the edited part changes.
 create or replace function relay.give_wording(
     p_message relay.message, p_posted relay.posted, p_text text, p_blocks jsonb)
 returns void
@@ -315,7 +310,7 @@ begin
     update message set untrusted = jsonb_path_exists(blocks, '$[*].untrusted') where id = p_message.id;
 end $$;
 
--- The words in blocks: those of a file (p_file), or those beside it. A file that the message only replies to is none.
+-- Returns the words in blocks: of a file (p_file), or beside it. Files that the message only replies to don't count.
 create or replace function relay.words_in(p_blocks jsonb, p_file boolean) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select coalesce(btrim(string_agg(one ->> 'text', E'\n' order by place), E' \n'), '')
@@ -323,8 +318,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     where one ->> 'type' = 'text' and (one ? 'file') = p_file and not one ? 'unread' and not one ? 'replied'
 $$;
 
--- An edit of what stands under a file, with what was read of that file when it came: p_text and p_blocks are what the
--- message says now. An edit of anything else stays as it is.
+-- Edits a caption and keeps what was read from the file: p_text and p_blocks are the new message. Other edits stay as
+-- they are.
 create or replace function relay.with_file(p_edit jsonb, p_text text, p_blocks jsonb) returns jsonb
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -334,7 +329,7 @@ begin
     if not p_edit -> 'blocks' @> '[{"type": "attachment"}]' then
         return p_edit;
     end if;
-    -- A picture has words (that there is one) which stand in no block.
+    -- A picture has a text (that it exists) that is in no block.
     words := case when right(p_text, length(beside)) = beside then left(p_text, length(p_text) - length(beside))
         else relay.words_in(p_blocks, true) end;
     return p_edit || jsonb_build_object(
@@ -351,10 +346,10 @@ begin
                     and stored.one #> '{file,unique_id}' = given.one #> '{file,unique_id}') as read));
 end $$;
 
--- Reactions: what somebody thinks of a message, kept for later.
+-- Reactions.
 
--- The reactions of a person at a message of the assistant's, or at one of their own, as they stand since p_at (Unix
--- seconds). Those that do not stand any more are kept as taken back; what is older than what is known changes nothing.
+-- Stores a person's reactions to a message as of p_at (Unix seconds). Removed reactions are kept as withdrawn; an
+-- update older than what is stored changes nothing.
 create or replace function public.relay_react(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint, p_emojis jsonb, p_at bigint)
 returns jsonb
@@ -362,7 +357,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     about message;
 begin
-    -- Locked, so that one change comes after the other.
+    -- Locked, so that changes apply one after the other.
     select m.* into about from posted p join message m on m.id = p.message_id
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
         and (m.role = 'assistant' or m.user_id = p_user_id)
@@ -385,15 +380,15 @@ begin
     return to_jsonb(true);
 end $$;
 
--- Whether an answer has a ◆ that proposes to keep it: its person wants that, and it is not off the record.
+-- Tests whether an answer gets a ◆: the person wants it, and the session is on the record.
 create or replace function relay.can_be_kept(p_turn relay.turn) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_turn.assistant_message_id is not null and coalesce((p_turn.told #>> '{choices,keep}')::boolean, true)
         and not coalesce(p_turn.told -> 'signs', '[]') ? 'private'
 $$;
 
--- Takes the ◆ from the answer that a message of ours is part of, for whoever it answers. Returns what its last message
--- shows then; null where there is no ◆ to take.
+-- Removes the ◆ from the answer that a message is part of, if it answers this person. Returns what its last message
+-- shows then; null if there is no ◆.
 create or replace function public.relay_take_keep(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
 returns jsonb

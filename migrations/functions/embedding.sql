@@ -1,8 +1,8 @@
--- Vectors: what needs one, and what was made.
+-- Vectors: entries that need one, and storing them.
 
--- Enters what turns wrote, leases entries that need a vector, the newest first, and returns how their texts begin:
--- [{entry_id, since, said, text, hash}], `said`: by a person. One that was taken before and not stored comes again after p_lease_seconds, then after
--- twice that, up to a day.
+-- Indexes what turns wrote, then leases entries that need a vector, newest first: [{entry_id, since, said (by a
+-- person), text (its beginning), hash}]. An entry that was leased and not stored returns after p_lease_seconds, then
+-- after twice that, up to a day.
 create or replace function public.relay_take_embed_due(p_limit integer, p_lease_seconds integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.enter_due(50);
@@ -21,15 +21,15 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from taken t join entry e on e.id = t.entry_id, lateral (select coalesce(relay.entry_text(e), '') as text) own
 $$;
 
--- Stores vectors: [{entry_id, since, hash, vector}]; a vector of null says that there is nothing to embed. Returns how many
--- rows were. One whose text has changed since it was taken is not, and is due at once.
+-- Stores vectors: [{entry_id, since, hash, vector}]; a null vector means there is nothing to embed. Returns how many
+-- were stored. An entry whose text has changed since the lease is skipped and due at once.
 create or replace function public.relay_store_embeddings(p_model text, p_rows jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with given as (
         select (one ->> 'entry_id')::bigint as entry_id, (one ->> 'since')::timestamptz as since, one ->> 'hash' as hash,
             (one ->> 'vector')::vector as vector
         from jsonb_array_elements(p_rows) one),
-    -- Never waits for somebody who erases: those are locked in the other order.
+    -- Never waits for an erasure, which locks in the other order.
     own as (
         select e.id, e.space_id, md5(coalesce(relay.entry_text(e), '')) as hash from entry e
         where e.id in (select entry_id from given) order by e.id for key share skip locked),
@@ -47,12 +47,12 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where entry_id in (
             select entry_id from embed_due
             where entry_id in (select entry_id from given except select entry_id from fits) for update skip locked)),
-    -- Not where it was put down again just now.
+    -- Skips entries that were just queued again.
     done as (delete from embed_due d using fits f where d.entry_id = f.entry_id and d.since = f.since)
     select to_jsonb(count(*)) from fits
 $$;
 
--- Gives back what was taken and not embedded, for no fault of its own.
+-- Releases leases without counting a failure.
 create or replace function public.relay_return_embed_due(p_entries jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with returned as (
@@ -61,8 +61,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from returned
 $$;
 
--- How it stands with a model's vectors: {entries, embedded, due, of_other_models, serves, rebuilding}. `serves`: the
--- model that questions are asked with, because it has the most vectors; p_model where none is ahead of it.
+-- Returns a model's progress: {entries, embedded, due, of_other_models, serves, rebuilding}. `serves`: the model with
+-- the most vectors, which questions use; p_model if none is ahead of it.
 create or replace function public.relay_embedding_status(p_model text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with made as (select model, count(*) as many from embedding group by model),
@@ -78,8 +78,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from own
 $$;
 
--- Puts down to be embedded, behind all that is new: entries whose vector another model made, up to p_limit. Returns how
--- many. Their vectors serve until they are replaced, so it goes on where it was, whoever breaks it off.
+-- Queues entries whose vector another model made, after everything new, up to p_limit. Returns how many. Old vectors
+-- serve until they are replaced, so the work can be interrupted at any time.
 create or replace function public.relay_embed_again(p_model text, p_limit integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with others as (
@@ -94,8 +94,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from due
 $$;
 
--- Puts down everything to be embedded anew, in steps of p_limit entries; p_start begins with that, unless such a work
--- is under way. Returns how many were put down; 0 when none is left, or when none was begun.
+-- Queues all entries for new vectors, p_limit at a time. p_start begins a rebuild unless one is running. Returns how
+-- many were queued; 0 when done, or when none is running.
 create or replace function public.relay_embed_everything(p_start boolean, p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -1,8 +1,7 @@
--- Erasing: the rows that hold what was said, and all that hangs on them.
+-- Erases rows that hold what was said, and everything derived from them.
 
--- Takes from turns all that they keep of what was said: prompts, what was told, requests, updates, events, and
--- answers as they were before a line was added. Of those that are still under way nothing. For an erasure, what they
--- sent loses what fits its needles, and stays else.
+-- Clears what turns store of what was said: prompts, replies, requests, updates, events, and earlier versions of
+-- answers. Skips turns in progress. For an erasure, sent messages lose only what matches its needles.
 create or replace function relay.erase_turns(
     p_turns bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
 returns void
@@ -30,20 +29,19 @@ begin
     update turn set prompt = null, told = null where id = any (ended) and (prompt is not null or told is not null);
 end $$;
 
--- The names under which derivations know what they were made from.
+-- Returns the names that derivations use for their inputs.
 create or replace function relay.input_names(p_kind text, p_ids bigint[]) returns text[]
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(p_kind || ':' || id), '{}') from unnest(p_ids) as id
 $$;
 
--- Takes away what derivations came to that read one of these.
+-- Deletes cached derivations that read one of these inputs.
 create or replace function relay.erase_results(p_space_id bigint, p_inputs text[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     delete from result where space_id = p_space_id and inputs && p_inputs
 $$;
 
--- What is being made of some messages just now is not kept, whoever makes it: it loses its lease. Nothing is made of
--- what was said off the record.
+-- Cancels work in progress on these messages by revoking its lease. Nothing is derived from off-the-record messages.
 create or replace function relay.erase_under_way(p_messages bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -59,14 +57,14 @@ begin
     where lease_owner is not null and thread_id = any (threads);
 end $$;
 
--- The files that a message's blocks name.
+-- Returns the files that a message's blocks name.
 create or replace function relay.files_in(p_blocks jsonb) returns setof text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select one #>> '{}' from jsonb_path_query(p_blocks, 'lax $.**.file.unique_id') as one
 $$;
 
--- Lets the kept copies of files be removed, unless messages still name them. One that is among those already is written
--- again, so that who looks through them just now waits for us.
+-- Queues kept copies of files for removal unless other messages name them. Rewrites rows that are already queued, so
+-- that a concurrent reader waits for this transaction.
 create or replace function relay.let_files_go(p_files text[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into file_gone (unique_id)
@@ -74,8 +72,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict (unique_id) do update set unique_id = excluded.unique_id
 $$;
 
--- Takes messages away, with what their turns keep of them, what was derived from them, their older wordings and their
--- documents. Of their files, kept copies are to be removed. Returns how many.
+-- Deletes messages with their turns' data, derived rows, earlier wordings and documents, and queues their files for
+-- removal. Returns how many.
 create or replace function relay.erase_messages(
     p_space_id bigint, p_messages bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
 returns integer
@@ -98,7 +96,7 @@ begin
     update memory set source_message_id = null where source_message_id = any (p_messages);
     update memory set evidence = array(select unnest(evidence) except select unnest(p_messages))
     where space_id = p_space_id and evidence && p_messages;
-    -- Held, so that what is added to one just now is there to be deleted, and nothing is added any more.
+    -- Lock the documents, so that parts added right now are deleted and no more can be added.
     perform from message where id = any (p_messages) and space_id = p_space_id order by id for update;
     perform relay.let_files_go(array(
         select relay.files_in(blocks) from message where id = any (p_messages) and role = 'user'
@@ -112,7 +110,7 @@ begin
     return gone;
 end $$;
 
--- Takes summaries away; until another is written their threads have the summary before them, or none.
+-- Deletes summaries. Until a new one is written, their threads use the one before, or none.
 create or replace function relay.erase_summary_rows(p_space_id bigint, p_summaries bigint[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.erase_results(p_space_id, relay.input_names('summary', p_summaries));
@@ -123,8 +121,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where summary_id = any (p_summaries)
 $$;
 
--- A new summary for each session whose they are, of the hundred messages before its end:
--- [{thread_id, session_id, context_from, through}].
+-- Returns the new summary that each affected session needs, of the hundred messages before its end: [{thread_id,
+-- session_id, context_from, through}].
 create or replace function relay.erase_owed(p_summaries bigint[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(owed)), '[]') from (
@@ -140,7 +138,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from jsonb_to_recordset(p_owed) as o (session_id bigint, context_from bigint, through bigint)
 $$;
 
--- Takes memories away with their history, what was derived from them and what a night would do to them.
+-- Deletes memories with their history, derived rows, and any night's plans for them.
 create or replace function relay.erase_memory_rows(
     p_space_id bigint, p_memories bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
 returns void
@@ -163,7 +161,7 @@ begin
     perform relay.erase_turns(turns, p_erasure_id, p_needles);
 end $$;
 
--- Two plans as one.
+-- Merges two plans.
 create or replace function relay.erase_both(p_one jsonb, p_other jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_one || p_other || jsonb_object_agg(name, (
@@ -172,7 +170,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'documents']) as name
 $$;
 
--- What of a plan is still there: {memories, messages, summaries, documents} as ids.
+-- Returns the rows of a plan that still exist: {memories, messages, summaries, documents} as ids.
 create or replace function relay.existing(p_plan jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -186,7 +184,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where id = any (array(select jsonb_array_elements_text(p_plan -> 'documents')::bigint))))
 $$;
 
--- A person's tap: what was shown is erased from now on, with what was derived from it since. Whether it is.
+-- Starts a previewed erasure on a person's tap, including what was derived since the preview. Returns whether it
+-- started.
 create or replace function public.relay_erase_begin(p_erasure_id bigint, p_user_id bigint, p_admin boolean)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -203,7 +202,7 @@ begin
     end if;
     plan := relay.erase_both(own.work,
         relay.erase_plan(own.space_id, own.work -> 'query', p_user_id, p_admin, 2000));
-    -- Without what another erasure has taken since this one was shown.
+    -- Leave out what another erasure has taken since the preview.
     plan := plan || relay.existing(plan);
     update erasure set status = 'working', created_at = now(), counts = relay.erase_counts(plan),
         work = plan || jsonb_build_object('admin', p_admin, 'phase', 'rows', 'after', 0, 'owed', '[]'::jsonb,
@@ -213,7 +212,7 @@ begin
     return to_jsonb(true);
 end $$;
 
--- Nothing that was shown is erased: it is not kept any longer.
+-- Cancels a preview and deletes its plan.
 create or replace function public.relay_erase_keep(p_erasure_id bigint, p_user_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with kept as (
@@ -221,15 +220,15 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from kept))
 $$;
 
--- The files whose kept copies are to be removed, a hundred at most; p_removed: those that are. One that a message names
--- is not among them.
+-- Returns up to 100 files whose kept copies are to be removed, except those that a message names. p_removed: files that
+-- are removed now.
 create or replace function public.relay_files_gone(p_removed jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     few text[];
 begin
     delete from file_gone where unique_id in (select jsonb_array_elements_text(p_removed));
-    -- Held first, so that the next statement sees what those who let them go have erased.
+    -- Lock first, so that the next statement sees the erasures that queued these files.
     few := array(select unique_id from file_gone order by unique_id for update);
     if few = '{}' then
         return '[]';  -- without looking through all messages
@@ -242,10 +241,10 @@ begin
         from (select unique_id from file_gone where unique_id = any (few) order by unique_id limit 100) hundred);
 end $$;
 
--- Erasing goes on in steps of a second or so, each of which may be the last before a crash; the next goes on.
+-- An erasure runs in steps of about a second and resumes after a crash.
 
--- The rows of the plan: two hundred messages at a time, then three hundred summaries, the newest first, then the memories.
--- Whether that is all.
+-- Erases the plan's rows: 200 messages at a time, then 300 summaries, newest first, then the memories. Returns whether
+-- it is done.
 create or replace function relay.erase_rows(p_erasure relay.erasure) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -274,7 +273,7 @@ begin
     return false;
 end $$;
 
--- What is left at the end: what was derived of it meanwhile. Whether that is all; not where summaries are to go again.
+-- Erases what was derived meanwhile. Returns whether it is done; false if more summaries must go.
 create or replace function relay.erase_rest(p_erasure relay.erasure) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -296,10 +295,10 @@ begin
     return true;
 end $$;
 
--- Goes on with an erasure (null: with the oldest that is not done) for about a second: {erasure_id, done, counts,
--- theirs: what the person has to delete, as erasure.posted has it; waiting: how many of our messages are still to be
--- deleted or edited; posted: 0, for the version before}. Null when there is none, or another process is at it. What was shown and not begun within a quarter
--- of an hour is forgotten.
+-- Continues an erasure (null: the oldest unfinished one) for about a second: {erasure_id, done, counts, theirs: what
+-- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited,
+-- posted: 0, for older versions}. Null if there is none or another process runs it. Previews not started within 15
+-- minutes are dropped.
 create or replace function public.relay_erase_step(p_erasure_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

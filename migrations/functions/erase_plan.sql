@@ -1,6 +1,6 @@
--- What an erasure takes: a memory or whatever has some words, with all that says the same.
+-- Plans an erasure: finds a memory, or everything that contains given words, with everything that says the same.
 
--- The words of a text that carry meaning, in lower case, the twelve longest at most.
+-- Returns the meaningful words of a text in lower case: the twelve longest, without stop words.
 create or replace function relay.needle_words(p_text text) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(word order by length(word) desc, word), '{}') from (
@@ -11,7 +11,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by length(word) desc, word limit 12) telling
 $$;
 
--- By what it is known that a text says the same as another: such a share of its telling words, two at least.
+-- Returns a needle {words, least}. A text matches it if it contains at least `least` of the words: the given share, and
+-- no fewer than two.
 create or replace function relay.needle_of(p_text text, p_share real) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('words', to_jsonb(words),
@@ -19,7 +20,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select relay.needle_words(p_text) as words) own where cardinality(words) > 0
 $$;
 
--- Whether a text has enough of the words of one of some needles [{words, least}], wherever in it.
+-- Tests whether a text matches any of the needles.
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -36,15 +37,15 @@ begin
     return false;
 end $$;
 
--- A word as the index of a space has it, in the text form of a tsquery; null when it has none such.
+-- Returns a word as the space's index stores it, as tsquery text; null if the index has no such word.
 create or replace function relay.word_of_space(p_space_id bigint, p_word text) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select '''' || p_space_id || ':' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
     from unnest(to_tsvector('simple', p_word)) order by length(lexeme) desc, lexeme limit 1
 $$;
 
--- What every text has that a needle fits, as the index of a space has it: of words of which some may lack, so many more
--- than may lack.
+-- Returns an index query that every matching text satisfies. A text may lack some words of the needle, so the query
+-- asks for any one of a set that is one larger than that number.
 create or replace function relay.needle_query(p_space_id bigint, p_needle jsonb) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select string_agg(relay.word_of_space(p_space_id, word) || ':*', ' | ')::tsquery
@@ -54,8 +55,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         limit jsonb_array_length(p_needle -> 'words') - (p_needle ->> 'least')::integer + 1) few
 $$;
 
--- Whether a person may have erased what somebody said (or was told): in their own space all, in a group their own; an
--- admin all.
+-- Tests whether a person may erase what p_of said or was told: everything in their own space, only their own words in a
+-- group. Admins may erase anything in a group.
 create or replace function relay.may_erase(p_space_id bigint, p_of bigint, p_user_id bigint, p_admin boolean)
 returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -63,7 +64,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from space where id = p_space_id), false)
 $$;
 
--- Those of some memories that a person may have erased, the first 200.
+-- Keeps those memories that the person may erase, up to 200.
 create or replace function relay.erasable(p_space_id bigint, p_memories bigint[], p_user_id bigint, p_admin boolean)
 returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -73,7 +74,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and relay.may_erase(p_space_id, subject_id, p_user_id, p_admin) order by id limit 200) allowed
 $$;
 
--- A memory with all that took its place, and all whose place it took.
+-- Returns a memory with its whole line: all memories that replaced it or that it replaced.
 create or replace function relay.erase_line(p_space_id bigint, p_memory_id bigint) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive line as (
@@ -86,7 +87,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id), '{}') from line
 $$;
 
--- The memories of a space, whatever became of them, that have the words of some needles, or (p_history) once had them.
+-- Finds the space's memories, in any state, that match the needles; with p_history, also those that matched earlier.
 create or replace function relay.erase_saying(p_space_id bigint, p_needles jsonb, p_history boolean) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
@@ -98,7 +99,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where p_history and space_id = p_space_id and before is not null and relay.says(before ->> 'content', p_needles))
 $$;
 
--- The memories that rest on the same messages as some others and say half of it, or are in use no more.
+-- Finds memories that share evidence with others and match a looser needle or are no longer in use.
 create or replace function relay.erase_kin(p_space_id bigint, p_evidence bigint[], p_loose jsonb) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
@@ -107,7 +108,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and (status not in ('active', 'pending') or relay.says(content, p_loose)))
 $$;
 
--- The messages from which memories are known: those they were learned from, or that said them again.
+-- Returns the messages that memories come from: those that taught them or repeated them.
 create or replace function relay.erase_evidence(p_memories bigint[]) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(distinct id), '{}') from (
@@ -120,7 +121,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where id is not null
 $$;
 
--- Messages that say it elsewhere: found by the index, 5,000 looked at, or because they brought a document that does.
+-- Finds other messages that match, or that brought a matching document. Reads at most 5,000 index hits.
 create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles jsonb, p_documents boolean)
 returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -140,8 +141,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where relay.says(near.text, jsonb_build_array(needle)))) found
 $$;
 
--- The summaries that were made from some messages, or from such summaries, or that say it; but not what somebody wrote
--- whose words this person may not have erased.
+-- Finds summaries that cover erased messages, build on such summaries, or match. Leaves out summaries by authors whose
+-- words this person may not erase.
 create or replace function relay.erase_summaries(
     p_space_id bigint, p_messages bigint[], p_needles jsonb, p_user_id bigint, p_admin boolean)
 returns bigint[]
@@ -151,7 +152,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     made as (
         select s.id from thread t join summary s on s.thread_id = t.id left join gone g on g.thread_id = t.id
         where t.space_id = p_space_id
-            -- one of the messages is between its first and its last
+            -- one of the messages lies in the summary's range
             and (width_bucket(s.through_message_id, g.ids) > width_bucket(s.from_message_id - 1, g.ids)
                 or relay.says(s.text, p_needles))
             and (s.author_id is null or relay.may_erase(p_space_id, s.author_id, p_user_id, p_admin))
@@ -161,7 +162,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id order by id), '{}') from made
 $$;
 
--- What is looked for: {needles, loose, close, telling}: by some words, as they are given, or by what some memories say.
+-- Returns {needles, loose, close, telling} for a query: from the words that were given, or from what the memories say.
 create or replace function relay.erase_needles(p_query jsonb, p_memories bigint[]) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -175,7 +176,7 @@ begin
         needles := jsonb_build_array(jsonb_build_object('words', to_jsonb(telling), 'least', cardinality(telling)));
         loose := needles;
     else
-        -- Lines and lists in the chat show its beginning.
+        -- The chat shows only the beginning of a memory in lines and lists, so that is searched for too.
         select coalesce(jsonb_agg(distinct relay.needle_of(text, 0.75)), '[]'),
             coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5)), '[]'), coalesce(array_agg(distinct word), '{}')
         into needles, loose, telling
@@ -189,8 +190,7 @@ begin
             from unnest(telling) as word) end);
 end $$;
 
--- The messages that go, p_most of them, the newest: those from which memories are known, what says it elsewhere, and
--- answers to what goes where they repeat it.
+-- Returns the newest p_most messages to erase: the evidence, other matches, and answers that repeat the words.
 create or replace function relay.erase_messages_meant(
     p_space_id bigint, p_memories bigint[], p_evidence bigint[], p_elsewhere bigint[], p_telling text[],
     p_user_id bigint, p_admin boolean, p_most integer)
@@ -212,9 +212,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by m.id desc limit p_most) newest
 $$;
 
--- All that goes: {memories, messages, summaries, documents} as ids, query, needles: what messages are found by, loose: what all
--- that only repeats messages is found by, close: what is found by in what was said along with them, more: whether it is
--- more than p_most messages (then the newest of them).
+-- Returns the plan: ids of {memories, messages, summaries, documents}, the query, and three sets of needles: `needles`
+-- finds messages, `loose` finds what repeats them, `close` finds traces in what was said nearby. `more`: there are more
+-- than p_most messages; the plan has the newest.
 create or replace function relay.erase_plan(
     p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer)
 returns jsonb
@@ -240,14 +240,14 @@ begin
         'documents', coalesce((select jsonb_agg(id) from document where message_id = any (messages[:p_most])), '[]'));
 end $$;
 
--- How much a plan takes: {memories, messages, summaries, documents}.
+-- Counts a plan's rows: {memories, messages, summaries, documents}.
 create or replace function relay.erase_counts(p_plan jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select jsonb_object_agg(name, jsonb_array_length(p_plan -> name))
     from unnest(array['memories', 'messages', 'summaries', 'documents']) as name
 $$;
 
--- Words of what goes that a few other messages have too, the rarest first: [{word, messages}], for who wants them all.
+-- Returns words of the plan that up to 20 other messages also contain, rarest first: [{word, messages}].
 create or replace function relay.erase_left(p_space_id bigint, p_plan jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(left_over) order by messages, word), '[]') from (
@@ -264,9 +264,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where messages between 1 and 20
 $$;
 
--- Takes down what an erasure would take, for a quarter of an hour, and shows it: {erasure_id, memories, messages (ten of
--- each at most), counts, documents: their names, left, more}. Null when there is nothing. p_turn_id: in which it was asked
--- for; its words are not kept as an event.
+-- Stores a plan for 15 minutes and returns a preview: {erasure_id, memories and messages (up to ten each), counts,
+-- documents (names), left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log
+-- drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null)
 returns jsonb

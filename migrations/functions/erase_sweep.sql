@@ -1,7 +1,7 @@
--- After the rows of its plan, an erasure looks through all tables, page by page, for what says the same.
+-- Sweeps all tables, page by page, for matches that the plan did not list.
 
--- Titles and names of topics that say it go; a title that a model made is owed again. In a group only an admin takes away
--- what a person named.
+-- Clears matching titles and topic names; a title that a model wrote is owed again. In a group, only an admin clears a
+-- name that a person chose.
 create or replace function relay.erase_titles(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -21,7 +21,7 @@ begin
         and (chat_id, topic_id) in (select chat_id, topic_id from thread where space_id = p_erasure.space_id);
 end $$;
 
--- The chats in which a space's own things are said.
+-- Returns the chats of a space.
 create or replace function relay.chats_of(p_space_id bigint) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
@@ -29,9 +29,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         union select chat_id from thread where space_id = p_space_id)
 $$;
 
--- The next thousand messages of a space after an id: those that say it go, and from the blocks of others (what a tool
--- found, for one) what does. What another person said, or was told, stays; what a tool found for them does not. Returns the
--- last id that was looked at; null at the end.
+-- Sweeps the next 1,000 messages after an id: erases those that match, and removes matching blocks (such as tool
+-- results) from others. Keeps other people's messages and the answers to them, but not what tools found for them.
+-- Returns the last id examined; null at the end.
 create or replace function relay.sweep_messages(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -76,8 +76,8 @@ begin
     return looked;
 end $$;
 
--- The next five hundred turns after an id: those of the space's chats that keep what says it, or what was made of what
--- is gone, keep it no longer. Another person's turn loses only what it took into its prompt, and lists that it was shown.
+-- Sweeps the next 500 turns after an id and clears those that match or were made from erased rows. Another person's
+-- turn loses only prompt records and lists.
 create or replace function relay.sweep_turns(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -111,7 +111,7 @@ begin
     return looked;
 end $$;
 
--- Exports in some chats that turns after one id and up to another sent: they hold it, if they are not older than it.
+-- Returns turns in a range of ids that sent exports to these chats and may contain the erased rows.
 create or replace function relay.exports_in(p_after bigint, p_through bigint, p_chats bigint[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('chat_id', d.chat_id, 'message_id', d.telegram_message_id,
@@ -121,7 +121,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and d.telegram_message_id > 0 and d.request #>> '{file,name}' like 'relay-export-%'
 $$;
 
--- Whether a turn keeps what says it, in what it has itself or in what came in, was sent and happened with it.
+-- Tests whether a turn's data matches: its own, its updates, its outbox rows or its events.
 create or replace function relay.turn_says(p_turn_id bigint, p_own text, p_needles jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.says(p_own, p_needles)
@@ -133,7 +133,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         or exists (select from event where turn_id = p_turn_id and relay.says(payload::text, p_needles))
 $$;
 
--- All that is gone, by the names under which derivations know it.
+-- Returns everything that is erased, by the names that derivations use.
 create or replace function relay.gone_inputs(p_erasure relay.erasure) returns text[]
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select relay.input_names('message', array(select jsonb_array_elements_text(p_erasure.work -> 'gone')::bigint))
@@ -141,8 +141,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             select jsonb_array_elements_text(p_erasure.work -> 'gone_memories')::bigint))
 $$;
 
--- The next two thousand events after an id: those of the space's chats that say it, and are not another
--- person's, are left without what they held.
+-- Sweeps the next 2,000 events after an id: clears payloads that match, except other people's.
 create or replace function relay.sweep_events(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -167,8 +166,8 @@ begin
     return looked;
 end $$;
 
--- The next five hundred entries of the index after an id: what says it is made anew from its source, and gone where that
--- is.
+-- Sweeps the next 500 index entries after an id: rebuilds matching ones from their source, or deletes them if it is
+-- gone.
 create or replace function relay.sweep_entries(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -181,7 +180,7 @@ begin
     return looked;
 end $$;
 
--- Memories that say it, learned meanwhile, and what others' history has of it.
+-- Erases matching memories learned meanwhile, and matches in other memories' history.
 create or replace function relay.sweep_memories(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -197,8 +196,8 @@ begin
         and relay.may_erase(m.space_id, m.subject_id, p_erasure.user_id, admin);
 end $$;
 
--- Takes what says it out of all tables that only hold what is derived from others: whichever have a space_id, are small,
--- and have none of Relay's first tables' names. They are made again.
+-- Deletes matches from derived tables: small tables with a space_id that are not among Relay's first tables. They are
+-- rebuilt.
 create or replace function relay.sweep_derived(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

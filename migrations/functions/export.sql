@@ -1,6 +1,6 @@
--- What a space holds, as lines of an export, page by page. Each page ends after p_most rows or half a megabyte.
+-- Exports a space as lines, page by page. A page ends after p_most rows or half a megabyte.
 
--- A page of lines that were found in order, each with its key: {rows, last, end}.
+-- Makes a page of ordered lines, each with its key: {rows, last, end}.
 create or replace function relay.export_page(p_lines jsonb[], p_keys jsonb[], p_most integer, p_last jsonb)
 returns jsonb
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
@@ -19,8 +19,8 @@ begin
         'end', seen = coalesce(cardinality(p_lines), 0) and seen < p_most);
 end $$;
 
--- A space: its threads with the names of their topics, its own choices, what is said about its chat, its personas there
--- as they are now, and which database this is. Null when nobody has said anything there.
+-- Returns a space with its threads and topic names, its switches, its chat's settings, its current personas, and the
+-- database's id. Null if nothing was ever said there.
 create or replace function public.relay_export_space(p_space jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with own as (select *, coalesce(owner_id, chat_id) as home from space where id = relay.find_space(p_space))
@@ -46,7 +46,7 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from own
 $$;
 
--- A page of a space's memories in the order in which they were made, after a key.
+-- Returns a page of a space's memories after a key, oldest first.
 create or replace function public.relay_export_memories(p_space jsonb, p_after jsonb, p_most integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
@@ -73,7 +73,7 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from line
 $$;
 
--- A page of a thread's sessions after an id.
+-- Returns a page of a thread's sessions after an id.
 create or replace function public.relay_export_sessions(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
 returns jsonb
@@ -89,7 +89,7 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from page s
 $$;
 
--- Whether the judge has read a message: what it found in it is among the memories, or was turned away.
+-- Tests whether the judge has read a message, so that its findings are stored or were rejected.
 create or replace function relay.is_judged(p_message relay.message) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (select from judging where thread_id = p_message.thread_id and through_message_id >= p_message.id)
@@ -97,7 +97,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and p_message.id between from_message_id and through_message_id)
 $$;
 
--- A page of a thread's messages after an id, each with what it said before it was edited, and the reactions to it.
+-- Returns a page of a thread's messages after an id, with earlier wordings and reactions.
 create or replace function public.relay_export_messages(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
 returns jsonb
@@ -121,7 +121,7 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from page m
 $$;
 
--- A page of the documents that a thread's messages brought, with all their parts, after an id.
+-- Returns a page of a thread's documents after an id, with all their parts.
 create or replace function public.relay_export_documents(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
 returns jsonb

@@ -1,6 +1,6 @@
--- The database's own files, which hold deleted rows until they are written anew.
+-- The database's own files, which hold deleted rows until they are rewritten.
 
--- Whether something was erased since the files were last written anew, and when this is asked: {owed, at}.
+-- Returns whether anything was erased since the last rewrite, and the current time: {owed, at}.
 create or replace function public.relay_files_owed() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('at', now(), 'owed',
@@ -8,7 +8,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select coalesce((select done_at from duty where name = 'files'), '-infinity') as cleared) last
 $$;
 
--- They were written anew; p_at: when that was begun.
+-- Records a rewrite; p_at: when it began.
 create or replace function public.relay_files_cleared(p_at timestamptz) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into duty (name, done_at) values ('files', p_at)
@@ -16,9 +16,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
--- What is to be written anew: {tables: by name, readers: the transactions that may still see deleted rows, as [pid, begun];
--- log: whether the write-ahead log can be written over: nobody else reads it, and this role may}. Vectors hold no words,
--- and their index takes long to build.
+-- Returns what to rewrite: {tables: names, readers: transactions that may still see deleted rows, as [pid, begun], log:
+-- whether the write-ahead log can be overwritten, because nobody else reads it and this role may}. Leaves out vectors:
+-- they hold no words, and their index takes long to build.
 create or replace function public.relay_files() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -34,8 +34,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and has_function_privilege('pg_catalog.pg_switch_wal()', 'execute'))
 $$;
 
--- Forgets the statistics of a table and its indexes, which hold its most common words: gathered anew, those of an empty table would stay.
--- Servers before version 18 keep these.
+-- Clears the statistics of a table and its indexes, which hold its most common words. ANALYZE would not clear those of
+-- an empty table. No effect before PostgreSQL 18.
 create or replace function public.relay_forget_statistics(p_table text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -47,8 +47,8 @@ begin
     return 'true';
 end $$;
 
--- Writes the write-ahead log over. After a checkpoint in a new file none of the others is needed; they wait to be used
--- again, with what they held. Each switch to the next fills the rest of one with zeros.
+-- Overwrites the write-ahead log. After a checkpoint in a new segment, old segments are unused but keep their contents;
+-- each switch fills the rest of one with zeros.
 create or replace function public.relay_write_log_over() returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin

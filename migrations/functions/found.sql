@@ -1,16 +1,15 @@
--- What was found, as turns, the model's tool, people's search and the terminal are told of it.
+-- Search results as turns, the model's tool, people's search and the terminal receive them.
 
--- The cosine from which on a text bears on a question, in the measure of a model: measured for those of the family of
--- e5, which finds everything much alike (in long chats a lower one brings up small talk, not evidence). Null for others,
--- which nobody measured: the words alone decide then.
+-- Returns the lowest cosine at which a text is relevant to a question for a model. Measured for the e5 family, whose
+-- cosines are all high (in long chats a lower value returns small talk). Null for other models: words alone decide.
 create or replace function relay.near_enough(p_model text) returns real
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when p_model ~* 'e5' then 0.86 end
 $$;
 
--- What relay.find_entries finds: [{kind, id, part, at, role, user_id, name, thread_id,
--- message_id (of a message, or of one that brought a document), untrusted, snippet, score, relevance, nearness,
--- subject, label, status and valid_until of a memory, document and parts of a part}].
+-- Returns the results of relay.find_entries: [{kind, id, part, at, role, user_id, name, thread_id, message_id (of a
+-- message or of the one that brought a document), untrusted, snippet, score, relevance, nearness, subject, label,
+-- status and valid_until of a memory, document and parts of a part}].
 create or replace function relay.found_json(p_space_id bigint, p_query jsonb, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with asked as materialized (select relay.asked_words(p_space_id, left(p_query ->> 'text', 2000)) as words)
@@ -35,7 +34,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     cross join lateral (select coalesce(p.text, m.text, k.content, y.text) as text) told
 $$;
 
--- The words of a question as texts of a space have them, an OR.
+-- Returns a question's words as the space's texts store them, joined by OR.
 create or replace function relay.asked_words(p_space_id bigint, p_text text) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with telling as materialized (
@@ -48,7 +47,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where t.word is not null) w
 $$;
 
--- What of a long text is about some words of its language, on one line of 600 characters at most.
+-- Returns the passage of a long text that is about some words, on one line of up to 600 characters.
 create or replace function relay.passage(p_text text, p_language text, p_words tsquery) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select left(regexp_replace(ts_headline(p_language::regconfig, left(p_text, 20000), coalesce(p_words, ''::tsquery),
@@ -56,10 +55,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         '\s+', ' ', 'g'), 600)
 $$;
 
--- What bears on a message that was said in a chat and topic: what clears the floor and does not stand in the prompt
--- anyway, {found}. Of memories only those that hold. Nothing where the space (its own, or one that is lent) does not
--- remember now, or the thread does not recall. What was written a moment ago and does not stand in the prompt is entered
--- first.
+-- Returns what is relevant to a message in a chat and topic, above the floor and not already in the prompt: {found}.
+-- Only memories in force. Empty if memory is not used in this space (own or lent) or the thread does not recall.
+-- Indexes recent messages first unless the prompt has them.
 create or replace function public.relay_recall_for(p_space jsonb, p_query jsonb, p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,7 +1,6 @@
--- What is answered in a group and its topics, and whose memory a group was lent.
+-- What a group's topics answer, and whose memory a group was lent.
 
--- What is answered in a group's topic: all, addressed or off, by the topic's word, else the whole group's; null where
--- nothing was said about it.
+-- Returns what a topic answers (all, addressed or off): its own setting, else the group's; null if neither is set.
 create or replace function relay.answers_in(p_chat_id bigint, p_topic_id bigint) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select answers from place
@@ -9,8 +8,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by topic_id desc limit 1
 $$;
 
--- What a message in a group comes to, where p_answers is answered: a turn or nothing. overheard: it is not for the bot,
--- unless all is.
+-- Returns what a group message becomes under the setting p_answers: a turn or nothing. overheard: not addressed to the
+-- bot, so it counts only if all is answered.
 create or replace function relay.kind_in(p_kind text, p_answers text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case
@@ -20,8 +19,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     end
 $$;
 
--- How things stand in a group's topic: what is answered there by its own word, in the whole group by its word (-1), and
--- who lends their memory. Null: nothing was said about it.
+-- Returns a topic's settings: its own, the whole group's (-1), and who lends their memory. Null fields are not set.
 create or replace function public.relay_place(p_chat_id bigint, p_topic_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -30,8 +28,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'lender', (select owner_id from link where chat_id = p_chat_id))
 $$;
 
--- Says what is answered in a topic; -1: in the whole group, whatever was said about its topics before. Returns how
--- things stand then.
+-- Sets what a topic answers; -1 sets the whole group and clears its topics' settings. Returns the settings.
 create or replace function public.relay_set_place(
     p_chat_id bigint, p_topic_id bigint, p_answers text, p_user_id bigint)
 returns jsonb
@@ -46,8 +43,7 @@ begin
     return public.relay_place(p_chat_id, p_topic_id);
 end $$;
 
--- Lends somebody's memory to a group, for their own turns there, unless somebody else's is lent. Returns whose is lent
--- then.
+-- Lends a person's memory to a group for their own turns, unless someone else's is lent. Returns whose is lent.
 create or replace function public.relay_link(p_chat_id bigint, p_owner_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -55,17 +51,16 @@ begin
     return (select to_jsonb(owner_id) from link where chat_id = p_chat_id);
 end $$;
 
--- Takes it back, if it is theirs that is lent. Returns whether it was.
+-- Ends a person's loan. Returns whether theirs was lent.
 create or replace function public.relay_unlink(p_chat_id bigint, p_owner_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with taken as (delete from link where chat_id = p_chat_id and owner_id = p_owner_id returning 1)
     select to_jsonb(count(*) > 0) from taken
 $$;
 
--- A group that has become a supergroup: the same people and the same memory under another chat id.
+-- Supergroups: a group that becomes one keeps its people and memory under a new chat id.
 
--- A thread takes over the past of another one of the same space. Turns come first: whoever is writing for one of them
--- is waited for.
+-- Moves another thread's history of the same space into this one. Locks turns first, to wait for writers.
 create or replace function relay.merge_threads(p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -98,7 +93,7 @@ begin
     where t.id = p_into and s.thread_id = t.id and s.id <> t.session_id and s.ended_at is null;
 end $$;
 
--- A space takes over the memories of another one: with their numbers, unless it has given some away itself.
+-- Moves another space's memories into this one. They keep their numbers unless this space has used numbers itself.
 create or replace function relay.move_memories(p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -112,7 +107,7 @@ begin
     where id = p_into and given = 0;
 end $$;
 
--- A group's space takes over everything in another one. The empty one stays.
+-- Moves everything in another group space into this one; the empty space stays.
 create or replace function relay.merge_spaces(p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -148,8 +143,7 @@ begin
     update digest set space_id = p_into where space_id = p_from;
 end $$;
 
--- Spaces and threads of a group under its new id. Both ids may be known, whichever message came first; the older row
--- takes over the other's.
+-- Moves a group's spaces and threads to its new id. If both ids exist, the older row absorbs the other.
 create or replace function relay.regroup_memory(p_from bigint, p_to bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -178,7 +172,7 @@ begin
     update digest set chat_id = p_to where chat_id = p_from;
 end $$;
 
--- An update of a chat as if it had come from another one. Its message has no id there.
+-- Rewrites an update as if it came from the other chat, where its message has no id.
 create or replace function relay.in_chat(p_payload jsonb, p_chat_id bigint) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case
@@ -191,7 +185,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     end
 $$;
 
--- A group's lanes, and what waits in them, under its new id. Two turns that are under way already both go on.
+-- Moves a group's lanes and pending updates to its new id. Two turns in progress both continue.
 create or replace function relay.regroup_lanes(p_bot_id bigint, p_from bigint, p_to bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -220,7 +214,7 @@ begin
     end loop;
 end $$;
 
--- What was said about a group, under its new id. Where both ids were spoken of, the later word counts.
+-- Moves a group's settings to its new id. If both ids have settings, the later ones count.
 create or replace function relay.regroup_rules(p_bot_id bigint, p_from bigint, p_to bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -243,9 +237,9 @@ begin
     delete from topic where bot_id = p_bot_id and chat_id = p_from;
 end $$;
 
--- A group has become a supergroup (Telegram says so in a message of either chat, and when something is sent to the old
--- one): all that belongs to the chat gets the new id, once or however often this is called. p_turn_id: a turn whose
--- part was refused for it, to be sent anew.
+-- Moves everything of a group that became a supergroup to its new id; safe to repeat. (Telegram says so in a service
+-- message in either chat, and when a request to the old one fails.) p_turn_id: a turn whose part was refused for this
+-- and is sent again.
 create or replace function public.relay_regroup(p_bot_id bigint, p_before bigint, p_now bigint, p_turn_id bigint)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -257,7 +251,7 @@ begin
     perform relay.regroup_lanes(p_bot_id, p_before, p_now);
     perform relay.regroup_memory(p_before, p_now);
     perform relay.regroup_rules(p_bot_id, p_before, p_now);
-    -- What is being sent for another turn is refused there, and comes here by itself.
+    -- Parts of other turns that are being sent are refused too, and arrive here on their own.
     update outbox set chat_id = p_now, telegram_message_id = null,
         request = (request - 'reply_parameters') || jsonb_build_object('chat_id', p_now)
     where bot_id = p_bot_id and chat_id = p_before and (status = 'queued' or turn_id in (

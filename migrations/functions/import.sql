@@ -1,8 +1,7 @@
--- Takes an export into a space. A row that is there already, by what does not change about it (where and when it was
--- said, by whom), is left as it is: so an import may be repeated. Each function answers with the ids of the rows it was
--- given, in their order: {ids, added}.
+-- Imports an export into a space. Rows that already exist, by their unchanging fields (where, when and by whom), are
+-- left alone, so an import can be repeated. Each function returns the ids of its rows in order: {ids, added}.
 
--- The space and its threads, and what is said about its own chat where nothing was said yet: {space_id, ids}.
+-- Imports the space and its threads, and its chat's settings where none exist: {space_id, ids}.
 create or replace function public.relay_import_space(p_space jsonb, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -39,7 +38,7 @@ begin
     return jsonb_build_object('space_id', own, 'ids', to_jsonb(ids));
 end $$;
 
--- Sessions: known by their thread and when they began.
+-- Imports sessions, identified by thread and start.
 create or replace function public.relay_import_sessions(p_space_id bigint, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -63,8 +62,8 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
--- Messages: known by their session, who spoke (a person or the assistant), and when. What was judged there is not judged
--- here again: what it taught comes too, also what was forgotten since.
+-- Imports messages, identified by session, role and time. Messages that were judged are not judged again: the export
+-- brings their findings, including forgotten ones.
 create or replace function public.relay_import_messages(p_space_id bigint, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -107,7 +106,7 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
--- Documents: known by their file.
+-- Imports documents, identified by their file.
 create or replace function public.relay_import_documents(p_space_id bigint, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -131,7 +130,7 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
--- Summaries: known by their thread and when they were made.
+-- Imports summaries, identified by thread and time.
 create or replace function public.relay_import_summaries(p_space_id bigint, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -160,8 +159,8 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
--- Memories with their changes: known by when they were made. Of several made in one moment, that with the same words is
--- meant, else the first that is none of p_taken (those that were given just before).
+-- Imports memories with their changes, identified by time. Among several with the same time, matches the one with the
+-- same words, else the first that is not in p_taken (matched just before).
 create or replace function public.relay_import_memories(p_space_id bigint, p_rows jsonb, p_taken jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -177,7 +176,8 @@ begin
         confidence real, valid_from timestamptz, valid_until timestamptz, evidence bigint[], promoted_by bigint,
         last_used_at timestamptz, uses integer, created_at timestamptz, updated_at timestamptz, changes jsonb)
     loop
-        -- What one answer taught has one time: only a memory that says it, or that either side has reworded, is the same.
+        -- Memories from one answer share their time, so only one with the same words, or one that was reworded,
+        -- matches.
         select id into found_id from memory m
         where space_id = p_space_id and created_at = one.created_at and kind = one.kind and id <> all (taken)
             and (relay.normal_form(content) = relay.normal_form(one.content)
@@ -285,8 +285,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('linked', (select count(*) from linked), 'told', (select count(*) from told))
 $$;
 
--- Ends an import: threads in which nothing was said before go on with their last session. Others are told already, by
--- relay.turn_page.
+-- Finishes an import: threads that were empty continue with their last session. relay.turn_page handles the others.
 create or replace function public.relay_import_finish(p_space_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -314,8 +313,8 @@ begin
     return to_jsonb(true);
 end $$;
 
--- Something old was added to a thread in which people speak already: the next message there begins a new session, so
--- that it does not pass for the newest. One in which nothing was said before waits for the import's end.
+-- After an import into a thread in use, makes the next message begin a new session, so that old messages don't appear
+-- to be the latest. Threads that were empty wait for the end of the import.
 create or replace function relay.turn_page(p_thread_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (

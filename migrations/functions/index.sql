@@ -1,9 +1,9 @@
--- The index of what can be found: relay.entry and the numbers of its words, made from messages, memories, summaries and
--- parts of documents, and kept right by triggers; what a turn writes is entered a moment after it.
+-- The search index: relay.entry and word counts, built from messages, memories, summaries and document parts. Triggers
+-- keep it current; what a turn writes is indexed a moment later.
 
--- The language of a text, as Postgres names it: of which its beginning has the most stop words (they are short). simple:
--- it has none of any. One expression for each language: a loop over them takes three times as long. The dictionaries only
--- know the stop words: one that also made stems took more than twice as long.
+-- Detects a text's language, as PostgreSQL names it: the one with the most stop words at its beginning, or simple if
+-- there are none. One expression per language, because a loop takes three times as long; the dictionaries know stop
+-- words only, because stemming takes more than twice as long.
 create or replace function relay.language_of(p_text text) returns text
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -34,7 +34,7 @@ begin
     return case when most > 0 then languages[array_position(stops, most)] else 'simple' end;
 end $$;
 
--- Whether the beginning of a text names a time, in the languages that most people write.
+-- Tests whether the beginning of a text names a time, in the most common languages.
 create or replace function relay.names_time(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select to_tsvector('simple', left(p_text, 1000)) @@ ('yesterday|today|tomorrow|tonight|ago|last|next|since|weekend|week'
@@ -50,8 +50,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         or left(p_text, 1000) ~ '\m(19|20)\d\d\M|\m\d{1,2}[./]\d'
 $$;
 
--- What there is to find in one source, as it should be indexed: nothing of a private session or a replaced message, of a
--- memory that is not in force (archived ones are), of a summary that a later one took up.
+-- Returns the entries that a source should have. None for off-the-record sessions, replaced messages, memories not in
+-- force (archived ones count as in force), and summaries that a later one absorbed.
 create or replace function relay.findable(p_kind text, p_id bigint, p_part integer)
 returns table (space_id bigint, part integer, thread_id bigint, session_id bigint, role text, user_id bigint, name text,
     label text, tags text[], at timestamptz, text text)
@@ -83,7 +83,7 @@ begin
     end if;
 end $$;
 
--- The text of an entry, without who said it: what a vector is made of.
+-- Returns an entry's text without its author: the input of its vector.
 create or replace function relay.entry_text(p_entry relay.entry) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case p_entry.kind
@@ -93,7 +93,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         else (select text from document_part where document_id = p_entry.source_id and part = p_entry.part) end
 $$;
 
--- Enters what there is to find in sources of a kind (of a document: in one part, or with null in all).
+-- Indexes sources of a kind (for a document: one part, or all with null).
 create or replace function relay.enter(p_kind text, p_ids bigint[], p_parts integer[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into entry as e (space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
@@ -114,8 +114,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where e.digest <> excluded.digest
 $$;
 
--- Makes the entries of one source (of a document: of one part, or all) what they should be. Those of a long document are
--- made later; what may not be found any more, or there, goes at once.
+-- Updates the entries of one source (for a document: one part, or all). A long document's are built later; entries that
+-- must not be found any more are deleted at once.
 create or replace function relay.reindex(p_kind text, p_id bigint, p_part integer default null) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -135,7 +135,7 @@ begin
         and not exists (select from present f where f.part = e.part and f.space_id = e.space_id);
 end $$;
 
--- The words by which an entry is counted: its own, its language as ':english', and who said it as '@ada'.
+-- Returns the words that an entry counts under: its own, its language as ':english', and its author as '@ada'.
 create or replace function relay.counted_words(p_entry relay.entry) returns table (word text)
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select word from unnest(tsvector_to_array(p_entry.words)) as word where octet_length(word) <= 255
@@ -145,13 +145,13 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select '@' || relay.first_name(p_entry.name) where relay.first_name(p_entry.name) <> ''
 $$;
 
--- The first word of a name, as texts have it.
+-- Returns the first word of a name, as it appears in texts.
 create or replace function relay.first_name(p_name text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select lower(left(substring(p_name from '\w+'), 60))
 $$;
 
--- Adds up what changed in the numbers of words. One does it at a time; who comes meanwhile leaves it to the next.
+-- Applies pending changes to word counts. One process at a time; concurrent callers leave it to the next run.
 create or replace function relay.add_up_words(p_limit integer) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -166,8 +166,7 @@ begin
     on conflict (space_id, word) do update set entries = l.entries + excluded.entries;
 end $$;
 
--- Adds up all that changed in the numbers of a space's words, and drops those that it has no more: nothing tells then
--- that it once had them.
+-- Applies a space's pending word counts and deletes words with none left, so that no trace of them remains.
 create or replace function relay.add_up_space(p_space_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select pg_advisory_xact_lock(hashtext('relay.lexeme'));
@@ -178,7 +177,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     delete from lexeme where space_id = p_space_id and entries <= 0
 $$;
 
--- After entries are written: their words are counted, and those with another text need a vector.
+-- After entries are written: counts their words, and queues changed texts for new vectors.
 create or replace function relay.entries_made() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -228,10 +227,10 @@ create or replace trigger entries_changed after update on relay.entry
 create or replace trigger entries_gone after delete on relay.entry
     referencing old table as gone for each statement execute function relay.entries_gone();
 
--- What keeps the index right: triggers of what it is made from. And what fills it where it is missing.
+-- Triggers on the sources, and filling in missing entries.
 
--- A message was written, changed or erased: its entry follows, and those of the documents that it brought. What a turn
--- writes (relay.index is soon) is entered a moment after it.
+-- After a message changes, updates its entry and those of its documents. What a turn writes (relay.index is `soon`) is
+-- indexed a moment later.
 create or replace function relay.message_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -265,7 +264,7 @@ create or replace trigger memory_written
     after insert or update of space_id, kind, subject_id, subject, content, tags, status, thread_id, session_id, created_at
     or delete on relay.memory for each row execute function relay.memory_written();
 
--- A summary was written, changed or erased: the one that it took up is found no more, or again.
+-- After a summary changes, updates its entry and that of the summary it absorbed.
 create or replace function relay.summary_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -278,7 +277,7 @@ create or replace trigger summary_written
     after insert or update of thread_id, session_id, previous_id, text, created_at or delete
     on relay.summary for each row execute function relay.summary_written();
 
--- Parts of a document were written or changed: their entries follow, those of many at once a little later.
+-- After document parts change, updates their entries; many at once are updated later.
 create or replace function relay.parts_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -316,7 +315,7 @@ create or replace trigger document_written after update of message_id, space_id
     on relay.document for each row when (old.message_id <> new.message_id or old.space_id <> new.space_id)
     execute function relay.document_written();
 
--- A session went off the record, or back, or to another space: so does all that was said in it.
+-- After a session goes on or off the record, or moves to another space, updates all its entries.
 create or replace function relay.session_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -331,7 +330,7 @@ create or replace trigger session_written after update of private, space_id
     on relay.session for each row when (old.private <> new.private or old.space_id <> new.space_id)
     execute function relay.session_written();
 
--- The next sources of a kind after an id (and part) whose entries may be missing, in the order of their ids.
+-- Returns the next sources of a kind after an id (and part) whose entries may be missing, in order.
 create or replace function relay.unindexed(p_kind text, p_after bigint, p_part integer, p_limit integer)
 returns table (id bigint, part integer)
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -346,7 +345,7 @@ begin
     end if;
 end $$;
 
--- Enters the parts of long documents that wait for it, until a second is over. Returns how many.
+-- Indexes waiting parts of long documents for up to a second. Returns how many.
 create or replace function relay.index_documents() returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -371,9 +370,9 @@ begin
     return looked;
 end $$;
 
--- Enters messages of turns that wait for it, up to p_limit. Returns how many. Whoever changes or erases one just now is
--- not waited for: it waits on; whoever comes to it meanwhile waits, and finds its entry. In the order of ids, as all who
--- enter messages: so none waits for another in a circle. Nobody waits for the disk: what is lost is due again.
+-- Indexes waiting messages of turns, up to p_limit. Returns how many. Skips messages that someone is changing; whoever
+-- waits for one finds its entry. Goes in order of ids, like all indexing of messages, to avoid deadlocks. Does not wait
+-- for the disk: what a crash loses is due again.
 create or replace function relay.enter_due(p_limit integer) returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -395,18 +394,16 @@ begin
     return cardinality(ids);
 end $$;
 
--- Sorts the words of new messages into their index. Only whoever owns it may: else it is done by the turn that makes the
--- list too long.
+-- Merges the pending list of the message index. Only its owner may; otherwise the turn that overfills the list does it.
 create or replace function relay.sort_in_words() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select gin_clean_pending_list(oid) from pg_class
     where oid = 'relay.message_words'::regclass and pg_has_role(relowner, 'usage')
 $$;
 
--- Enters what turns wrote; and makes the entries that are missing, of up to p_limit sources and for a second: of long
--- documents, and where what is there was not indexed when it was written (by an earlier version, in a move, from a
--- backup). Returns how many sources were looked at while there may be more, else how many were missing: what is said
--- meanwhile is told by its turn, and is no reason to go on.
+-- Indexes what turns wrote, then entries missing elsewhere, for up to p_limit sources and a second: long documents, and
+-- rows from an earlier version, a move or a backup. Returns how many sources were examined while more may remain, else
+-- how many were missing. (New messages are announced by their own turns, so they don't keep this running.)
 create or replace function public.relay_index_missing(p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -439,7 +436,7 @@ begin
             own.after_id := ids[cardinality(ids)];
             own.after_part := parts[cardinality(parts)];
             looked := looked + cardinality(ids);
-            -- In order, however it is joined: else two who enter messages wait for each other.
+            -- In order, whichever way the planner joins: otherwise two processes that index messages can deadlock.
             select array_agg(u.id order by u.id, u.part), array_agg(u.part order by u.id, u.part) into ids, parts
             from unnest(ids, parts) as u (id, part)
             where not exists (

@@ -1,7 +1,7 @@
--- Jobs: background work that is owed. Whatever makes it due owes it in the same transaction; a process claims it under a
--- lease with a fence, renews that while it works, and finishes, fails or skips it.
+-- Jobs: owed background work. A job is owed in the transaction that makes it due. A process claims it under a fenced
+-- lease, renews the lease while it works, and finishes, fails or skips the job.
 
--- Owes a job, unless it is owed already or has failed for good.
+-- Owes a job, unless it is already owed or has failed for good.
 create or replace function relay.owe_job(
     p_kind text, p_key text, p_payload jsonb default '{}', p_due_at timestamptz default '-infinity')
 returns void
@@ -9,7 +9,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     insert into job (kind, key, payload, due_at) values (p_kind, p_key, p_payload, p_due_at) on conflict do nothing
 $$;
 
--- Owes a job, and if it failed, from the beginning. Whoever is at it goes on.
+-- Owes a job; one that failed starts over. A process that has it continues.
 create or replace function relay.owe_job_anew(p_kind text, p_key text, p_payload jsonb default '{}') returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into job (kind, key, payload) values (p_kind, p_key, p_payload)
@@ -17,15 +17,15 @@ language sql set search_path = relay, extensions, pg_temp as $$
         last_error = null, parked_at = null
 $$;
 
--- The same for whoever asks for it now.
+-- The same, for a caller who wants it now.
 create or replace function public.relay_owe_job(p_kind text, p_key text) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_job_anew(p_kind, p_key);
     select 'true'::jsonb
 $$;
 
--- Whether a job may be taken up now. Times so far ahead that only a clock that was wrong can have set them count for
--- nothing: a pause after a failure is at most 2 hours, a lease at most 15 minutes.
+-- Tests whether a job may be claimed. Ignores times too far ahead to be real (a wrong clock set them): a pause lasts at
+-- most 2 hours, a lease at most 15 minutes.
 create or replace function relay.is_due(p_job relay.job) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_job.parked_at is null
@@ -34,14 +34,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             or p_job.lease_until > now() + interval '15 minutes')
 $$;
 
--- Whether a job is any process's, or that of a bot.
+-- Tests whether any process may do a job, or only this bot's.
 create or replace function relay.is_for(p_job relay.job, p_bot_id bigint) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select not p_job.payload ? 'bot_id' or (p_job.payload ->> 'bot_id')::bigint = p_bot_id
 $$;
 
--- Leases jobs of a kind that are due, the one with p_key alone if that is given, those that have waited longest first:
--- [{id, kind, key, payload, fence, failures}].
+-- Leases due jobs of a kind, longest wait first; with p_key only that one: [{id, kind, key, payload, fence, failures}].
 create or replace function public.relay_claim_jobs(
     p_kind text, p_key text, p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
 returns jsonb
@@ -59,13 +58,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
         'failures', failures) order by due_at, id), '[]') from claimed
 $$;
 
--- The job that a process holds, locked; all null when it has lost it.
+-- Locks and returns the job that a process holds; all null if it has lost it.
 create or replace function relay.hold_job(p_job_id bigint, p_fence bigint) returns relay.job
 language sql set search_path = relay, extensions, pg_temp as $$
     select * from job where id = p_job_id and fence = p_fence and lease_owner is not null for update
 $$;
 
--- Prolongs the lease of a job. Whether the process still has it.
+-- Renews a job's lease. Returns whether the process still has it.
 create or replace function public.relay_renew_job(p_job_id bigint, p_fence bigint, p_lease_seconds integer)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -75,7 +74,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from renewed))
 $$;
 
--- A job is done. Whether the process still had it; where its result was stored, it was finished with that.
+-- Finishes a job. Returns whether the process still had it. Storing a job's result may have finished it already.
 create or replace function public.relay_finish_job(p_job_id bigint, p_fence bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with done as (
@@ -83,7 +82,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from done))
 $$;
 
--- A job failed: it is tried again after a pause, or (p_most times) parked. Whether it was parked.
+-- Records a failure: the job is retried after a pause, or parked after p_most failures. Returns whether it was parked.
 create or replace function public.relay_fail_job(
     p_job_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer)
 returns jsonb
@@ -97,7 +96,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from failed where parked_at is not null))
 $$;
 
--- A job cannot be done now, through no fault of its own: it is given back and waits. p_reason tells who asks why.
+-- Returns a job that can't be done now to wait, without counting a failure. p_reason: shown to whoever asks.
 create or replace function public.relay_skip_job(
     p_job_id bigint, p_fence bigint, p_reason text, p_seconds double precision)
 returns jsonb
@@ -110,14 +109,14 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from skipped))
 $$;
 
--- A job that is owed: {failures, last_error, parked}; null when there is none (any more).
+-- Returns an owed job: {failures, last_error, parked}; null if there is none.
 create or replace function public.relay_job(p_kind text, p_key text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('failures', failures, 'last_error', last_error, 'parked', parked_at is not null)
     from job where kind = p_kind and key = p_key
 $$;
 
--- Owes what is done once a day, whichever process's clock asks first: not again within p_rest_seconds. Whether it did.
+-- Owes a daily job once, whichever process asks first, and not again within p_rest_seconds. Returns whether it did.
 create or replace function public.relay_owe_daily(p_kind text, p_rest_seconds integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -130,7 +129,7 @@ begin
     return to_jsonb(found);
 end $$;
 
--- The kinds of which a job is due that nobody does, and which a bot's process may do. One look at the index for each.
+-- Returns the kinds of due jobs that nobody has claimed and this bot's process may do. One index lookup each.
 create or replace function relay.kinds_owed(p_bot_id bigint) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive known as (
@@ -143,7 +142,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select from job j where j.kind = k.kind and j.parked_at is null and relay.is_due(j) and relay.is_for(j, p_bot_id))
 $$;
 
--- The jobs that failed for good in the last p_days, by kind: [{kind, jobs, last_error: why the last of them did}].
+-- Returns jobs that failed for good in the last p_days: [{kind, jobs, last_error: of the latest}].
 create or replace function relay.parked_jobs(p_days integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'jobs', jobs, 'last_error', last_error) order by kind), '[]')
@@ -152,7 +151,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where parked_at > now() - make_interval(days => p_days) group by kind) one
 $$;
 
--- Takes jobs away from whoever is at them: what they are made of is changing.
+-- Revokes the leases of jobs whose input is changing.
 create or replace function relay.free_jobs(p_kind text, p_keys text[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update job set lease_owner = null, lease_until = null, fence = fence + 1

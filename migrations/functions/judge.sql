@@ -1,7 +1,7 @@
--- Judging: what was said is read again, thread by thread, for what is worth keeping. A durable cursor per thread moves
--- in the same transaction as what was learned, so nothing is judged twice and nothing is left out.
+-- Judging: reads each thread again for what is worth keeping. A durable cursor per thread moves in the transaction that
+-- stores the findings, so nothing is judged twice or skipped.
 
--- Marks a message by whether something may be learned from it now.
+-- Marks whether a message may teach anything now.
 create or replace function relay.mark_teaching() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -11,8 +11,8 @@ begin
     return new;
 end $$;
 
--- Makes a thread due once an exchange in it is complete, or something was imported into it that was judged nowhere. An
--- answer that takes another's place has its question judged again: what the old one had taught was taken back.
+-- Makes a thread due once it has a complete exchange, or an import that nobody judged. When an answer is replaced, its
+-- question is judged again, because the old findings were undone.
 create or replace function relay.owe_judging() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -48,7 +48,7 @@ create or replace trigger message_teaches before insert on relay.message
 create or replace trigger message_judged after insert on relay.message
     for each row execute function relay.owe_judging();
 
--- Whether a thread may be taken up now: its lease and its pause are over, and its space remembers.
+-- Tests whether a thread may be claimed: no lease or pause, and its space remembers.
 create or replace function relay.may_judge(p_own relay.judging) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select (p_own.failures = 0 or p_own.not_before <= now() or p_own.not_before > now() + interval '2 hours')
@@ -57,8 +57,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and relay.remembers((select space_id from thread where id = p_own.thread_id))
 $$;
 
--- The next messages of a thread to be judged, within a number and a length: those that teach, of sessions that are on
--- the record. p_through: the last of them, at most.
+-- Returns the next messages of a thread to judge, within a count and a length: on the record, and allowed to teach.
+-- p_through: the last one at most.
 create or replace function relay.judged_next(p_thread_id bigint, p_after bigint, p_through bigint)
 returns setof relay.message
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -73,7 +73,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select m.* from next n join message m on m.id = n.id where n.before < 12000
 $$;
 
--- A message as a judge reads it. learning: what its speaker chose.
+-- Returns a message as the judge reads it. learning: its speaker's setting.
 create or replace function relay.judged_json(p_message relay.message) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', p_message.id, 'thread_id', p_message.thread_id, 'role', p_message.role,
@@ -82,9 +82,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'learning', coalesce((select choices ->> 'learning' from choice where user_id = p_message.user_id), 'on'))
 $$;
 
--- What is to be judged in a thread now: the messages behind its cursor (again: those from there on that only keywords
--- have judged), a few before them, and what their own turns have taught already. {end}: where nothing is left behind the
--- cursor, how far it moves (it is the after of what is judged again, if that is there).
+-- Returns a thread's next work: messages after the cursor (again: those that only keywords have judged), a few before
+-- them, and what their turns already taught. {end}: where the cursor goes if nothing is left (the `after` of a second
+-- judgement, if set).
 create or replace function relay.judging_work(p_own relay.judging) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -129,8 +129,7 @@ begin
         from thread t join space s on s.id = t.space_id where t.id = p_own.thread_id);
 end $$;
 
--- Leases threads in which something waits to be judged, each with the next of it: those in which people are just
--- speaking first, then what was imported, then what only keywords have judged.
+-- Leases threads with work: those in conversation first, then imports, then those that only keywords have judged.
 create or replace function public.relay_claim_judging(p_worker uuid, p_limit integer, p_lease_seconds integer)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -149,7 +148,7 @@ begin
         limit greatest(0, p_limit - cardinality(taken)) for update skip locked);
     for own in select * from judging where thread_id = any (taken) loop
         next := relay.judging_work(own);
-        -- Once: a row that is changed twice looks after its thread, which whoever speaks there now holds.
+        -- Update once: a second update of a row checks its thread, which a current speaker may have locked.
         update judging set through_message_id = coalesce((next ->> 'end')::bigint, through_message_id),
             due_at = case when next ->> 'end' is null then due_at end,
             lease_owner = case when next ? 'messages' then p_worker end,
@@ -157,11 +156,11 @@ begin
         where thread_id = own.thread_id;
         work := work || case when next ? 'messages' then next - 'end' else '[]' end;
     end loop;
-    -- passed: threads were taken in which nothing was left to judge, and others may wait.
+    -- passed: some claimed threads had nothing left to judge, and others may wait.
     return jsonb_build_object('work', work, 'passed', cardinality(taken) > jsonb_array_length(work));
 end $$;
 
--- Prolongs the lease of a thread that a worker judges.
+-- Renews a worker's lease on a thread.
 create or replace function public.relay_renew_judging(p_thread_id bigint, p_worker uuid, p_lease_seconds integer)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -171,7 +170,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from renewed
 $$;
 
--- What could not be judged waits; the cursor stays. p_again: it is what keywords have judged already, from there on.
+-- Makes failed work wait; the cursor stays. p_again: the second judgement of what keywords judged.
 create or replace function public.relay_put_off_judging(
     p_thread_id bigint, p_worker uuid, p_error text, p_retry_seconds double precision, p_again bigint)
 returns jsonb
@@ -188,7 +187,7 @@ begin
     return to_jsonb(found);
 end $$;
 
--- Where nothing is judged the cursors move to the end, a number of threads at a time. How many did.
+-- Where judging is off, moves cursors to the end, a number of threads at a time. Returns how many moved.
 create or replace function public.relay_pass_judging(p_limit integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with passed as (
@@ -200,14 +199,14 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from passed
 $$;
 
--- Seconds until the nearest thread may be taken up in which something waits; null: nothing waits, or its space is at rest.
+-- Returns seconds until the next thread can be claimed; null if nothing waits or memory is paused.
 create or replace function public.relay_judging_rests() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(extract(epoch from min(greatest(now(), not_before, lease_until)) - now())) from judging j
     where due_at is not null and relay.remembers((select space_id from thread where id = j.thread_id))
 $$;
 
--- How many messages wait to be judged, in all spaces.
+-- Counts messages waiting to be judged, in all spaces.
 create or replace function public.relay_unjudged() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(coalesce(sum(waiting), 0)) from judging j,
@@ -216,7 +215,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where j.due_at is not null
 $$;
 
--- A thread takes over what waits to be judged in another one, which is about to go.
+-- Moves another thread's waiting work into this one, before the other is deleted.
 create or replace function relay.merge_judging(p_into bigint, p_from bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into judge_again (thread_id, from_message_id, through_message_id, at)

@@ -1,7 +1,7 @@
--- What was found in memory, opened: a message with those around it, a memory with where it came from, a summary, a part
--- of a document. And the model's search, as far as the thread in which it asks may look.
+-- Opens search results: a message with its neighbours, a memory with its origin, a summary, or a document part. And the
+-- model's search tool, within what the asking thread may see.
 
--- Whether a thread may look into the memory of a space now: of its own, or of one that is lent.
+-- Tests whether a thread may read a space's memory now: its own, or a lent one.
 create or replace function relay.may_look(p_space_id bigint, p_asker jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.remembers(p_space_id) and not exists (
@@ -9,9 +9,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and topic_id = (p_asker ->> 'topic_id')::bigint and not recalls)
 $$;
 
--- The model's tool: what a space has that bears on a question, each with the name of the place where it was said.
--- p_asker: {bot_id, chat_id, topic_id, turn_id} of the thread and the turn that ask (what was said to it is not found).
--- p_query as in relay.find_entries. What turns wrote a moment ago is entered first. Null where memory may not be used.
+-- Searches a space for the model's tool and names the place of each result. p_asker: {bot_id, chat_id, topic_id,
+-- turn_id} (the turn's own message is left out). p_query: as in relay.find_entries. Indexes recent messages first. Null
+-- if memory may not be used.
 create or replace function public.relay_look_up(p_space jsonb, p_asker jsonb, p_query jsonb, p_limit integer)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -28,7 +28,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from (select relay.find_space(p_space) as id) own
 $$;
 
--- A message as it is shown with others: the head of its text, and whether others wrote in it, or its answer read such.
+-- Returns a message for display among others: the beginning of its text, and whether it or its answer read untrusted
+-- text.
 create or replace function relay.told_message(p_message relay.message, p_characters integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', p_message.id, 'at', p_message.created_at, 'role', p_message.role,
@@ -36,8 +37,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'cut', length(p_message.text) > p_characters, 'untrusted', p_message.untrusted or p_message.tainted)
 $$;
 
--- A message of a space with p_count before and after it in its thread. Null when there is none that may be shown: a
--- replaced one, or one that was off the record.
+-- Returns a message with p_count before and after it in its thread. Null if it is missing, replaced or off the record.
 create or replace function relay.look_at_message(p_space_id bigint, p_bot_id bigint, p_id bigint, p_count integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -60,8 +60,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from own
 $$;
 
--- A memory of a space that is in force (or was only put aside): what it says since when and until when, which messages
--- taught it, and what it said before. Null for any other.
+-- Returns a memory that is in force or archived: its text, validity, source messages and earlier wordings. Null for
+-- others.
 create or replace function relay.look_at_memory(p_space_id bigint, p_bot_id bigint, p_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', 'memory', 'id', k.id, 'number', k.number, 'type', k.kind, 'content', k.content,
@@ -92,8 +92,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where k.id = p_id and k.space_id = p_space_id and k.status in ('active', 'archived')
 $$;
 
--- A summary of a space, with the messages from and through which it reaches. Null when there is none, or it is of what
--- was off the record.
+-- Returns a summary with the first and last message it covers. Null if it is missing or off the record.
 create or replace function relay.look_at_summary(p_space_id bigint, p_bot_id bigint, p_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', 'summary', 'id', s.id, 'number', s.id, 'at', s.created_at, 'content', left(s.text, 12000),
@@ -106,7 +105,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where s.id = p_id and t.space_id = p_space_id and not n.private
 $$;
 
--- A part of a document of a space. Null when there is none.
+-- Returns a document part; null if there is none.
 create or replace function relay.look_at_part(p_space_id bigint, p_bot_id bigint, p_id bigint, p_part integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -118,8 +117,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where d.id = p_id and d.space_id = p_space_id and m.status <> 'replaced' and not n.private
 $$;
 
--- What a search found in a space, opened: p_kind as in relay.entry. Null when the space has no such thing to show, or
--- p_asker ({bot_id, chat_id, topic_id}; guarded when the model asks) may not look into memory.
+-- Opens a search result of kind p_kind (as in relay.entry). Null if the space has no such thing, or p_asker ({bot_id,
+-- chat_id, topic_id}; `guarded` for the model) may not use memory.
 create or replace function public.relay_look_at(
     p_space jsonb, p_asker jsonb, p_guarded boolean, p_kind text, p_id bigint, p_part integer)
 returns jsonb
@@ -138,10 +137,10 @@ begin
         when 'part' then relay.look_at_part(own, bot, p_id, p_part) end;
 end $$;
 
--- Documents: kept with the message that brings them, read part by part.
+-- Documents, stored with their message and read part by part.
 
--- Keeps the texts of a message's files: [{unique_id, name, mime, kind, pages, parts: [text]}]. A file that the space has
--- already becomes this message's; its parts are written again only where they are others.
+-- Stores the texts of a message's files: [{unique_id, name, mime, kind, pages, parts: [text]}]. A file that the space
+-- already has moves to this message; only changed parts are rewritten.
 create or replace function relay.keep_documents(p_message_id bigint, p_space_id bigint, p_documents jsonb)
 returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -166,8 +165,8 @@ begin
     end loop;
 end $$;
 
--- The documents of a space, or those of some names (in lower case), as they are told to the model: who sent each, when
--- (UTC), and the how manieth of its name it is (1: the oldest).
+-- Lists documents of a space, or those with given names (lower case), for the model: sender, time (UTC), and version
+-- (1: the oldest of that name).
 create or replace function relay.documents_told(p_space_id bigint, p_names text[])
 returns table (id bigint, created_at timestamptz, version bigint, told jsonb)
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -181,10 +180,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where d.space_id = p_space_id and (p_names is null or lower(d.name) = any (p_names))) kept
 $$;
 
--- A part of a space's document of this name; failing that, of the only name that has p_name in it. Of several of one name
--- it is p_version (1: the oldest), or the newest: {document, part, text, others: the others of its name, the newest
--- first, nine at most}. When no such name is there, or several are, or no such version: {documents: those, else the
--- newest}, ten at most.
+-- Returns a part of the document with this name, or of the only one whose name contains it; version p_version (1:
+-- oldest) or the newest: {document, part, text, others: up to nine other versions, newest first}. If no name matches,
+-- several do, or the version is missing: {documents: up to ten candidates, else the newest}.
 create or replace function public.relay_open_document(p_space jsonb, p_name text, p_part integer, p_version integer)
 returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$

@@ -1,18 +1,18 @@
--- What is done to memories: forgotten, reworded, pinned, put away, brought back. How they are kept is in memory_write.sql, how
--- people decide about changes in memory_review.sql.
+-- Changes to memories: forget, reword, pin, archive, restore. memory_write.sql adds them; memory_review.sql holds
+-- people's decisions about changes.
 
--- Holds a space's memory to the end of a transaction. Whoever changes it does that first, after whatever it holds of turns
--- and judging, and before any memory: what it finds then still stands when it writes, and nothing is kept twice.
+-- Locks a space's memory until the end of the transaction. Every writer takes this lock after any locks on turns and
+-- judging, and before any memory. So what it reads is still true when it writes, and nothing is stored twice.
 create or replace function relay.hold_memory(p_space_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform from space where id = p_space_id for no key update;
 end $$;
 
--- The active memories that the words may mean and that a person may have forgotten, best first: all in which they stand, or
--- in which words begin with them; else all that contain them; else the most similar. Up to three letters must be a whole
--- word. Eleven at most. In a group everybody may have their own facts forgotten, and what is about nobody; an admin's
--- command (never a tag of the model, whoever it answers) may retire any.
+-- Returns the active memories that words may refer to and the person may forget, best first, up to eleven: all that
+-- contain the words, or words that begin with them; else all that contain the text; else the most similar. Up to three
+-- letters must match a whole word. In a group, people may forget facts about themselves and about nobody; an admin's
+-- command (never a model's tag) may forget any.
 create or replace function relay.forgettable(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
 returns setof relay.memory
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -42,8 +42,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by l.closeness desc, m.id desc limit 11
 $$;
 
--- Retires the one memory that the words surely mean, or whose number they are (`memory_id`: that one). None: a failure to
--- tell. Several, one that they may only mean, or p_pending: it asks first, about ten at most, and tells when there are more.
+-- Forgets the one memory that the words clearly refer to, or the one with the given number (`memory_id`). Reports a
+-- failure if there is none. Asks first, listing up to ten, if several match, the match is uncertain, or p_pending is
+-- set.
 create or replace function relay.forget_memory(p_turn relay.turn, p_action jsonb, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -90,7 +91,7 @@ begin
     return jsonb_build_object('matches', cardinality(matches));
 end $$;
 
--- A person's own wording in place of a memory's. Of one that waits for a tap this is the tap.
+-- Replaces a memory's text with a person's own. For a pending memory, this also approves it.
 create or replace function relay.edit_memory(p_turn relay.turn, p_memory_id bigint, p_content text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -109,7 +110,7 @@ begin
     return jsonb_build_object('edited', true);
 end $$;
 
--- A memory that whoever asks may have forgotten, pinned or restored, in one of these states; held until the end.
+-- Locks a memory that the person may forget, pin or restore, in one of these states.
 create or replace function relay.own_memory(p_turn relay.turn, p_action jsonb, p_states text[]) returns relay.memory
 language sql set search_path = relay, extensions, pg_temp as $$
     select m.* from memory m join space s on s.id = m.space_id
@@ -119,7 +120,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     for update of m
 $$;
 
--- Pins a memory, so that it stands first in every prompt, or takes the pin out. Who may have it forgotten may do that.
+-- Pins or unpins a memory; pinned ones come first in every prompt. Allowed to whoever may forget it.
 create or replace function relay.pin_memory(p_turn relay.turn, p_action jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -137,7 +138,7 @@ begin
     return jsonb_build_object('pinned', pin);
 end $$;
 
--- Puts a memory away: it is no longer used, and can still be looked up and restored.
+-- Archives a memory: it is no longer used, but can be found and restored.
 create or replace function relay.archive_memory(p_turn relay.turn, p_action jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -152,8 +153,8 @@ begin
     return jsonb_build_object('archived', true);
 end $$;
 
--- Lets an active memory say again what it said before its change `change_id`; without that, brings one back that was
--- put away, forgotten or replaced (what replaced it stays).
+-- Restores an active memory's text from before the change `change_id`. Without that, restores a memory that was
+-- archived, forgotten or replaced (its replacement stays).
 create or replace function relay.restore_memory(p_turn relay.turn, p_action jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -182,8 +183,8 @@ begin
     return jsonb_build_object('restored', true);
 end $$;
 
--- Applies what an answer (or a person, or a derivation) asked of memory, in order. Returns one result per action. An
--- action with `ask` waits for a tap as all of them do with p_pending.
+-- Applies the actions that an answer, a person or a derivation asked for, in order. Returns one result per action.
+-- Actions with `ask`, and all with p_pending, wait for a tap.
 create or replace function relay.apply_actions(
     p_turn relay.turn, p_message_id bigint, p_actions jsonb, p_pending boolean)
 returns jsonb
@@ -211,7 +212,7 @@ begin
     return results;
 end $$;
 
--- Memory by a person's own word: /remember and /forget, in the space and thread that the control names.
+-- Applies a person's /remember or /forget in the space and thread that the command names.
 create or replace function public.relay_change_memory(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_actions jsonb)
 returns jsonb
@@ -232,18 +233,18 @@ begin
         'failed', (select coalesce(jsonb_agg(r), '[]') from jsonb_array_elements(results) as r where r ? 'failed'));
 end $$;
 
--- When two memories say the same, and when words surely mean one of them. Nothing here weighs likeness: facts that differ in
--- one name, number or “not” are different facts, however alike they look.
+-- Comparing texts: whether two memories say the same, and whether words clearly refer to one. Similarity plays no part:
+-- facts that differ in one name, number or “not” are different facts.
 
--- A text as it is compared: without differences of Unicode form, case, white space and punctuation. A sign that changes
--- what is said stays: in numbers and times (1.5, 10:30, -5), before or behind them (5", 6'), at the end of a word (A-, C++),
--- in a question, in :) and :(. Each sign that goes leaves a space, so that no two words become one.
+-- Normalizes a text for comparison: ignores Unicode form, case, white space and punctuation. Keeps signs that change
+-- the meaning: in numbers and times (1.5, 10:30, -5), before or after them (5", 6'), at the end of a word (A-, C++),
+-- question marks, :) and :(. A removed sign leaves a space, so that words stay apart.
 create or replace function relay.normal_form(p_text text) returns text
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
     plain text := normalize(p_text, NFKC);
 begin
-    -- ① and ² are no 1 and 2 beside other digits.
+    -- ① and ² must not become digits of the number beside them.
     if regexp_count(plain, '[0-9]') <> regexp_count(p_text, '[0-9０-９]') then
         plain := normalize(p_text, NFC);
     end if;
@@ -260,8 +261,8 @@ begin
     return btrim(regexp_replace(plain, '\s+', ' ', 'g'));
 end $$;
 
--- The active memory about the same subject that says the same, equal but for form. A fact of whichever kind is compared with
--- facts of every kind, a learning with learnings. What is only similar is for a model or a person to decide.
+-- Returns the active memory about the same subject with the same normalized text. Facts of all kinds are compared with
+-- each other, and learnings with learnings. A model or a person decides about similar ones.
 create or replace function relay.same_memory(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
 returns relay.memory
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -286,7 +287,7 @@ begin
     return found;
 end $$;
 
--- Whether words stand in a text as they are: whole words, in their order. Scripts without spaces have no whole words.
+-- Tests whether a text contains words as whole words in the same order. Scripts without spaces have no word boundaries.
 create or replace function relay.has_words(p_content text, p_words text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select position(' ' || relay.normal_form(p_words) || ' ' in ' ' || relay.normal_form(p_content) || ' ') > 0
@@ -294,7 +295,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             and position(relay.normal_form(p_words) in relay.normal_form(p_content)) > 0
 $$;
 
--- Whether words surely mean a memory: they stand in it, or each of them does in some form, and a “not” on neither side only.
+-- Tests whether words clearly refer to a memory: it contains them, or a form of each, and both or neither contain a
+-- “not”.
 create or replace function relay.surely_means(p_words text, p_content text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select relay.has_words(p_content, p_words) or relay.is_negative(p_words) = relay.is_negative(p_content)
@@ -302,7 +304,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         and numnode(plainto_tsquery('english', p_words)) > 0
 $$;
 
--- Whether a text denies something, in the languages that keywords know.
+-- Tests whether a text contains a negation, in the languages that keywords cover.
 create or replace function relay.is_negative(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select relay.normal_form(p_text) ~ ('(^| )(not|no|never|none|nothing|without|cannot|[[:alpha:]]+n''t|nicht|nichts|nie'
@@ -310,7 +312,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '|senza|não|nada|sem|не|нет|никогда|ничего|без)( |$)')
 $$;
 
--- The numbers of memories, by space from 1 on: what people see, and what /forget #12 means.
+-- Memory numbers, from 1 in each space: what people see, as in /forget #12.
 
 create or replace function relay.number_memory() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -324,7 +326,7 @@ end $$;
 create or replace trigger number_memory before insert on relay.memory
     for each row when (new.number is null) execute function relay.number_memory();
 
--- No number is given away twice: an old “#12” in a chat must not come to mean something else.
+-- Numbers are never reused: an old “#12” in a chat must not refer to another memory.
 create or replace function relay.keep_numbers() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin

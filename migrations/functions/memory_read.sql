@@ -1,25 +1,25 @@
--- What is known, page by page, with where each thing came from and how it changed.
+-- Reads memories page by page, with their origin and history.
 
--- The descriptor of a space.
+-- Returns the descriptor of a space.
 create or replace function public.relay_space(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', kind, 'owner_id', owner_id, 'chat_id', chat_id) from space where id = p_space_id
 $$;
 
--- The first row of the page that begins at an offset, or of the last page when there are fewer rows by now.
+-- Returns the first row of the page at an offset, or of the last page if there are fewer rows.
 create or replace function relay.page_start(p_offset integer, p_limit integer, p_total integer) returns integer
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select greatest(0, least(p_offset, (p_total - 1) / p_limit * p_limit))
 $$;
 
--- Each word of a search as a pattern that finds it anywhere in a text; null for none.
+-- Turns each word of a search into a pattern that matches it anywhere; null if there are none.
 create or replace function relay.patterns(p_words text) returns text[]
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select array_agg('%' || regexp_replace(word, '([\\%_])', '\\\1', 'g') || '%')
     from regexp_split_to_table(btrim(p_words), '\s+') as word where word <> ''
 $$;
 
--- The changes that wait for a tap. Of facts that the same words may have meant, none does once one was chosen.
+-- Returns the changes that wait for a tap. Once one of several candidates is chosen, the others no longer wait.
 create or replace function relay.waiting_changes(p_space_id bigint) returns setof relay.memory_change
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select c.* from memory_change c left join turn t on t.id = c.turn_id
@@ -29,10 +29,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where o.turn_id = c.turn_id and o.action = 'forget' and o.status in ('applied', 'undone')))
 $$;
 
--- The memories of a space that were asked for by {kind, facts, category, pinned, subject_id, words, past}, newest first:
--- active ones; `past`: those that were put away or replaced. `facts`: of every kind but learnings.
--- Words: those that have all of them, in what they say, their subject or tags; without any such, those of the newest
--- 1,500 that are similar (to compare 10,000 takes a sixth of a second).
+-- Returns a space's memories by {kind, facts, category, pinned, subject_id, words, past}, newest first. `past`:
+-- archived and replaced ones instead of active ones. `facts`: all kinds but learnings. Words match text, subject or
+-- tags; if none match, the similar ones among the newest 1,500 (comparing 10,000 takes 160 ms).
 create or replace function relay.chosen_memories(p_space_id bigint, p_chosen jsonb) returns bigint[]
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -62,7 +61,7 @@ begin
     return coalesce(found, '{}');
 end $$;
 
--- Whom a group's memories are about, with how many.
+-- Returns the people that a group's memories are about, with counts.
 create or replace function relay.subjects(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'memories', memories)
@@ -74,7 +73,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         group by subject_id order by count(*) desc, subject_id limit 40) person
 $$;
 
--- A page of what is known in a space, with how much there is of everything.
+-- Returns a page of a space's memories, with totals.
 create or replace function public.relay_list_memories(
     p_space jsonb, p_chosen jsonb, p_offset integer, p_limit integer)
 returns jsonb
@@ -107,7 +106,7 @@ begin
             from memory where id = any (found[starts + 1:starts + p_limit])));
 end $$;
 
--- One memory, whatever became of it, with its space and the last change of it that a person may undo.
+-- Returns one memory in any state, with its space and the last change that a person may undo.
 create or replace function public.relay_open_memory(p_memory_id bigint, p_user_id bigint, p_admin boolean)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -130,13 +129,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where m.id = p_memory_id
 $$;
 
--- The id of the memory that has a number in a space, whatever became of it; null when none has.
+-- Returns the id of the memory with a number in a space, in any state; null if there is none.
 create or replace function public.relay_numbered_memory(p_space jsonb, p_number bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(id) from memory where space_id = relay.find_space(p_space) and number = p_number
 $$;
 
--- A message as it is quoted to somebody who may see its space: who said it, when, what others wrote in it.
+-- Returns a message as it is quoted to a person who may see its space: author, time, and untrusted text in it.
 create or replace function relay.quoted(p_message relay.message) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('role', p_message.role, 'name', p_message.name, 'user_id', p_message.user_id,
@@ -148,8 +147,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where p_message.id is not null
 $$;
 
--- Where a memory came from: the message that taught it and the answer to that, both only as far as they are of its own
--- space, the chat and topic, the Telegram message to go to, and what that turn read of what others wrote.
+-- Returns a memory's origin: the message that taught it and its answer (within its own space), the chat and topic, the
+-- Telegram message to link to, and the untrusted text that the turn read.
 create or replace function public.relay_memory_source(p_memory_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -176,7 +175,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where m.id = p_memory_id
 $$;
 
--- What a memory said right after a change; of an undone one what it had said before.
+-- Returns what a memory said right after a change; for an undone change, what it said before.
 create or replace function relay.content_after(p_change relay.memory_change, p_now text) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(
@@ -189,7 +188,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         p_now)
 $$;
 
--- A page of the changes of a space, newest first: all, or those that wait for a tap. yours: the person may decide it.
+-- Returns a page of a space's changes, newest first: all, or those that wait for a tap. yours: the person may decide
+-- it.
 create or replace function public.relay_memory_history(
     p_space jsonb, p_waiting boolean, p_offset integer, p_limit integer, p_user_id bigint, p_admin boolean)
 returns jsonb
@@ -216,8 +216,8 @@ begin
             join memory m on m.id = c.memory_id));
 end $$;
 
--- Where a turn, or else a change, belongs: its turn (and whether its answer has a ◆), its space, its memory, and the one
--- that this replaced. Null when there is none.
+-- Returns where a turn or a change belongs: its turn (and whether the answer has a ◆), space, memory, and the memory it
+-- replaced. Null if it doesn't exist.
 create or replace function public.relay_changed_in(p_turn_id bigint, p_change_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when p_turn_id is not null then (
@@ -230,12 +230,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from memory_change c left join turn t on t.id = c.turn_id where c.id = p_change_id) end
 $$;
 
--- The memories that prompts carry, and what their answers may teach.
+-- What prompts contain, and what their answers may teach.
 
--- The facts and learnings that a prompt carries: pinned and most important first until the budget (in characters) is
--- used, told in the order of their ids so that the text stays the same until memory changes. Those whose time is over are
--- not among them, nor learnings that have faded; none is where memory is off or at rest. What a tainted turn taught is among them once its owner kept
--- it, and does not taint: that tap was the decision to take it as one's own.
+-- Returns the facts and learnings for a prompt: pinned and most important first within a budget (in characters), then
+-- sorted by id, so that the text stays the same until memory changes. Leaves out expired memories and faded learnings;
+-- empty if memory is off or paused. What a tainted turn taught is included once its owner kept it, and does not taint:
+-- the tap made it the owner's own.
 create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -244,7 +244,7 @@ declare
     carried bigint[] := '{}';
 begin
     if p_budget > 0 and relay.remembers(p_space_id) then
-        -- A loop reads no further than the budget goes.
+        -- A loop stops reading when the budget is used up.
         for one in
             select id, length(content) + 8 as size from memory
             where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
@@ -262,8 +262,8 @@ begin
             from memory where id = any (carried)) r);
 end $$;
 
--- Whether a learning has faded out of prompts: in 180 days it bore on nothing that was said, and nobody pinned, reworded,
--- kept or said it again. It is still found by searching and by recall, which bears it out.
+-- Tests whether a learning has faded from prompts: for 180 days it was not relevant to anything said, and nobody
+-- pinned, reworded, kept or repeated it. Search and recall still find it, and recall refreshes it.
 create or replace function relay.has_faded(p_memory relay.memory) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_memory.kind = 'learning' and p_memory.recalled_at is null and not p_memory.pinned
@@ -271,7 +271,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and p_memory.promoted_by is null and p_memory.derivation ->> 'name' is distinct from 'user'
 $$;
 
--- How many learnings of a space have faded.
+-- Counts a space's faded learnings.
 create or replace function relay.faded_memories(p_space_id bigint) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select count(*) from memory m
@@ -280,8 +280,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and relay.has_faded(m)
 $$;
 
--- How many memories of each sort a prompt could carry: facts by their kind, learnings by their category. Counted in the
--- order of an index that has all of it, for there may be thousands.
+-- Counts the memories that a prompt could contain: facts by kind, learnings by category. Reads one index in order,
+-- because there can be thousands.
 create or replace function relay.memory_counts(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_object_agg(sort, memories), '{}') from (
@@ -295,9 +295,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         group by sort) sorted
 $$;
 
--- Counts a use of memories that were recalled for a prompt; and of those that stand in it all along once an hour: they
--- are hundreds, and to count each of their turns would take longer than all else that ends a turn. Those that another
--- turn counts at the same moment are left to it. `bearing`: those that were recalled, also where they stand in it anyway.
+-- Counts uses of memories: recalled ones each time, and those always in the prompt once an hour, because counting
+-- hundreds each turn would take longer than the rest of finish. Leaves rows that another turn is counting to that turn.
+-- `bearing`: the recalled ones, including those already in the prompt.
 create or replace function relay.count_uses(p_prompt jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update memory set uses = uses + 1, last_used_at = now(),
@@ -312,7 +312,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         for no key update skip locked)
 $$;
 
--- What an answer asks of memory, as far as its session may teach: of one that may not, what it forgets.
+-- Returns the actions that an answer's session allows: only forgetting, if it may not teach.
 create or replace function relay.taught(p_turn relay.turn, p_actions jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when relay.taken_back(p_turn) then '[]'
@@ -322,7 +322,7 @@ $$;
 
 -- Whether memory is used: by space, thread and session.
 
--- Whether memory is used in a space now: it is neither off nor at rest.
+-- Tests whether a space's memory is used now: neither off nor paused.
 create or replace function relay.remembers(p_space_id bigint) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((
@@ -330,7 +330,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from space where id = p_space_id), false)
 $$;
 
--- Whether something may be learned from a session: its space remembers, its thread teaches, and it is on the record.
+-- Tests whether a session may teach: its space remembers, its thread teaches, and it is on the record.
 create or replace function relay.teaches(p_session_id bigint) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((

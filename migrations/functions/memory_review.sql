@@ -1,6 +1,6 @@
--- What people decide about changes of memory: undo, keep, discard.
+-- People's decisions about changes to memory: undo, keep, discard.
 
--- What a turn changed in memory, as told under its answer.
+-- Returns a turn's changes to memory, as shown under its answer.
 create or replace function relay.changes_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object(
@@ -11,7 +11,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where c.turn_id = p_turn_id
 $$;
 
--- The changes that a turn's button opens, to a person who may see them.
+-- Returns the changes that a turn's button opens, for a person who may see them.
 create or replace function public.relay_changes(p_turn_id bigint, p_user_id bigint, p_admin boolean) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when relay.may_decide(t.space_id, t.user_id, null, p_user_id, p_admin)
@@ -21,7 +21,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from turn t where t.id = p_turn_id
 $$;
 
--- A private space obeys its owner alone; a group's memory obeys who changed it, whom it is about, and the admins.
+-- Tests whether a person may decide: in a private space only its owner; in a group whoever made the change, whom it is
+-- about, and admins.
 create or replace function relay.may_decide(
     p_space_id bigint, p_changed_by bigint, p_subject_id bigint, p_user_id bigint, p_admin boolean)
 returns boolean
@@ -31,13 +32,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from space s where s.id = p_space_id), false)
 $$;
 
--- The memory that a change replaced by another; null for any other change.
+-- Returns the memory that a change replaced with another; null for other changes.
 create or replace function relay.replaced_in(p_change relay.memory_change) returns bigint
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select (p_change.before ->> 'id')::bigint where p_change.action in ('supersede', 'merge')
 $$;
 
--- A change with the others that came about as one with it: where several memories were merged into one, all of these.
+-- Returns a change with those made together with it, such as all merges into one memory.
 create or replace function relay.changes_with(p_change relay.memory_change) returns setof relay.memory_change
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select c.* from memory_change c
@@ -46,13 +47,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and not c.before ? 'stood' and not p_change.before ? 'stood'
 $$;
 
--- Whether another change of the same memory (or of one that this change replaced) took effect after this one. That a
--- learned fact was only said again is none; and whether it is pinned has nothing to do with what it says.
+-- Tests whether a later change took effect on the same memory (or the one this change replaced). Repetitions and pins
+-- don't count.
 create or replace function relay.changed_since(p_change relay.memory_change) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with touched as (
         select id, replaced_by from memory where id in (p_change.memory_id, relay.replaced_in(p_change))),
-    -- by these the index finds the few changes that can be meant, however many there are
+    -- With these conditions the index finds the few candidates, however many changes there are.
     near as (select id from touched union select replaced_by from touched where replaced_by is not null)
     select exists (
         select from near join memory_change c on c.memory_id = near.id join memory m on m.id = c.memory_id
@@ -65,7 +66,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 > (coalesce(p_change.decided_at, p_change.created_at), p_change.id))
 $$;
 
--- Lets a change that waited take effect.
+-- Applies a pending change.
 create or replace function relay.take_effect(p_change relay.memory_change) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -76,8 +77,8 @@ begin
     update memory_change set status = 'applied', decided_at = now() where id = p_change.id;
 end $$;
 
--- Lets a memory be again what it was before a change, its pin and what counts its uses apart; what is not known of that
--- stays as it is.
+-- Restores a memory to its state before a change, except its pin and usage counts. Fields that the change didn't record
+-- stay.
 create or replace function relay.put_back(p_memory_id bigint, p_before jsonb, p_status text) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update memory set updated_at = now(), status = coalesce(p_status, status),
@@ -92,7 +93,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where id = p_memory_id
 $$;
 
--- Takes an applied change back, on both sides where one memory replaced another.
+-- Undoes an applied change, on both sides if one memory replaced another.
 create or replace function relay.take_back(p_change relay.memory_change) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -115,9 +116,9 @@ begin
     where id in (select id from relay.changes_with(p_change));
 end $$;
 
--- One tap: undo an applied change, keep or discard a pending one. Returns all changes of that turn; deciding twice
--- changes nothing more, and what was changed again since is undone from the last change back: until then it stays
--- applied. Null when the person may not decide.
+-- Handles a tap: undoes an applied change, or keeps or discards a pending one. Returns all changes of the turn. Safe to
+-- repeat. If the memory has changed since, the later change must be undone first; until then this one stays applied.
+-- Null if the person may not decide.
 create or replace function public.relay_decide_change(
     p_change_id bigint, p_user_id bigint, p_admin boolean, p_decision text)
 returns jsonb
@@ -127,7 +128,7 @@ declare
     about bigint;
 begin
     perform relay.hold_memory((select space_id from memory_change where id = p_change_id));
-    -- The memories first: whatever else changes them waits here, or is seen below.
+    -- Lock the memories first: other changes wait here, or are visible below.
     perform from memory where id in (select unnest(array[c.memory_id, relay.replaced_in(c)])
         from memory_change own, relay.changes_with(own) c where own.id = p_change_id) order by id for update;
     select * into change from memory_change where id = p_change_id for update;
@@ -150,9 +151,9 @@ begin
     return relay.changes_of(change.turn_id);
 end $$;
 
--- What a message of ours asks somebody for, by the message that it is in the chat: the text of the question; null for
--- any other message, and for other people. A question forces a reply: an answer is none, whatever its text looks like.
--- One that is being sent, and of which is not known yet which message it has become, is the only one that can be meant.
+-- Returns the question that one of our messages asks a person, by the message's id in the chat; null for other messages
+-- and people. A question forces a reply; an answer doesn't, whatever its text. A question that is being sent and has no
+-- id yet matches if it is the only candidate.
 create or replace function public.relay_asked_of(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
 returns jsonb
@@ -175,11 +176,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by d.id desc limit 1
 $$;
 
--- What judging found: compared with what is known, kept, and taken back.
+-- The judge's findings: compared with memory, stored, and undone.
 
--- For each candidate {content, subject_id, subject, kind, vector, model} the memories that it may say again, refine or
--- contradict: [[{id, kind, content, at}]], at: when it was said. Only of the same subject, facts with facts and learnings
--- with learnings: by turns the most alike, those found by words and meaning, and the latest.
+-- Returns, for each candidate {content, subject_id, subject, kind, vector, model}, the memories that it may repeat,
+-- refine or contradict: [[{id, kind, content, at: when it was said}]]. Same subject only, facts with facts, learnings
+-- with learnings; in turn the most similar, those found by words and by meaning, and the latest.
 create or replace function public.relay_near_memories(p_space_id bigint, p_candidates jsonb, p_limit integer)
 returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -216,8 +217,8 @@ begin
     return all_near;
 end $$;
 
--- The turn under whose answer a finding is told and by which it is traced: that of the answer to the last of its
--- messages. What was imported has none; such a finding still knows where it was said.
+-- Returns the turn that announces a finding and traces it: the one that answered its last message. Null for imports,
+-- which still record where they were said.
 create or replace function relay.turn_of_finding(p_said relay.message) returns relay.turn
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -235,11 +236,10 @@ begin
     return found_turn;
 end $$;
 
--- Applies one finding: an action as relay.apply_actions takes it, with {evidence, pending, tainted, own}. Nothing, when
--- any message that it was learned from is gone, or nothing may be learned from it now, or when it only says again what
--- the same turn has taught. What it was compared with may have changed since: then it is learned by itself, as what
--- it was before that (own). With taught it is the memory of this number, which an answer kept: nothing once that is not
--- known any more.
+-- Applies a finding: an action as in relay.apply_actions, with {evidence, pending, tainted, own}. Does nothing if any
+-- source message is gone, if nothing may be learned now, or if it repeats what the same turn taught. If the memory it
+-- was compared with has changed, the finding is learned on its own, as it was before the comparison (own). With
+-- `taught` it refers to the memory with this number, which an answer stored; nothing if that is gone.
 create or replace function relay.keep_finding(p_thread_id bigint, p_finding jsonb) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -282,7 +282,7 @@ begin
             p_finding || coalesce(p_finding -> 'own', '{}') || '{"action": "learn"}'),
             (p_finding ->> 'pending')::boolean);
     end if;
-    -- That something was only said again is not worth a line, nor what something newer had replaced already.
+    -- A repetition needs no announcement, nor does what something newer had already replaced.
     fresh := array(select c.id from memory_change c join memory m on m.id = c.memory_id
         where c.turn_id = held.id and c.id > before_it and m.status <> 'superseded'
             and (c.action <> 'refresh' or c.before ->> 'content' <> m.content) order by c.id);
@@ -291,8 +291,7 @@ begin
     end if;
 end $$;
 
--- Takes back what keywords had found in messages that a model judges now; what somebody decided about, or was changed
--- since, stays.
+-- Undoes what keywords found in messages that a model judges now, except what a person decided or what changed since.
 create or replace function relay.retire_keywords(p_thread_id bigint, p_from bigint, p_through bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -314,10 +313,10 @@ begin
     end loop;
 end $$;
 
--- Keeps what was found in the messages that were handed out and moves the cursor behind them: all of it or nothing.
--- p_result: {after, again, through, findings, fallback, again_seconds}; fallback: keywords found it, and a model is to
--- judge them again in so many seconds (null: it is not). False: the lease or the place is not the worker's any more, as
--- when this is repeated, or memory is at rest now: the cursor stays.
+-- Stores the findings from leased messages and moves the cursor past them, atomically. p_result: {after, again,
+-- through, findings, fallback, again_seconds}; fallback: keywords found them, and a model judges again in that many
+-- seconds (null: never). False if the lease or position is lost, as when this is repeated, or if memory is paused; the
+-- cursor stays.
 create or replace function public.relay_keep_judged(p_thread_id bigint, p_worker uuid, p_result jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -357,10 +356,10 @@ begin
     return to_jsonb(true);
 end $$;
 
--- What a memory was before, and messages that people want to be kept as memories.
+-- A memory's history, and messages that people want to keep as memories.
 
--- A page of the changes of a memory, newest first, also that by which another took its place: {total, offset, changes}.
--- `restores`: what it said before that change is not what it says, and can be said again.
+-- Returns a page of a memory's changes, newest first, including its replacement: {total, offset, changes}. `restores`:
+-- the text before that change differs from the current one and can be restored.
 create or replace function public.relay_memory_past(p_memory_id bigint, p_offset integer, p_limit integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -382,9 +381,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from page p join memory m on m.id = p.memory_id cross join own), '[]'))
 $$;
 
--- The message of a space that a Telegram message is (p_telegram_message_id), or that a turn answered with (p_turn_id), as
--- somebody may want it kept: {id, role, name, text, untrusted, private}, private where it is off the record. An answer
--- may still be on its way. Null when there is none.
+-- Returns the space's message with a Telegram id (p_telegram_message_id), or a turn's answer (p_turn_id), for keeping:
+-- {id, role, name, text, untrusted, private: off the record}. The answer may still be in delivery. Null if there is
+-- none.
 create or replace function public.relay_keepable(
     p_space jsonb, p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_turn_id bigint)
 returns jsonb

@@ -1,7 +1,7 @@
--- The switches of a memory: on, off, at rest; what a thread reads of it and teaches it; what waits; beginning anew.
+-- Memory switches: on, off or paused; what a thread recalls and teaches; pending changes; forgetting everything.
 
--- How it stands with a space's memory, and with it in a thread: {memory, paused_until, remembers, recalls, teaches,
--- private, memories, pending}.
+-- Returns the state of a space's memory and of a thread: {memory, paused_until, remembers, recalls, teaches, private,
+-- memories, pending}.
 create or replace function public.relay_controls(p_space jsonb, p_chat_id bigint, p_topic_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select relay.find_space(p_space) as id),
@@ -19,8 +19,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from own
 $$;
 
--- Switches a space's memory (p_change {memory, paused_until}) or what a thread does with it ({recalls, teaches}), those
--- of them that are named. Returns how it stands then.
+-- Sets the given switches of a space (p_change {memory, paused_until}) or thread ({recalls, teaches}). Returns the
+-- state.
 create or replace function public.relay_control(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_change jsonb)
 returns jsonb
@@ -43,7 +43,8 @@ begin
     return public.relay_controls(p_space, p_chat_id, p_topic_id);
 end $$;
 
--- Why nothing is learned in a thread now: private, off, paused, or here (it teaches nothing). Null: something may be.
+-- Returns why nothing is learned in a thread now: private, off, paused, or here (the thread teaches nothing). Null if
+-- learning works.
 create or replace function relay.unlearned_why(p_space_id bigint, p_thread_id bigint, p_session_id bigint) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case
@@ -53,8 +54,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         when exists (select from thread where id = p_thread_id and not teaches) then 'here' end
 $$;
 
--- What an answer is to say about memory: {resting: whether memory rests, signs: private; rests and woke, once when a rest
--- has begun or ended since the thread's last answer; unlearned and why, where the model wanted to learn (p_wanted)}.
+-- Returns what an answer says about memory: {resting: memory is paused, signs: private; rests and woke, once after a
+-- pause began or ended since the thread's last answer; unlearned and why, if the model wanted to learn (p_wanted)}.
 create or replace function relay.signs_of(p_turn relay.turn, p_why text, p_wanted boolean) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with known as (
@@ -69,8 +70,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from known
 $$;
 
--- Of what a person asked of memory by their own word, what cannot be now: nothing is kept while memory is off or rests,
--- or off the record. Returns each with why, as relay.apply_actions does.
+-- Returns the explicit requests that can't be met now, with the reason, as relay.apply_actions does: nothing is stored
+-- while memory is off or paused, or off the record.
 create or replace function relay.refused_actions(p_turn relay.turn, p_actions jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('failed', why, 'tag', 'learn', 'text', action ->> 'content')), '[]')
@@ -82,8 +83,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where action ->> 'action' = 'learn' and why is not null
 $$;
 
--- Decides all changes of a space that wait for a tap, as far as they are this person's: 200 at most. Returns how many
--- were decided, and how many wait still.
+-- Decides all pending changes of a space that this person may decide, up to 200. Returns how many were decided and how
+-- many remain.
 create or replace function public.relay_decide_waiting(
     p_space jsonb, p_user_id bigint, p_admin boolean, p_decision text)
 returns jsonb
@@ -96,7 +97,7 @@ begin
     for one in
         select c.id from relay.waiting_changes(own) c join memory m on m.id = c.memory_id
         where relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin)
-            -- which of several is meant, only a person's choice says
+            -- only a person can choose among several candidates
             and (c.action <> 'forget' or p_decision = 'discard' or 1 = (
                 select count(*) from memory_change o where o.turn_id = c.turn_id and o.action = 'forget'))
         order by c.id limit 200
@@ -107,8 +108,8 @@ begin
     return jsonb_build_object('decided', decided, 'pending', (select count(*) from relay.waiting_changes(own)));
 end $$;
 
--- The active memories that a pattern means (* stands for anything; without one, all that have the words) and that a
--- person may have forgotten.
+-- Returns the active memories that match a pattern (* matches anything; without *, all words must match) and that the
+-- person may forget.
 create or replace function relay.meant_by(p_space_id bigint, p_pattern text, p_user_id bigint, p_admin boolean)
 returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -120,8 +121,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             || case when p_pattern like '%*' then '' else '\M' end))
 $$;
 
--- What a pattern would have forgotten: {total, memories: the newest ten}; kept with the control that asked for it, whose
--- button forgets them.
+-- Previews what a pattern would forget: {total, memories: the newest ten}, stored with the command whose button forgets
+-- them.
 create or replace function public.relay_forget_preview(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_pattern text, p_user_id bigint, p_admin boolean)
 returns jsonb
@@ -138,8 +139,8 @@ begin
         from memory where id = any (meant[:10])));
 end $$;
 
--- Forgets memories together, each as a change that can be undone; those that only waited to be one are discarded. They
--- leave the index together: one after the other takes five times as long.
+-- Forgets memories in bulk, each as a change that can be undone; pending ones are discarded. Removes them from the
+-- index together: one at a time takes five times as long.
 create or replace function relay.forget_together(p_memories bigint[], p_turn_id bigint, p_user_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -153,7 +154,7 @@ begin
     delete from entry where kind = 'memory' and source_id = any (p_memories);
 end $$;
 
--- Takes back that memories were forgotten, as relay.take_back does it of one; they come into the index together.
+-- Undoes forgetting in bulk, as relay.take_back does for one memory; indexes them together.
 create or replace function relay.remember_together(p_changes bigint[], p_user_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -169,9 +170,9 @@ begin
     from memory_change where id = any (p_changes);
 end $$;
 
--- A tap: forgets what a control has shown, two thousand at a time, or (p_undo) takes that back, five hundred at a time.
--- Returns {done: how many are forgotten or brought back, by this call and those before, left: whether it is to be called
--- again}; null when this person may not, or it was never shown. Running it again changes nothing more.
+-- Handles a tap: forgets what a command previewed, 2,000 at a time, or (p_undo) restores it, 500 at a time. Returns
+-- {done: how many so far, over all calls, left: whether to call again}; null if the person may not, or it was never
+-- shown. Safe to repeat.
 create or replace function public.relay_forget_shown(
     p_turn_id bigint, p_user_id bigint, p_admin boolean, p_undo boolean)
 returns jsonb
@@ -188,7 +189,7 @@ begin
         return null;
     elsif p_undo then
         perform relay.hold_memory((select max(space_id) from memory_change where turn_id = asked.id));
-        -- One by one, so that no more are looked at than are taken.
+        -- One at a time, so that no more are checked than are taken.
         for change in
             select c.* from memory_change c join memory m on m.id = c.memory_id
             where c.turn_id = asked.id and c.action = 'forget' and c.status = 'applied'
@@ -217,14 +218,13 @@ begin
             where turn_id = asked.id and action = 'forget' group by memory_id) one);
 end $$;
 
--- Whether a control has shown this person what it would forget.
+-- Tests whether a command showed this person what it would forget.
 create or replace function public.relay_was_shown(p_turn_id bigint, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from turn where id = p_turn_id and user_id = p_user_id and prompt ? 'forget'))
 $$;
 
--- Forgets the next two thousand memories of a space, by their numbers; what waits for a tap is discarded. Returns the
--- number of the last one.
+-- Forgets the next 2,000 memories of a space by number; pending changes are discarded. Returns the last number.
 create or replace function relay.forget_next(p_space_id bigint, p_user_id bigint, p_after bigint, p_through bigint)
 returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -239,8 +239,7 @@ begin
     return coalesce(going[cardinality(going)], p_through);
 end $$;
 
--- Begins a memory anew: everything that is known in a space is forgotten, two thousand at a time, each as a change that
--- can be undone. Returns how many are left.
+-- Forgets everything in a space, 2,000 at a time, each as a change that can be undone. Returns how many are left.
 create or replace function public.relay_reset_memory(p_space jsonb, p_user_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -251,8 +250,8 @@ begin
     return to_jsonb((select count(*) from memory where space_id = own and status in ('active', 'pending')));
 end $$;
 
--- The same for a turn that confirms it with the number of memories. What there is then is forgotten: the turn keeps how
--- far it has come, and goes on there when it is made again. Returns how many are left; null when the number is not right.
+-- The same, confirmed by a turn that gives the number of memories. The turn records its progress and continues there if
+-- it is repeated. Returns how many are left; null if the number is wrong.
 create or replace function public.relay_confirm_reset(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_user_id bigint, p_known integer)
 returns jsonb

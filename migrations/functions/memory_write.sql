@@ -1,8 +1,8 @@
--- How memories come about: new, said again, or in the place of others.
+-- Adds memories: new ones, repetitions, and replacements.
 
--- Adds a memory, as {kind, content, subject_id, subject, category, tags, importance, confidence, valid_from, valid_until,
--- evidence, tainted, source, by, inputs, derivation (in place of both), promoted_by} tells. Its source is the message named, else the turn's, else
--- the first of its evidence; messages of other spaces count for nothing.
+-- Adds a memory from {kind, content, subject_id, subject, category, tags, importance, confidence, valid_from,
+-- valid_until, evidence, tainted, source, by, inputs, derivation (instead of both), promoted_by}. Its source is the
+-- message named, else the turn's, else the first of its evidence. Ignores messages of other spaces.
 create or replace function relay.add_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
 returns bigint
@@ -32,14 +32,14 @@ begin
     return added;
 end $$;
 
--- When a memory was said last: the time of the latest message that says it, else its own.
+-- Returns when a memory was last said: the latest of its messages, else its own time.
 create or replace function relay.memory_said_at(p_memory relay.memory) returns timestamptz
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select max(created_at) from message
         where id = p_memory.source_message_id or id = any (p_memory.evidence)), p_memory.created_at)
 $$;
 
--- Those of some messages, given as a JSON array of their ids, that are of a space.
+-- Keeps those message ids (a JSON array) that belong to the space.
 create or replace function relay.evidence_in(p_space_id bigint, p_ids jsonb) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(m.id order by m.id), '{}')
@@ -47,7 +47,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     join message m on m.id = given.id and m.space_id = p_space_id
 $$;
 
--- Keeps a memory, or refreshes the one that says the same. p_pending: it waits for its user's tap.
+-- Stores a memory, or refreshes one that says the same. p_pending: it waits for its user's tap.
 create or replace function relay.learn_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
 returns jsonb
@@ -69,8 +69,8 @@ begin
     return jsonb_build_object('kept', kept);
 end $$;
 
--- What is known was said again, maybe in other words: half of the doubt about it goes, its evidence grows, a plain fact
--- may turn out to be of a kind, and one whose time was over holds again.
+-- Records that a memory was repeated, maybe in other words: halves the doubt about it, adds evidence, may give a plain
+-- fact a kind, and revives one that had expired.
 create or replace function relay.say_again(p_turn relay.turn, p_known relay.memory, p_memory jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -89,7 +89,7 @@ begin
     return jsonb_build_object('refreshed', p_known.id);
 end $$;
 
--- Says a memory again by its number. What waits for a tap says nothing again.
+-- Refreshes a memory by number. Pending memories refresh nothing.
 create or replace function relay.refresh_memory(p_turn relay.turn, p_action jsonb, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -105,10 +105,9 @@ begin
     return relay.say_again(p_turn, known, p_action - 'content');
 end $$;
 
--- Puts a memory into the place of another: one that says it better (refine), or contradicts it (supersede). The other is
--- kept, with a link to what replaced it; contradicted, it holds no longer than the new one does. Never from one subject
--- to another. Where the new one is known already, that one takes the place. What contradicts something that was said
--- later is over already, and is kept as that.
+-- Replaces a memory with one that says it better (refine) or contradicts it (supersede). The old one is kept and
+-- linked; if contradicted, it is valid no longer than until the new one. Never changes the subject. If the new one is
+-- already known, that one replaces it. A contradiction of something said later is stored as expired.
 create or replace function relay.replace_memory(
     p_turn relay.turn, p_action jsonb, p_message_id bigint, p_pending boolean)
 returns jsonb
@@ -153,7 +152,7 @@ begin
     return jsonb_build_object('kept', replacing, 'replaced', old.id);
 end $$;
 
--- Keeps what held before a memory that was said later: as ended by that one.
+-- Stores an earlier statement as ended by a memory that was said later.
 create or replace function relay.keep_ended(
     p_turn relay.turn, p_action jsonb, p_message_id bigint, p_newer relay.memory)
 returns jsonb
@@ -170,8 +169,8 @@ begin
     return jsonb_build_object('kept', kept, 'replaced_by', p_newer.id);
 end $$;
 
--- What takes a memory's place: as it, but for what is told of it; refined, it rests on the evidence of both, and others
--- wrote it if they wrote either.
+-- Builds a replacement: the old memory with the new fields. When refining, it combines the evidence and the taint of
+-- both.
 create or replace function relay.successor(p_old relay.memory, p_action jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', p_old.kind, 'subject_id', p_old.subject_id, 'subject', p_old.subject,
@@ -194,7 +193,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             'inputs', jsonb_build_array('memory:' || p_old.id))
 $$;
 
--- The tags of what takes a memory's place: refined, of both; else its own, or where it has none those that there were.
+-- Returns a replacement's tags: both memories' when refining; else its own, or the old ones if it has none.
 create or replace function relay.tags_after(p_tags text[], p_action jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     with own as (select tag from jsonb_array_elements_text(nullif(p_action -> 'tags', 'null')) as tag)
@@ -205,7 +204,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         where p_action ->> 'action' = 'refine' or not exists (select from own)) taken
 $$;
 
--- Ends a memory that another one replaces. p_contradicted: it holds until the other does.
+-- Ends a memory that another replaces. p_contradicted: it is valid until the other begins.
 create or replace function relay.end_memory(p_memory_id bigint, p_replaced_by bigint, p_contradicted boolean)
 returns void
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -215,9 +214,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from memory n where n.id = p_replaced_by and m.id = p_memory_id and m.status = 'active'
 $$;
 
--- Actions in which a forgetting and a learning are one: where an answer has exactly one of both, the forgetting means
--- one fact of the same person clearly, and both are about the same thing (they share a word that tells something, names
--- of the person apart, or are alike), the new fact replaces the old one.
+-- Joins a forgetting and a learning into one replacement, if an answer has exactly one of each, the forgetting clearly
+-- refers to one fact about the same person, and both are about the same thing.
 create or replace function relay.linked_actions(p_turn relay.turn, p_actions jsonb) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -245,7 +243,8 @@ begin
         from jsonb_array_elements(p_actions) with ordinality as a (one, place) where one <> forgets -> 0);
 end $$;
 
--- Whether two facts about a person are about the same thing: they are alike, or share a word besides the person's name.
+-- Tests whether two facts about a person are about the same thing: similar, or sharing a meaningful word besides the
+-- name.
 create or replace function relay.about_the_same(p_one text, p_other text, p_subject text) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select similarity(p_one, p_other) >= 0.4 or exists (
@@ -254,9 +253,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         except select lexeme from unnest(to_tsvector('english', coalesce(p_subject, ''))))
 $$;
 
--- Memory by a script's word: /remember and /forget without a chat.
+-- Memory for scripts: /remember and /forget without a chat.
 
--- Applies what a script asks of a space's memory, in a turn that is done at once: so it is told and undone as any other.
+-- Applies a script's actions to a space's memory, in a turn that ends at once, so that they are announced and undone
+-- like others.
 create or replace function public.relay_change_directly(p_space jsonb, p_user_id bigint, p_actions jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
