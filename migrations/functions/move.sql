@@ -1,17 +1,17 @@
--- Moving all data into another database, page by page. The source is only read; the target keeps in relay.move how
--- far it has come, in the same transaction as the rows, so a move that was killed goes on where it was.
--- A row travels as a JSON array of its columns' texts, in the order of their names: that loses nothing (JSON null and
--- SQL NULL, numbers of any length, microseconds), and both sides make the same checksum of it.
+-- Moves all data into another database, page by page. The source is only read. The target stores its progress in
+-- relay.move in the same transaction as the rows, so an interrupted move continues. A row travels as a JSON array of
+-- its columns' texts, ordered by column name: lossless (JSON null and SQL NULL, numbers of any length, microseconds),
+-- and both sides compute the same checksum.
 
--- What is derived from the rest, and made again where it is missing: it neither moves nor is backed up.
+-- Derived tables: rebuilt where missing, so neither moved nor backed up.
 create or replace function relay.derived_tables() returns text[]
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select array['entry', 'lexeme', 'lexeme_change', 'index_progress', 'index_due', 'entry_due', 'embed_due',
         'embedding', 'embedding_rebuild', 'result', 'preference']
 $$;
 
--- The tables that move, each after those it refers to: whatever there is, except what says which database this is
--- and what it has been through, and caches.
+-- Lists the tables that move, each after those it references: all but caches and the database's own identity and
+-- history.
 create or replace function relay.move_tables() returns table (name text, place bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive movable as (
@@ -30,7 +30,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from movable m join deep d using (oid) group by m.relname
 $$;
 
--- A table's columns that are stored and not computed, with their types, in the order of their names.
+-- Returns a table's stored columns (not generated ones) with their types, ordered by name.
 create or replace function relay.move_columns(p_table text)
 returns table (name text, type text, place bigint, key_place integer)
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -42,8 +42,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where t.name = p_table and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
 $$;
 
--- What stands in a column's place in a move and in a backup where its row belongs to a session off the record: nothing of
--- what was said. A turn under way there has failed in the copy. Null: the column goes as it is.
+-- Returns what a move or backup writes instead of a column in rows of off-the-record sessions: nothing that was said. A
+-- turn in progress there is marked as failed in the copy. Null: the column is copied.
 create or replace function relay.move_hides(p_table text, p_column text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select format('case when %s then %s else t.%I::text end', case p_table
@@ -73,8 +73,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     where hidden.name = p_table and hidden.col = p_column
 $$;
 
--- The query for a table's rows in the order of its key, $2 of them after the key $1: line (the row) and key. Only
--- names from the catalogue come into it.
+-- Builds the query for a table's rows in key order, $2 rows after the key $1: line (the row) and key. Only catalog
+-- names are interpolated.
 create or replace function relay.move_query(p_table text, p_from_start boolean) returns text
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -97,7 +97,7 @@ begin
         || format(' order by %s limit $2', key);
 end $$;
 
--- A page of a table after a key (null: from the start): {rows, last, end}. It ends early at p_most_bytes, and after
+-- Returns a page of a table after a key (null: from the start): {rows, last, end}. Ends early at p_most_bytes or after
 -- a second.
 create or replace function public.relay_move_page(
     p_table text, p_after jsonb, p_most_rows integer, p_most_bytes integer)
@@ -122,8 +122,8 @@ begin
         'end', not early and cardinality(lines) < p_most_rows);
 end $$;
 
--- How many rows there are after a key, and the sum of 64 bits of each one's SHA-256 (so that pages may be cut
--- anywhere): {rows, sum, last, end}. It ends after p_most_rows, or a second.
+-- Returns the number of rows after a key, and the sum of 64 bits of each row's SHA-256, so that page boundaries don't
+-- matter: {rows, sum, last, end}. Ends after p_most_rows or a second.
 create or replace function public.relay_move_digest(p_table text, p_after jsonb, p_most_rows integer) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
 as $$
@@ -146,7 +146,7 @@ begin
         'end', not early and seen < p_most_rows);
 end $$;
 
--- About how many rows a table has: exact for small ones.
+-- Estimates a table's number of rows; exact for small tables.
 create or replace function relay.move_size(p_table text) returns bigint
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -158,8 +158,8 @@ begin
     return size;
 end $$;
 
--- The last number that a table's rows have as their identity; null when they have none, or there are no rows. Unlike the
--- last that was given, it is of the same moment as all else that a call sees.
+-- Returns the highest identity value among a table's rows; null if there is none. Unlike a sequence's last value, it
+-- belongs to the caller's snapshot.
 create or replace function relay.move_last(p_table text) returns text
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -173,7 +173,7 @@ begin
     return last;
 end $$;
 
--- Whether nobody has used this database yet: it has no rows but the soul that Relay starts with.
+-- Tests whether the database is unused: it holds nothing but the soul that Relay starts with.
 create or replace function relay.move_unused() returns boolean
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -189,7 +189,7 @@ begin
     return not exists (select from soul where version > 1 or author_id is not null);
 end $$;
 
--- The last number that each identity column has given: {table: {column: number as text, or null}}.
+-- Returns the last value of each identity column: {table: {column: number as text, or null}}.
 create or replace function relay.move_numbers() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_object_agg(numbers.name, numbers.given), '{}') from (
@@ -201,8 +201,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         group by t.name) numbers
 $$;
 
--- Which numbered rows the key of a table's rows begins with, where these have no numbers of their own:
--- {column: table}; {}: none.
+-- Returns which numbered rows a table's key begins with, if the table has no identity of its own: {column: table}; {}:
+-- none.
 create or replace function relay.move_belongs(p_table text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_object_agg(a.attname, parent.relname), '{}')
@@ -215,9 +215,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and not exists (select from pg_attribute n where n.attrelid = f.conrelid and n.attidentity <> '')
 $$;
 
--- What a move must know of either side: {id, leased, leased_seconds, numbers,
--- tables: [{name, size, last, belongs, names, columns (with their types)}] in the order of moving,
--- moves: [{source_id, state, …}]}.
+-- Returns what a move needs to know of either side: {id, leased, leased_seconds, numbers, tables: [{name, size, last,
+-- belongs, names, columns (with types)}] in order, moves: [{source_id, state, …}]}.
 create or replace function public.relay_move_state() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with lease as (
@@ -242,7 +241,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'moves', (select coalesce(jsonb_agg(to_jsonb(m) order by m.began_at), '[]') from move m))
 $$;
 
--- Takes away all that moves, and the caches: what the target held before (in a new one, the soul that Relay starts with).
+-- Deletes everything that moves, and the caches: the target's previous data (in a new one, the initial soul).
 create or replace function relay.move_empty() returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -250,8 +249,8 @@ begin
         select name from relay.move_tables() union select unnest(relay.derived_tables())) t);
 end $$;
 
--- Begins a move from a source into this database, or takes up the one that was begun: its row, or null when the
--- database holds other data and p_replace does not say that they may go.
+-- Begins or resumes a move from a source into this database. Returns its row; null if the database holds other data and
+-- p_replace doesn't allow replacing it.
 create or replace function public.relay_move_begin(p_source uuid, p_replace boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -271,8 +270,8 @@ begin
     return to_jsonb(found);
 end $$;
 
--- Stores a page of a table that follows p_after, and how far the table has come: {after, rows}. A page that does not
--- follow what is there (its answer was lost, or another process was quicker) stores nothing and gets the same answer.
+-- Stores the page of a table that follows p_after, and the progress: {after, rows}. A page that doesn't follow (a
+-- repeat, or another process was faster) stores nothing and gets the same answer.
 create or replace function public.relay_move_insert(p_source uuid, p_table text, p_after jsonb, p_page jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
@@ -302,7 +301,7 @@ begin
     return here;
 end $$;
 
--- Ends a move whose rows were compared: new rows are numbered on from where the source was.
+-- Finishes a verified move: new rows continue the source's numbers.
 create or replace function public.relay_move_finish(p_source uuid, p_numbers jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -325,8 +324,7 @@ begin
     return to_jsonb(true);
 end $$;
 
--- The copy was not the same as its source: it goes, and the same move begins anew when it is run again. Whether it
--- was one that had not ended yet.
+-- Discards a copy that differs from its source; the same move then starts over. Returns whether it was unfinished.
 create or replace function public.relay_move_restart(p_source uuid) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -338,11 +336,11 @@ begin
     return to_jsonb(true);
 end $$;
 
--- Restoring a backup into this database. As with a move, relay.move says how far that has come; while it is not done,
--- no Relay starts here. A backup that was broken off begins anew.
+-- Restoring a backup. As with a move, relay.move stores the progress, and Relay doesn't start on this database until it
+-- is done. An interrupted restore starts over.
 
--- Begins to restore a file: whether it may. What the database held goes; that needs p_replace, unless nobody has used
--- it yet, or what it holds is what came of the same file before.
+-- Begins to restore a file. Returns whether it may. Deletes existing data; that needs p_replace, unless the database is
+-- unused or holds the same file's earlier attempt.
 create or replace function public.relay_restore_begin(p_file uuid, p_replace boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -358,10 +356,9 @@ begin
     return to_jsonb(true);
 end $$;
 
--- Stores rows of a table whose columns are named (others get their defaults), which follow the p_at rows before them:
--- {rows: how many of the table's rows were taken so far, left_out: how many of those could not be}. A row that refers to
--- one that is not there is left out: it was written while the backup was made without a snapshot. Rows that do not
--- follow (the answer was lost, and they come again) change nothing.
+-- Stores rows with the named columns (others get defaults) that follow the first p_at rows of the table: {rows: how
+-- many were taken so far, left_out: how many of them could not be stored}. A row that references a missing one is left
+-- out: it was written during a backup without a snapshot. Rows that don't follow (a repeat) change nothing.
 create or replace function public.relay_restore_rows(
     p_file uuid, p_table text, p_at bigint, p_columns jsonb, p_rows jsonb)
 returns jsonb
@@ -413,8 +410,8 @@ begin
     return here;
 end $$;
 
--- Sets aside what was under way when a backup was made: it may have been answered since. How many turns and waiting
--- messages those were.
+-- Sets aside what was in progress when the backup was made: it may have been answered since. Returns how many turns and
+-- waiting messages.
 create or replace function relay.restore_queue() returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -428,18 +425,17 @@ begin
     get diagnostics waiting = row_count;
     update job set lease_owner = null, lease_until = null where lease_owner is not null;
     update judging set lease_owner = null, lease_until = null where lease_owner is not null;
-    -- What was to be said may have been said since: nothing is said twice.
+    -- Queued messages may have been sent since; nothing is sent twice.
     update outbox set status = 'failed', error = why where status = 'queued' and not_before <= now();
     update announcement set status = 'done' where status = 'due';
     update duty set lease_owner = null, lease_until = null where lease_owner is not null;
-    -- Without a snapshot a lane may name a turn that has ended, or is not there.
+    -- Without a snapshot, a lane may name a turn that has ended or is missing.
     update lane set open_turn_id = null, due_at = null where open_turn_id is not null or due_at is not null;
     return aside + waiting;
 end $$;
 
--- Ends a restore whose rows were compared: what was set aside as a number, or null when it had ended before. Links that
--- let somebody in and were not used go: they may have been used or taken back since. New rows are numbered on from where
--- the backup's database was.
+-- Finishes a verified restore. Returns how many were set aside; null if it had finished before. Deletes unused
+-- invitation links, which may have been used or revoked since. New rows continue the original numbers.
 create or replace function public.relay_restore_finish(p_file uuid, p_numbers jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -1,6 +1,6 @@
--- Nights: which there are, what each of their phases came to, and which spaces they have to deal with.
+-- Nightly work: the nights, the results of their phases, and the spaces to process.
 
--- The goals whose date has passed: those that are pinned, or that a person wants left as they are, stay.
+-- Returns goals whose date has passed, except pinned ones and those that a person decided to keep.
 create or replace function relay.past_goals() returns setof relay.memory
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select m.* from memory m
@@ -8,13 +8,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and not exists (select from goal_left l where l.memory_id = m.id and l.valid_until = m.valid_until)
 $$;
 
--- The spaces that have something new for a night that goes through p_message and p_memory, since a night that went
--- through p_after_message and p_after_memory: something was said or learned there, or a goal's date has passed.
+-- Returns spaces with something new between the last night's p_after_message/p_after_memory and p_message/p_memory:
+-- messages, memories, or goals whose date has passed.
 create or replace function relay.awake(
     p_after_message bigint, p_message bigint, p_after_memory bigint, p_memory bigint)
 returns setof bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    -- Space by space and thread by thread, the last of each along an index: the first night's are all that there are.
+    -- By space and thread, the last row of each along an index: for the first night, that is all of them.
     select s.id from space s
     where relay.remembers(s.id) and (
         exists (select from thread t where t.space_id = s.id and (
@@ -23,8 +23,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         or s.id in (select space_id from relay.past_goals()))
 $$;
 
--- After which memory, and through which, a space's are new to the night: as one that began has put down, else those that
--- came since the last.
+-- Returns the range of a space's memories that is new: as the open night recorded, else since the last night.
 create or replace function relay.new_memories(p_space_id bigint)
 returns table (after_memory bigint, through_memory bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -33,9 +32,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select) always left join sleep_due d on d.space_id = p_space_id
 $$;
 
--- What a night would find now: {last: the last night, or null; spaces: how many have something new; awake: the first
--- hundred of them, each with whose it is and how many active memories it has; digests: to how many of them one goes;
--- goals: how many are past their date; summaries: how many are owed}.
+-- Previews a night: {last: the last night or null, spaces: how many have something new, awake: the first hundred with
+-- owner and count of active memories, digests: how many get one, goals: how many have expired, summaries: how many are
+-- owed}.
 create or replace function public.relay_night_ahead() returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -59,15 +58,15 @@ begin
         'summaries', (select count(*) from job where kind = 'summary' and parked_at is null));
 end $$;
 
--- The night that was begun and has not ended; null when there is none, or it is given up as too old.
+-- Returns the unfinished night; null if there is none or it is too old.
 create or replace function public.relay_open_night() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(n) from night n where ended_at is null and begun_at > now() - interval '20 hours'
     order by id desc limit 1
 $$;
 
--- Begins a night, or goes on with the one that is open: its row. What the nights before left undone is part of it. A
--- question that nobody has answered for a week is answered: everything is left as it is.
+-- Begins a night, or continues the open one, and returns its row. Includes what earlier nights left undone. A question
+-- unanswered for a week is settled: nothing changes.
 create or replace function public.relay_begin_night() returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -96,13 +95,13 @@ begin
     return to_jsonb(made);
 end $$;
 
--- A phase of a night is done: what it came to.
+-- Records the result of a phase.
 create or replace function public.relay_end_phase(p_night_id bigint, p_phase text, p_told jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     update night set phases = phases || jsonb_build_object(p_phase, p_told) where id = p_night_id returning to_jsonb(night)
 $$;
 
--- A night is over. Spaces with which it could not deal are left for the next.
+-- Ends a night. Spaces that could not be processed stay for the next.
 create or replace function public.relay_end_night(p_night_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     delete from sleep_due d
@@ -110,9 +109,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     update night set ended_at = now() where id = p_night_id returning to_jsonb(night)
 $$;
 
--- The spaces that a phase of a night still has to deal with, in their order after p_after, 100 at most: each with what it
--- is, how many active memories it has, and where its digest goes. Where a person was asked and has not answered, nothing
--- is consolidated.
+-- Returns the spaces that a phase still has to process, up to 100 after p_after: descriptor, count of active memories,
+-- and where the digest goes. No consolidation while a question to a person is open.
 create or replace function public.relay_sleepers(p_night_id bigint, p_phase text, p_after bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(one) order by one.space_id), '[]') from (
@@ -127,9 +125,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by d.space_id limit 100) one
 $$;
 
--- The statistics of the next table after p_after (null: the first), by which the planner chooses: its name; null after the
--- last. Only whoever owns a table may gather them: on Supabase its own jobs do. From 9,000 rows of each (300 times the
--- target), however many it has.
+-- Gathers planner statistics for the next table after p_after (null: the first): returns its name; null after the last.
+-- Only a table's owner may; Supabase has its own jobs for this. Samples 9,000 rows (300 times the target) of any table.
 create or replace function public.relay_statistics(p_after text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp set default_statistics_target = 30 as $$
 declare
@@ -145,9 +142,9 @@ begin
     return to_jsonb(next_one);
 end $$;
 
--- Digests: where they are wanted, what a day brought, and that each is sent once.
+-- Digests: where they go, what a day contained, and sending each once.
 
--- Wants the digests of a space in a chat from now on, or (p_where null) no more. Returns whether they are wanted.
+-- Sets where a space's digests go, or stops them (p_where null). Returns whether they are on.
 create or replace function public.relay_want_digest(p_space jsonb, p_where jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -162,14 +159,14 @@ begin
     return to_jsonb(p_where is not null);
 end $$;
 
--- Where the digests of a space are wanted: {user_id, chat_id, topic_id, wanted_at}; null: nowhere.
+-- Returns where a space's digests go: {user_id, chat_id, topic_id, wanted_at}; null: nowhere.
 create or replace function public.relay_digest_wanted(p_space jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(d) from digest d where space_id = relay.find_space(p_space)
 $$;
 
--- What a digest is made of: what was said in the space after a message in the last p_hours, the last 200 of it, with the
--- titles of the conversations; nothing of those that teach nothing or are private. And what was learned meanwhile.
+-- Returns a digest's material: the last 200 messages of the last p_hours after a given message, with conversation
+-- titles, except from threads that teach nothing and private sessions; and what was learned meanwhile.
 create or replace function relay.day_of(p_space_id bigint, p_after bigint, p_through bigint, p_hours integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('space_id', p_space_id,
@@ -187,21 +184,20 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             order by id desc limit 30) k))
 $$;
 
--- What the digest of a space that is due is made of.
+-- Returns the material of a due digest.
 create or replace function public.relay_digest_due(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.day_of(space_id, after_message, through_message, 36) from sleep_due
     where space_id = p_space_id and not digested
 $$;
 
--- What a digest of the last day is made of, whenever one is asked for.
+-- Returns the material of a digest of the last day, on request.
 create or replace function public.relay_digest_now(p_space jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.day_of(relay.find_space(p_space), 0, 9223372036854775807, 24)
 $$;
 
--- The digest of a space is made: it is queued to be said where it is wanted (null: there is nothing to say), once, whatever
--- happens. Returns whether it was.
+-- Stores a digest (null: nothing to say) and queues it once, whatever happens. Returns whether it was queued.
 create or replace function public.relay_post_digest(p_space_id bigint, p_bot_id bigint, p_notice jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -220,11 +216,11 @@ begin
     return to_jsonb(p_notice is not null and place.space_id is not null);
 end $$;
 
--- What is dropped once a day.
+-- Daily cleanup.
 
--- Drops what only served to recognise repeats: done updates after some days, and events of updates nobody answered; and
--- what answers were before lines were added to them, after two days; and jobs that failed for good, after thirty.
--- Returns how many rows went; a run that drops p_limit of either may have left more.
+-- Deletes rows kept only to recognize repeats: done updates after some days, events of unanswered updates, answers'
+-- earlier versions after two days, and failed jobs after thirty. Returns how many rows; if p_limit was reached, more
+-- may be left.
 create or replace function public.relay_tidy(p_days integer, p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -247,12 +243,10 @@ begin
     return to_jsonb(dropped + forgotten);
 end $$;
 
--- Drops records of what happened more than p_days ago: what went into the prompts of turns that are done, what their
--- answers told, the texts that were sent, the updates that were set aside, and what was spent (that stays for 100 days at
--- least: /usage reaches back 90).
--- Messages, memories and their changes, events, and which message in the chat is whose all stay; so do of a turn what
--- later turns and erasing ask of it, what a button of a control needs, and questions that wait for a reply.
--- Returns how many rows went; a run that drops p_limit of either may have left more.
+-- Deletes records older than p_days: prompt contents of finished turns, what their answers announced, sent texts,
+-- updates set aside, and usage (kept for at least 100 days: /usage covers 90). Keeps messages, memories and their
+-- changes, events, message ids in chats, and whatever later turns, erasures, buttons and open questions need. Returns
+-- how many rows; if p_limit was reached, more may be left.
 create or replace function public.relay_drop_records(p_days integer, p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -282,11 +276,11 @@ begin
     return to_jsonb(cardinality(old) + spent + aside);
 end $$;
 
--- What only one process does at a time: polling for a bot, nightly jobs. It is held under a lease. (That a process is
--- there is a duty too: see queue.sql.)
+-- Duties: work that one process does at a time under a lease, such as polling for a bot or nightly jobs. (A process's
+-- presence is a duty too: see queue.sql.)
 
--- Takes a duty for a worker, or renews it: whether the worker has it now. One that was done to its end within the last
--- p_rest_seconds is not given again (0: it is). A lease of the far future was given by a clock that was wrong.
+-- Takes or renews a duty for a worker. Returns whether it has it. A duty finished within the last p_rest_seconds is not
+-- given again (0: it is). Ignores leases too far ahead to be real.
 create or replace function public.relay_take_duty(
     p_name text, p_worker uuid, p_lease_seconds integer, p_rest_seconds integer)
 returns jsonb
@@ -303,7 +297,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from taken))
 $$;
 
--- Gives a duty back, done to its end or not. Whether the worker had it.
+-- Returns a duty, finished or not. Returns whether the worker had it.
 create or replace function public.relay_end_duty(p_name text, p_worker uuid, p_done boolean) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with ended as (
@@ -313,7 +307,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from ended))
 $$;
 
--- Notes that a process of a bot has started or is stopping, for whoever asks later when it ran.
+-- Records that a bot's process started or is stopping.
 create or replace function public.relay_note_run(p_kind text, p_bot_id bigint, p_payload jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with noted as (

@@ -1,10 +1,9 @@
--- The outbox: messages that no update asked for are queued until they are due; then each gets a turn of its own, by which
--- it is leased, fenced, sent once, erased and moved like a reply.
+-- The outbox: messages that answer no update wait here until due. Each then gets its own turn, so it is leased, sent
+-- once, erased and moved like a reply.
 
--- Queues messages for a bot's chats, each once by its key (null: as often as it is given):
--- [{chat_id, topic_id, user_id, space_id, payload, inputs, key, not_before}]. payload: {text (Markdown), rows (buttons),
--- sound}. It is said while user_id may use the bot. inputs: what it was made of, by which it is found when that is erased.
--- Returns how many are new.
+-- Queues messages for a bot's chats, each once per key (null: always): [{chat_id, topic_id, user_id, space_id, payload,
+-- inputs, key, not_before}]. payload: {text (Markdown), rows (buttons), sound}. Sent only while user_id may use the
+-- bot. inputs: what it was made from, so that erasing finds it. Returns how many are new.
 create or replace function public.relay_enqueue(p_bot_id bigint, p_messages jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with added as (
@@ -19,7 +18,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from added
 $$;
 
--- Opens turns for queued messages that are due: the first of each chat and topic in which none is being sent.
+-- Opens turns for due messages: the first of each chat and topic that is sending none.
 create or replace function relay.open_messages(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
 returns setof relay.turn
@@ -53,8 +52,8 @@ begin
     end loop;
 end $$;
 
--- The queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound, reply_to, consolidation_id};
--- null for all other turns.
+-- Returns the queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound, reply_to,
+-- consolidation_id}; null for other turns.
 create or replace function relay.message_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case status when 'queued' then request else '{}' end || jsonb_build_object(
@@ -62,9 +61,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from outbox where turn_id = p_turn_id and not_before is not null
 $$;
 
--- What was learned after its answer was sent is told in the one line under that answer.
+-- Announcements: what was learned after an answer was sent is added to the line under it.
 
--- Some changes of a turn are to be told: queues that, unless it is queued already.
+-- Queues an announcement of a turn's changes, unless one is queued.
 create or replace function relay.announce(p_turn relay.turn, p_changes bigint[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into announcement as a (turn_id, bot_id, changes)
@@ -79,9 +78,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
             select from outbox where under_turn_id = p_turn.id and status = 'queued' and turn_id is null)
 $$;
 
--- What is to be told under a turn's answer: the message under which it is told as it stands (shown; null: there is none any
--- more), as it was first sent (before), whether it has a ◆, all changes of the turn, and which of them are told. Null:
--- nothing.
+-- Returns what to announce under a turn's answer: the message as it is now (shown; null if there is none), as first
+-- sent (before), whether it has a ◆, all changes of the turn, and the new ones. Null if there is nothing.
 create or replace function public.relay_announcement(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', t.id, 'tells', a.changes, 'changes', relay.changes_of(t.id), 'told', t.told,
@@ -99,7 +97,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where a.turn_id = p_turn_id and t.bot_id = a.bot_id
 $$;
 
--- It was told: the answer's message p_seq shows p_request now (null: nothing was to be told).
+-- Records an announcement: message p_seq now shows p_request (null: there was nothing to announce).
 create or replace function public.relay_announced(p_turn_id bigint, p_seq integer, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     update announcement a set status = 'done',
@@ -109,7 +107,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
--- Some changes are told in a message of their own, which turn p_turn_id sends: it is stored, and they are told no more.
+-- Stores changes that turn p_turn_id announces in a message of its own; they are announced only there.
 create or replace function public.relay_announce_anew(
     p_turn_id bigint, p_fence bigint, p_chat_id bigint, p_request jsonb, p_changes jsonb)
 returns jsonb

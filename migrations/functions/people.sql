@@ -1,5 +1,5 @@
--- Who may use Relay, besides those whom its settings name. Whatever changes that holds one lock, so that of several
--- people, and of several processes, one is first.
+-- Who may use Relay, besides people named in the settings. Every change takes one lock, so that concurrent changes have
+-- an order.
 
 create or replace function public.relay_people() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -7,13 +7,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from person where role in ('admin', 'user')
 $$;
 
--- The lock.
+-- Takes the lock.
 create or replace function relay.lock_people() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select pg_advisory_xact_lock(hashtext('relay.person'))
 $$;
 
--- Somebody's new standing, p_person: {user_id, bot_id, name, username, role, decided_by, decided_by_name}.
+-- Sets a person's role, p_person: {user_id, bot_id, name, username, role, decided_by, decided_by_name}.
 create or replace function relay.put_person(p_person jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into person (user_id, bot_id, name, username, role, decided_by, decided_by_name, decided_at, let_in)
@@ -27,9 +27,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
             decided_at = excluded.decided_at, let_in = person.let_in or excluded.let_in
 $$;
 
--- Whoever opens the claim link becomes the owner, while nobody runs the bot. Everybody has five guesses, and all
--- together thirty; then not even the right one counts, until the next start makes another link. What is compared are
--- digests: how long that takes says nothing about what the link carries.
+-- Opens the claim link: the person becomes the owner if nobody runs the bot. Each person has five guesses and all
+-- together thirty; after that even the right one fails until the next start makes a new link. Compares digests, so that
+-- timing reveals nothing about the link.
 create or replace function relay.claim_bot(p_person jsonb, p_hash text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -52,7 +52,7 @@ begin
     return '{"became": "admin"}';
 end $$;
 
--- Whoever opens an invitation becomes a user; the link is used up then. One that is older than a refusal does not
+-- Opens an invitation: the person becomes a user, and the link is used up. An invitation older than a refusal doesn't
 -- overrule it.
 create or replace function relay.accept_invite(p_person jsonb, p_hash text, p_refused_at timestamptz) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -72,9 +72,9 @@ begin
         'for_whom', link.for_whom);
 end $$;
 
--- Somebody pressed Start. p_start: {hash (of what the link carried, or null), name, username, owned (the settings name
--- an admin), pairing}. What that changed, as the turn that tells of it needs it ({became, …}); null: nothing. The
--- caller holds the lock.
+-- Handles Start. p_start: {hash (of the link's content, or null), name, username, owned (the settings name an admin),
+-- pairing}. Returns what changed, as the turn that announces it needs it ({became, …}); null if nothing did. The caller
+-- holds the lock.
 create or replace function relay.press_start(
     p_bot_id bigint, p_update_id bigint, p_user_id bigint, p_known boolean, p_start jsonb)
 returns jsonb
@@ -103,15 +103,15 @@ begin
     return became;
 end $$;
 
--- Whether somebody whom nobody knows may ask to be let in: of those who wait for a word there are three at most.
+-- Tests whether a stranger may ask for access: at most three requests are open at once.
 create or replace function relay.may_ask(p_start jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select (p_start ->> 'pairing')::boolean and (select count(*) from person where role = 'asking') < 3
 $$;
 
--- Somebody turned to the bot in a group where people whom it knows use it, and where it is not switched off. Whom nobody
--- knows asks with that to be let in: the update that tells of it, without what they said. p_start is as for press_start,
--- with the group's title, where, and message: what is left of theirs. Null: nothing comes of it.
+-- Handles a stranger who addresses the bot in a group where known people use it and it is on: this asks for access.
+-- Returns the update that announces the request, without their words. p_start: as for press_start, with the group's
+-- title, where, and the reduced message. Null: nothing happens.
 create or replace function relay.knock(p_bot_id bigint, p_update jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -134,7 +134,7 @@ begin
             'person', jsonb_build_object('became', 'asking', 'group', start -> 'group')));
 end $$;
 
--- Whether updates can change who may use the bot: somebody presses Start, or a stranger turns to it in a group.
+-- Tests whether updates can change who may use the bot: Start, or a stranger in a group.
 create or replace function relay.may_change_people(p_updates jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_updates @? '$[*].start' or exists (
@@ -142,8 +142,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where one ? 'knock' and not exists (select from person where user_id = (one ->> 'user_id')::bigint))
 $$;
 
--- An update as intake may keep it. It is whole when the settings (known) or the database let its sender in, or when
--- their pressing Start changes something, or their knocking in a group; of everybody else's nothing is left but the number.
+-- Reduces an update to what intake may store. It stays whole if the settings (known) or the database admit its sender,
+-- or if Start or a request in a group changes something; of others only the number stays.
 create or replace function relay.let_through(p_bot_id bigint, p_update jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -165,7 +165,7 @@ begin
     return coalesce(knocked, jsonb_build_object('update_id', p_update -> 'update_id', 'kind', 'ignored'));
 end $$;
 
--- Queues a turn that tells somebody of their new standing, for whichever process answers for their bot.
+-- Queues a turn that tells a person their new role, for any process of their bot.
 create or replace function relay.tell_person(p_person relay.person, p_change jsonb) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -182,7 +182,7 @@ begin
             'from', jsonb_build_object('id', p_person.user_id, 'first_name', p_person.name))));
 end $$;
 
--- Makes a claim link, the only one, unless somebody runs the bot. Returns whether there is one now.
+-- Creates the claim link unless someone runs the bot. Returns whether there is one.
 create or replace function public.relay_offer_claim(p_hash text, p_minutes integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -195,7 +195,7 @@ begin
     return 'true';
 end $$;
 
--- Makes an invitation. Returns until when it can be used; null when p_most are open already.
+-- Creates an invitation. Returns when it expires; null if p_most are open.
 create or replace function public.relay_invite(
     p_hash text, p_for_whom text, p_days integer, p_most integer, p_by bigint, p_by_name text)
 returns jsonb
@@ -213,7 +213,7 @@ begin
     return to_jsonb(open_until);
 end $$;
 
--- Takes an open invitation back. Returns it; null when there is none, or none any more.
+-- Revokes an open invitation. Returns it; null if it is not open.
 create or replace function public.relay_cancel_invite(p_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -224,8 +224,7 @@ begin
     return case when gone.id is not null then to_jsonb(gone) - 'hash' - 'guesses' end;
 end $$;
 
--- Everybody the database knows, and the open invitations. Of those who are not let in the newest p_most, and how many
--- there are.
+-- Returns everyone the database knows, and open invitations. Of people without access, the newest p_most and the total.
 create or replace function public.relay_everybody(p_most integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -241,7 +240,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from invite i where role = 'user' and used_by is null and expires_at > now()), '[]'))
 $$;
 
--- Somebody by their id or (p_user_id null) their @name; null when the database does not know them.
+-- Finds a person by id or (p_user_id null) @name; null if unknown.
 create or replace function public.relay_person(p_user_id bigint, p_username text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(p) from person p
@@ -249,8 +248,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by role in ('admin', 'user') desc, decided_at desc limit 1
 $$;
 
--- An admin's word about somebody who is one of p_roles so far: the first word counts. Returns the person as they are
--- then, with changed; null when there is no such person.
+-- Applies an admin's decision about a person who has one of p_roles; the first decision counts. Returns the person,
+-- with changed; null if unknown.
 create or replace function public.relay_decide(
     p_user_id bigint, p_roles jsonb, p_role text, p_by bigint, p_by_name text)
 returns jsonb
@@ -273,15 +272,15 @@ begin
     return case when own.user_id is not null then to_jsonb(own) || jsonb_build_object('changed', changed) end;
 end $$;
 
--- Whether a turn was to end because its user may not use the bot any more.
+-- Tests whether a turn must end because its user lost access.
 create or replace function relay.taken_back(p_turn relay.turn) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_turn.stop_asked
         and exists (select from person where user_id = p_turn.user_id and role in ('refused', 'blocked'))
 $$;
 
--- Takes back that somebody may use the bot, and the invitations that they made; what is being written to them ends. Not
--- of the last admin: p_owned says whether the settings name one. Returns done, last, or unknown.
+-- Revokes a person's access and their invitations, and stops replies to them. Not for the last admin: p_owned says
+-- whether the settings name one. Returns done, last or unknown.
 create or replace function public.relay_revoke(p_user_id bigint, p_owned boolean, p_by bigint, p_by_name text)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -305,7 +304,7 @@ begin
     return '"done"';
 end $$;
 
--- What somebody is called: as the database knows them, else as they were called when they last spoke in private.
+-- Returns a person's name: from the database, else as of their last private message.
 create or replace function public.relay_name_of(p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(coalesce(

@@ -1,6 +1,6 @@
--- What a question asks for: its telling words and how rare they are, a time, a date, help.
+-- Analyses a question: its meaningful words and their rarity, a time, a date, a request for help.
 
--- In how many entries of a space each of some words is.
+-- Counts how many entries of a space contain each word.
 create or replace function relay.numbers_of(p_space_id bigint, p_words text[])
 returns table (word text, entries bigint)
 language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
@@ -11,7 +11,7 @@ language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
     group by word having sum(entries) > 0
 $$;
 
--- The languages in which a space's texts are, with the numbers of their entries.
+-- Returns the languages of a space's texts with their numbers of entries.
 create or replace function relay.languages_of(p_space_id bigint) returns table (language text, entries bigint)
 language sql stable rows 3 set search_path = relay, extensions, pg_temp as $$
     select substr(word, 2), sum(entries)::bigint from (
@@ -23,8 +23,8 @@ language sql stable rows 3 set search_path = relay, extensions, pg_temp as $$
     group by word having sum(entries) > 0 order by length(word), word
 $$;
 
--- The words of a question in a language that carry meaning, in order, and which of them are names of people who speak in
--- the space. Without a word that does, all are taken.
+-- Returns a question's meaningful words in a language, in order, and which of them name people who speak in the space.
+-- If none is meaningful, returns all.
 create or replace function relay.question_words(p_space_id bigint, p_text text, p_language text)
 returns table (place integer, word text, names boolean)
 language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
@@ -43,10 +43,9 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     order by t.position limit 24
 $$;
 
--- What telling words are looked for as in a space of so many entries: each in the languages of the space's texts and of
--- the question, and (at half the weight) as the beginning of others. weight: how rare it is (the logarithm of the
--- inverse of its share of entries, as in BM25; of a hundred entries more, so that it means something in a small space).
--- rest: the weight of a word that the space does not have.
+-- Returns the lexemes to search for each word: in the languages of the texts and of the question, and (at half weight)
+-- as a prefix. weight: rarity, the logarithm of the inverse document frequency as in BM25, with a hundred entries added
+-- so that small spaces give useful values. rest: the weight of a word that the space lacks.
 create or replace function relay.terms_of(p_space_id bigint, p_telling text[], p_languages text[], p_size bigint)
 returns table (place bigint, word text, entries bigint, weight real, rest real)
 language sql stable rows 20
@@ -81,15 +80,15 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
     from size s, telling t left join either e using (place)
 $$;
 
--- Whether a question asks for a time.
+-- Tests whether a question asks for a time.
 create or replace function relay.asks_when(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_text ~* ('^\W*(when|wann|quand|cuándo|cuando|quando|wanneer|когда|(on )?(what|which) (date|day|month|year)|'
         || '(an )?welche[mnrs]? (tag|monat|jahr|datum))\y')
 $$;
 
--- Whether a question asks for something to be made or advised, for which what a person wants of all answers counts; not
--- for what was.
+-- Tests whether a question asks for something to be made or advised, so that standing preferences matter; not for
+-- questions about the past.
 create or replace function relay.asks_for_help(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select (p_text ~* ('^(\W*(so|and|ok|okay|well|now|please|hi|hello|also)[,\s]+)*(can you|could you|would you|will you|please|help'
@@ -104,8 +103,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             || '|\m(when|wann)\M(?! (should|shall|could|would|can|must|kann|soll))')
 $$;
 
--- Whether something was said about when a question names: in that month or on that day (of that year, if it names one),
--- or within a week after.
+-- Tests whether something was said on the date that a question names (month or day, in that year if given), or within a
+-- week after.
 create or replace function relay.said_about(p_at timestamptz, p_year integer, p_month integer, p_day integer)
 returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
@@ -115,7 +114,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         least(coalesce(p_day, 1), 28), 0, 0, 0, 'UTC') as start) named
 $$;
 
--- The first month that a question names, with the day beside it and the year; all null where it names none.
+-- Returns the first month that a question names, with its day and year; all null if there is none.
 create or replace function relay.named_date(p_text text, out year integer, out month integer, out day integer)
 returns record language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- The queue: updates come in, turns are claimed in order, one at a time per lane, under a lease with a fencing number.
+-- The queue: stores updates and claims turns in order, one at a time per lane, under a fenced lease.
 
--- The row of a turn that the caller still holds, locked; raises RL001 when another process has taken it over.
+-- Locks and returns a turn that the caller holds; raises RL001 if another process has taken it over.
 create or replace function relay.hold(p_turn_id bigint, p_fence bigint) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -13,7 +13,7 @@ begin
     return held;
 end $$;
 
--- A claimed turn as the worker gets it: its updates, and what of its reply is already stored.
+-- Returns a claimed turn for the worker: its updates, and the parts of its reply already stored.
 create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -36,7 +36,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'message', relay.message_of(p_turn.id))
 $$;
 
--- Opens the next turn of a lane: its leading updates that belong together. Null when nothing is pending.
+-- Opens a lane's next turn from the leading updates that belong together. Null if nothing is pending.
 create or replace function relay.open_turn(
     p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_lease_seconds integer)
 returns relay.turn
@@ -68,11 +68,10 @@ begin
     return opened;
 end $$;
 
--- What a worker may do next beside what it is running: turns left by the dead, the due lanes, then queued messages. What it
--- runs, and
--- polling if that is its duty, stays its own, and it shows that it is there (queue.sql). Also what it should know: wait: for how many seconds nothing
--- else will be due, lost and stopped: which of p_running another process has taken over or somebody wants ended, polls:
--- whether it is the one that polls (null: nobody is), owed: which jobs have something to do.
+-- Returns what a worker may start besides what it runs: turns abandoned by dead processes, due lanes, queued messages.
+-- Renews its leases, its polling duty and its presence. Also returns wait: seconds until something else is due, lost and
+-- stopped: which of p_running another process took over or someone wants stopped, polls: whether it is the one that polls
+-- (null: nobody does), owed: kinds of jobs with due work.
 create or replace function public.relay_claim(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer, p_running jsonb default '[]')
 returns jsonb
@@ -92,7 +91,7 @@ begin
             where status in ('working', 'answered') and bot_id = p_bot_id
                 and id <> all (array(select jsonb_array_elements_text(p_running)::bigint))
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes'
-                    -- its own, but neither running nor just handed out: the response that did was lost
+                    -- held, but neither running nor just handed out: the response was lost
                     or (lease_owner = p_worker
                         and lease_until < now() + make_interval(secs => p_lease_seconds * 0.6)))
                 and (not_before is null or not_before <= now() or not_before > now() + interval '1 minute')
@@ -132,7 +131,7 @@ begin
         'owed', relay.jobs_owed(p_bot_id), 'polls', relay.renew_polling(p_bot_id, p_worker, p_lease_seconds));
 end $$;
 
--- The lane of a chat's topic.
+-- Returns the lane of a chat's topic.
 create or replace function relay.ensure_lane(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -147,8 +146,8 @@ begin
     return found_id;
 end $$;
 
--- Begins a turn for a command that no update brings: somebody gives it at a terminal. It is held for ten minutes by nobody
--- else's name, so that the process that began it does not claim it back. Off the record, it belongs to that session.
+-- Begins a turn for a command given at a terminal, without an update. It is leased for ten minutes under no worker's
+-- name, so that the process does not claim it back. Off the record, it belongs to that session.
 create or replace function public.relay_begin_command(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
@@ -164,9 +163,9 @@ begin
     return relay.turn_json(begun);
 end $$;
 
--- Stores updates before Telegram is told that they arrived, once each whatever how often they come, and claims what
--- is due. Controls (commands, buttons) are claimed at once; they do not wait in a lane. Of whoever may not use the bot
--- nothing is stored but an update's number.
+-- Stores updates before Telegram is told that they arrived, once each however often they come, and claims what is due.
+-- Commands and buttons are claimed at once, without waiting in a lane. For people without access only the update's
+-- number is stored.
 create or replace function public.relay_intake(
     p_bot_id bigint, p_worker uuid, p_updates jsonb, p_limit integer, p_lease_seconds integer,
     p_running jsonb default '[]')
@@ -199,7 +198,7 @@ begin
                 one.telegram_message_id := null;
             end if;
         end if;
-        -- Of an old message with a button Telegram does not tell the topic: its date is 0 then.
+        -- For old messages with buttons, Telegram omits the topic: their date is 0.
         if one.payload #>> '{callback_query,message,date}' = '0' then
             one.topic_id := coalesce(public.relay_topic_of(p_bot_id, one.chat_id,
                 (one.payload #>> '{callback_query,message,message_id}')::bigint)::bigint, one.topic_id);
@@ -218,7 +217,7 @@ begin
         get diagnostics added = row_count;
         continue when added = 0;
         stored := stored + 1;
-        -- What a stranger sends is no event: nobody could stop it from growing.
+        -- Strangers' updates are no events: the log would grow without bound.
         insert into event (kind, bot_id, update_id, user_id, payload)
         select coalesce(one.event, 'update'), p_bot_id, one.update_id, one.user_id,
             case when private_in is null then
@@ -234,7 +233,7 @@ begin
         if one.kind = 'turn' then
             update lane set due_at = least(
                 greatest(due_at, now() + make_interval(secs => coalesce(one.hold, 0))),
-                -- Not before the place that it has among those that wait already.
+                -- Not earlier than its place among those that wait.
                 greatest(least(due_at, now()),
                     (select min(received_at) from inbox where lane_id = lane_of and status = 'pending')
                         + interval '5 seconds'))
@@ -251,8 +250,8 @@ begin
     return result || jsonb_build_object('stored', stored, 'turns', controls || (result -> 'turns'));
 end $$;
 
--- A request as it is kept once its turn is over. Without what a file held: an export lying here would outlive what it was
--- made of. Without what was said aloud: that is in its message. Without the link of an invitation: whoever has it gets in.
+-- Reduces a request to what is stored after its turn: without file contents (an export stored here would outlive its
+-- source), spoken text (it is in the message), and invitation links (they grant access).
 create or replace function relay.kept_request(p_request jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when p_request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}' then jsonb_set(kept, '{text}', to_jsonb(
@@ -260,7 +259,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from (select p_request #- '{file,content}' #- '{say,text}' as kept) shorter
 $$;
 
--- Ends a turn for good and lets its lane go on.
+-- Ends a turn for good and lets its lane continue.
 create or replace function relay.close_turn(p_turn_id bigint, p_status text, p_error text) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -269,7 +268,7 @@ begin
     update turn set status = p_status, error = coalesce(p_error, error), done_at = now(), lease_owner = null,
         lease_until = null
     where id = p_turn_id;
-    -- No message came of it, so that no erasure would find the files that it had begun to read.
+    -- It produced no message, so no erasure would find the files that it had begun to read.
     perform relay.let_files_go(array(
         select one #>> '{}' from inbox i, jsonb_path_query(i.payload, 'lax $.**.file_unique_id') as one
         where i.turn_id = p_turn_id))
@@ -282,21 +281,21 @@ begin
         sending_text = case when request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}' then null else sending_text end,
         request = relay.kept_request(request)
     where turn_id = p_turn_id and (status not in ('sent', 'failed') or request <> relay.kept_request(request));
-    -- It was off the record, which has ended meanwhile.
+    -- It was off the record, in a session that has ended.
     perform relay.erase_private(s.id) from private_turn p join session s on s.id = p.session_id
     where p.id = p_turn_id and s.ended_at is not null;
-    -- Locked first, so that the next statement sees what an intake that held the lane has stored.
+    -- Lock first, so that the next statement sees what a concurrent intake stored.
     select id into own_lane from lane
     where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;
     update lane set open_turn_id = null,
-        -- Whoever had a turn goes behind all that are due: a flood in one lane keeps no other waiting.
+        -- After a turn, a lane goes behind all due lanes, so that a flood in one blocks no other.
         due_at = (select greatest(max(u.ready_at), now()) from inbox u
             where u.lane_id = own_lane and u.status = 'pending' having count(*) > 0)
     where id = own_lane;
 end $$;
 
--- A turn went wrong: it is tried again after a pause, or, after the third time, set aside so that its lane goes on; then
--- the messages p_say are queued.
+-- Records a failed turn: retried after a pause, or set aside after the third time so that its lane continues; then the
+-- messages p_say are queued.
 create or replace function public.relay_fail(
     p_turn_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer,
     p_say jsonb default '[]')
@@ -320,8 +319,8 @@ begin
     return jsonb_build_object('set_aside', false);
 end $$;
 
--- Lets what belongs to a running turn that has not answered yet join it (a forward that arrives after its comment).
--- Nothing passes a command or another person's message, and nothing joins a command.
+-- Lets pending updates join a running turn that has not answered yet (a forward that arrives after its comment).
+-- Nothing overtakes a command or another person's message, and nothing joins a command.
 create or replace function public.relay_absorb(p_turn_id bigint, p_fence bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -339,10 +338,9 @@ begin
     return relay.turn_json(held);
 end $$;
 
--- Leases: what a process has taken stays its own for as long as it says so every few seconds; what a dead one had,
--- another takes.
+-- Leases: a process keeps its work by renewing every few seconds; another process takes over a dead one's.
 
--- Prolongs the leases of a worker's turns. Returns the ids of those that another worker has taken over.
+-- Renews the leases of a worker's turns. Returns the ids that another worker has taken over.
 create or replace function relay.renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -360,7 +358,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         and lease_owner <> p_worker and status in ('working', 'answered')
 $$;
 
--- Prolongs a worker's lease of polling for a bot. Returns whether it is the one that polls; null when nobody is.
+-- Renews a worker's polling lease for a bot. Returns whether it polls; null if nobody does.
 create or replace function relay.renew_polling(p_bot_id bigint, p_worker uuid, p_lease_seconds integer)
 returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -383,7 +381,7 @@ begin
         then polling.lease_owner = p_worker end;
 end $$;
 
--- Keeps the sign that a worker is there, also while it has nothing to do: a duty of its own.
+-- Renews a worker's presence, a duty of its own, also while it is idle.
 create or replace function relay.keep_serving(p_worker uuid, p_lease_seconds integer) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into duty (name, lease_owner, lease_until)
@@ -394,8 +392,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
 $$;
 
--- Frees everything that a worker holds: at its start (what its dead predecessor of the same name held), at its stop.
--- Takes away its sign that it is there, and those of the dead.
+-- Releases everything a worker holds: at its start (left by a dead process of the same name) and at its stop. Deletes
+-- its presence and that of dead workers.
 create or replace function public.relay_release(p_worker uuid) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -415,8 +413,8 @@ begin
     return to_jsonb(freed);
 end $$;
 
--- Which kinds of jobs have something to do that nobody does. Those that keep what is due in tables of their own come after
--- the others. What never failed does not wait: a clock that was ahead when it was owed puts nothing off.
+-- Returns the kinds of jobs with unclaimed due work; kinds with their own tables come last. A job that never failed
+-- doesn't wait, even if a clock was ahead when it was owed.
 create or replace function relay.jobs_owed(p_bot_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(relay.kinds_owed(p_bot_id) || array_remove(array[
@@ -431,15 +429,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         case when exists (select from entry_due) then 'index' end], null))
 $$;
 
--- Which turns somebody wants ended.
+-- Returns which turns someone wants stopped.
 create or replace function relay.stopped(p_turns jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(id), '[]') from turn
     where id = any (array(select jsonb_array_elements_text(p_turns)::bigint)) and stop_asked
 $$;
 
--- Asks for the end of the answer that some process is writing in a lane, or as turn p_turn_id of that chat; whoever
--- writes it hears of it with its next claim. Returns whether there is one.
+-- Stops the answer in progress in a lane, or turn p_turn_id of that chat; its process learns of it at its next claim.
+-- Returns whether there is one.
 create or replace function public.relay_ask_stop(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_turn_id bigint)
 returns jsonb

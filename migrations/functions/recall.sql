@@ -1,8 +1,8 @@
--- Finding what bears on something, by words and by meaning, among all that a space has: messages, memories, summaries,
--- parts of documents.
+-- Finds what is relevant to a question, by words and by meaning, among a space's messages, memories, summaries and
+-- document parts.
 
--- The entries of a space that mean most nearly what a vector of a model says: exactly in a small space, in a large one
--- the nearest of those that the index on the vectors' signs finds.
+-- Returns a space's entries nearest to a vector: exact in a small space; in a large one, the nearest of those that the
+-- index on the vectors' signs finds.
 create or replace function relay.nearest_entries(
     p_space_id bigint, p_vector extensions.vector, p_model text, p_size bigint, p_limit integer)
 returns bigint[]
@@ -19,7 +19,7 @@ begin
     end if;
     perform set_config('hnsw.ef_search', candidates::text, true),
         set_config('hnsw.iterative_scan', 'relaxed_order', true);
-    -- Model and dimensions as constants: only so the planner sees whose index it is.
+    -- Model and dimensions as constants, so that the planner can choose the matching index.
     execute format('select array(
         select entry_id from (
             select entry_id, vector from relay.embedding
@@ -31,11 +31,11 @@ begin
     return found;
 end $$;
 
--- The entries of a space that have a question's words (its rarest ones decide which are looked at), or stand beside one
--- that has (the shortest only as an answer to it). score: the sum of the weights of the words that it has, by how often it
--- has them; people who follow each other within two messages lend each other words, until an answer comes between them.
--- beside: the score of the other side of its exchange, of the message for an answer, of the answer for a message. cover:
--- the weights of the words found in it or beside it. matched: how many these are. Words beside it count less.
+-- Returns entries that contain the question's words (its rarest words decide which are examined) or stand beside one
+-- that does (the shortest only as an answer to it). score: the sum of the weights of its words, by their frequency in
+-- it; consecutive speakers within two messages share words, until an answer comes between them. beside: the score of
+-- the other side of its exchange. cover: the weights of the words found in it or beside it. matched: their number.
+-- Words beside it count less.
 create or replace function relay.entries_by_words(
     p_space_id bigint, p_places bigint[], p_words text[], p_weights real[], p_wanted tsquery, p_kinds text[],
     p_since timestamptz, p_until timestamptz, p_limit integer)
@@ -55,8 +55,7 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
             max(t.weight * ts_rank('{1, 1, 1, 1}', c.words, t.query)) as score
         from candidate c join term t on c.words @@ t.query
         group by c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, c.role, t.place),
-    -- With arrays of what hit them: joined to these again, Postgres, which cannot know how many they are, compares all
-    -- with all.
+    -- Collects hits in arrays: PostgreSQL can't estimate their number and would join everything with everything.
     best as materialized (
         select id, kind, source_id, session_id, asks, length, coalesce(role = 'assistant', false) as answers,
             sum(score) / ln((length + 10)::float8) as own, case when role = 'assistant' then 0.6 else 1 end
@@ -64,7 +63,7 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
             array_agg(place) as places, array_agg(score) as scores, array_agg(weight) as weights
         from hit group by id, kind, source_id, session_id, asks, length, role
         order by good desc limit p_limit),
-    -- Looking for neighbours costs most; those of the other half are hardly ever found.
+    -- Looking up neighbours costs most, and those of the lower half are hardly ever returned.
     lender as (select * from best where kind = 'message' order by good desc limit p_limit / 2),
     near as (
         select b.id, b.length, 1.0::real as share, false as exchange, b.own, b.places, b.scores, b.weights from best b
@@ -99,16 +98,15 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
     order by greatest(coalesce(sum(score), 0) / ln((length + 10)::float8), max(beside)) desc limit 3 * p_limit / 2
 $$;
 
--- What of a space may bear on a question, and the signs that it does. p_query: {text, vector (as text) and model, or
--- null, kinds (of entries, or of memories), tags, since, until, not_message (that asks), not_thread and not_from (of that
--- thread, only what is before this message), valid: of memories only those that hold now, not what was put aside or is
--- over}. relevance: the share of the question's weight that the entry has (0 to 1), a quarter of it for a single word;
--- cosine: of its vector. words, answer_words, question, answer: by words, of what a person said (or what is known) or of
--- an answer, and of the other side of an exchange; 1 is the best of what people said, 1.5 the most. meaning and
--- answer_meaning: by the cosine, from 0 to 1. session and session_meaning: of the best of its session, where people
--- talk among themselves. named: said by the one person whom the question names. length: from 0 to 1. asks: a question,
--- among people. in_time: names a time, for a question of time. said_then: said when the question says. answers: an answer.
--- standing: what its person wants of all answers, for a question that asks for help.
+-- Returns candidates for a question, with their signals. p_query: {text, vector (as text) and model, or null, kinds (of
+-- entries or memories), tags, since, until, not_message (the one that asks), not_thread and not_from (of that thread,
+-- only what is before this message), valid: only memories in force}. relevance: the share of the question's weight that
+-- the entry has (0 to 1), a quarter of it for a single word; cosine: of its vector. words, answer_words, question,
+-- answer: scores by words of what a person said (or of a memory), of an answer, and of the other side of an exchange; 1
+-- is the best of people's messages, 1.5 the maximum. meaning and answer_meaning: by cosine, 0 to 1. session and
+-- session_meaning: the best of its session, among people. named: said by the one person whom the question names.
+-- length: 0 to 1. asks: a question, among people. in_time: names a time, for a question about time. said_then: said
+-- when the question says. answers: an answer. standing: a standing preference, for a question that asks for help.
 create or replace function relay.entry_signals(p_space_id bigint, p_query jsonb)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, at timestamptz, relevance real, cosine real,
     words real, answer_words real, question real, answer real, session real, meaning real, answer_meaning real,
@@ -151,7 +149,7 @@ begin
     breadth := case when size <= 5000 then 300 else 80 end;  -- what a large space has time for
     select array_agg(t.word order by t.place) filter (where not t.names), array_agg(t.word) filter (where t.names)
     into telling, names from relay.question_words(p_space_id, question, language) t;
-    -- Names only where there is nothing else.
+    -- Use names only if there is nothing else.
     select array_agg(t.place) filter (where t.word is not null), array_agg(t.word) filter (where t.word is not null),
         array_agg(t.entries) filter (where t.word is not null), array_agg(t.weight) filter (where t.word is not null),
         sum(t.most) filter (where t.nr = 1)
@@ -194,7 +192,7 @@ begin
                 (select s.id, 0, 0, 0, 0 from entry s
                     where s.space_id = p_space_id and s.standing and wants_help order by s.id desc limit 20)) either
             group by entry_id) w
-        -- Each by its number: what is known of a young table says that all of it is to be read.
+        -- Looked up one by one: for a young table, the planner's statistics suggest reading all of it.
         cross join lateral (select * from entry where id = w.entry_id offset 0) e
         left join embedding v on v.entry_id = e.id and v.model = p_query ->> 'model'
             and vector_dims(v.vector) = vector_dims(meant)
@@ -202,7 +200,7 @@ begin
             and (kinds is null or e.kind = any (kinds) or e.label = any (kinds)) and (labels is null or e.tags && labels)),
     elsewhere as (
         select * from found f
-        -- Not as `exists`: that may be answered by reading all memories.
+        -- Not `exists`, which the planner may answer by reading all memories.
         where (not valid or f.kind <> 'memory' or coalesce((
                 select k.status = 'active' and (k.valid_until is null or k.valid_until > now())
                 from memory k where k.id = f.source_id), false))
@@ -220,7 +218,7 @@ begin
         select m.*, least(coalesce(m.score / m.most, 0), 1.5) as by_words,
             least(coalesce(m.beside / m.most, 0), 1.5) as by_exchange
         from measured m),
-    -- What was said among people goes together; what an assistant was asked in one session need not.
+    -- A conversation among people belongs together; what one person asked in a session need not.
     ranked as (
         select s.*, row_number() over (partition by s.session order by s.by_words desc) as words_nr,
             row_number() over (partition by s.session order by s.by_meaning desc) as meaning_nr,
@@ -241,8 +239,8 @@ begin
     from ranked r;
 end $$;
 
--- What each signal of relay.entry_signals counts, for a question without a vector or with one. As
--- `python -m tests.benchmarks weights` learns them from chats of two kinds; rounded.
+-- The weight of each signal of relay.entry_signals, without a vector and with one. `python -m tests.benchmarks weights`
+-- learns them from two kinds of chats; rounded.
 create or replace function relay.signal_weights(p_meaning boolean)
 returns table (words real, answer_words real, question real, answer real, session real, meaning real,
     answer_meaning real, session_meaning real, named real, length real, asks real, in_time real, said_then real,
@@ -258,9 +256,9 @@ language sql immutable rows 1 set search_path = relay, extensions, pg_temp as $$
     where with_vector = p_meaning
 $$;
 
--- What of a space bears on a question, best first: the sum of its signals by their weights; the newer wins a tie. Of what
--- a person wants of all answers, the best two have a place, and four more are lifted. p_query as in relay.entry_signals,
--- with floor: which text_score all but these two must have, or null, and near: the cosine that is enough for a question
+-- Returns what is relevant to a question, best first: the weighted sum of its signals; ties go to the newer. The best
+-- two standing preferences always have a place, and four more are raised. p_query: as in relay.entry_signals, with
+-- floor: the minimum text_score for all but these two, or null, and near: the cosine that suffices for a question
 -- instead. text_score: the relevance, vector_score: the cosine.
 create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)

@@ -1,7 +1,7 @@
--- Deriving again: what was derived from the record, what it was made of, and what takes its place.
+-- Deriving again: earlier results, their inputs, and replacing them.
 
--- The summaries of a space that a model made since p_since, in the order in which they build on each other, after
--- p_after: [{id, thread_id}], 500 at most.
+-- Returns a space's summaries made by a model since p_since, each after those it builds on, after p_after: up to 500
+-- [{id, thread_id}].
 create or replace function public.relay_derived_summaries(p_space jsonb, p_since timestamptz, p_after bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -12,7 +12,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by s.id limit 500) s
 $$;
 
--- A summary with what it was made of: {id, thread_id, space_id, text, hash, previous, messages}; null when it is gone.
+-- Returns a summary with its inputs: {id, thread_id, space_id, text, hash, previous, messages}; null if it is gone.
 create or replace function public.relay_derived_summary(p_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', s.id, 'thread_id', s.thread_id, 'space_id', t.space_id, 'text', s.text,
@@ -27,7 +27,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where s.id = p_id
 $$;
 
--- Puts another text in a summary's place, while it still says p_was. Returns whether it did.
+-- Replaces a summary's text if it still says p_was. Returns whether it did.
 create or replace function public.relay_replace_summary(p_id bigint, p_was text, p_summary jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with replaced as (
@@ -38,8 +38,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from replaced))
 $$;
 
--- The threads of a space in which something was said since p_since that another version of the judge may have judged,
--- after p_after: [{id, space_id}], 500 at most.
+-- Returns threads with messages since p_since that another version of the judge may have judged, after p_after: up to
+-- 500 [{id, space_id}].
 create or replace function public.relay_told_threads(
     p_space jsonb, p_since timestamptz, p_after bigint, p_version text)
 returns jsonb
@@ -52,7 +52,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by id limit 500) t
 $$;
 
--- The next messages of a thread after p_after from which something may be learned, p_limit at most.
+-- Returns up to p_limit messages of a thread after p_after that may teach something.
 create or replace function public.relay_told_messages(
     p_thread_id bigint, p_since timestamptz, p_after bigint, p_limit integer)
 returns jsonb
@@ -64,16 +64,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by id limit p_limit) m
 $$;
 
--- A thread holds findings of this version of the judge alone.
+-- Marks a thread as holding only this version's findings.
 create or replace function public.relay_rejudged(p_thread_id bigint, p_version text) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     update judging set version = p_version where thread_id = p_thread_id;
     select 'true'::jsonb
 $$;
 
--- What a derivation, or keywords in its place, keeps now of some messages of a space: [{id, content, kind, subject_id,
--- subject, evidence, held}]. held: a person has pinned or reworded it, or kept what keywords proposed, so nothing else
--- takes its place.
+-- Returns what a derivation, or keywords in its place, currently stores from some messages: [{id, content, kind,
+-- subject_id, subject, evidence, held}]. held: a person pinned or reworded it, or kept a proposal of keywords, so
+-- nothing replaces it.
 create or replace function public.relay_derived_memories(p_space_id bigint, p_name text, p_messages jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content, 'kind', kind, 'subject_id', subject_id,
@@ -87,8 +87,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and evidence && array(select jsonb_array_elements_text(p_messages)::bigint)
 $$;
 
--- Whether a memory is over for good: another one took its place, a person put it away, or its goal is past. What went
--- only because nothing bore it out any more is not, nor what such a one had replaced.
+-- Tests whether a memory ended for good: it was replaced, archived by a person, or its goal has expired. One that only
+-- lost its evidence has not, nor what such a memory had replaced.
 create or replace function relay.is_over(p_memory relay.memory) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive line as (
@@ -103,8 +103,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 where c.memory_id = l.id and c.action = 'archive' and c.user_id is not null and c.status = 'applied'))
 $$;
 
--- What else is known of some messages of a space, or was until it was over, beside what a derivation keeps of them now:
--- [{content, subject_id, evidence, tainted}], 500 at most.
+-- Returns other memories from some messages, current or ended for good, besides the derivation's own: up to 500
+-- [{content, subject_id, evidence, tainted}].
 create or replace function public.relay_known_besides(p_space_id bigint, p_name text, p_messages jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with asked as materialized (select array(select jsonb_array_elements_text(p_messages)::bigint) as ids)
@@ -120,9 +120,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by m.id desc limit 500) k
 $$;
 
--- Whether a person does not want to have known what some messages say about somebody: it was forgotten, undone or
--- discarded. What was taken back with the answer to other words, or for a model to judge it, or was put together from
--- several, is none of that.
+-- Tests whether a person rejected what some messages say about someone: forgotten, undone or discarded. Doesn't count
+-- what was undone because words changed or a model judged again, or what was merged from several.
 create or replace function relay.unwanted(p_space_id bigint, p_subject_id bigint, p_evidence bigint[]) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
@@ -137,7 +136,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                     where e.turn_id = m.turn_id and e.kind = 'memory' and c.memory_id = m.id))))
 $$;
 
--- Which of some candidates {subject_id, evidence} a person has not turned away: [true or false], in their order.
+-- Tests for each candidate {subject_id, evidence} whether no person rejected it: [true or false], in order.
 create or replace function public.relay_wanted(p_space_id bigint, p_candidates jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(not relay.unwanted(p_space_id, (one ->> 'subject_id')::bigint,
@@ -145,8 +144,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from jsonb_array_elements(p_candidates) with ordinality as c (one, place)
 $$;
 
--- Keeps what was derived again and refines or contradicts what is known: {action, memory_id} say what. Returns whether
--- it was.
+-- Stores a rederived memory that refines or contradicts another, per {action, memory_id}. Returns whether it did.
 create or replace function relay.apply_settled(p_space_id bigint, p_memory jsonb) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -167,7 +165,7 @@ begin
         'valid_from', coalesce(p_memory ->> 'valid_from', said.created_at::text))), waits) -> 0 ? 'failed';
 end $$;
 
--- Whether all messages that something rests on are there; they stay until the end of the transaction.
+-- Tests whether all messages of a memory's evidence exist; locks them until the end of the transaction.
 create or replace function relay.stands(p_space_id bigint, p_evidence jsonb) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -177,11 +175,10 @@ begin
     return cardinality(proofs) = cardinality(relay.evidence_in(p_space_id, p_evidence));
 end $$;
 
--- Keeps what was derived again: p_memory is what is known from now on (null: nothing), p_was the memory {id, content}
--- that it was until now (null: none), which is left in the history. What rests on others' words, or of which its person
--- wants to be asked (pending), waits for a tap. With {action, memory_id} it is settled with p_was. Returns whether it
--- was; not when that memory has changed meanwhile, the same is known, a person has turned it away, or what it rests on
--- was erased.
+-- Stores a rederived memory: p_memory replaces (null: removes) the memory p_was {id, content} (null: none), which stays
+-- in the history. It waits for a tap if it rests on untrusted words or its person wants to be asked (pending). With
+-- {action, memory_id}, it is settled with p_was. Returns whether it was stored: not if that memory has changed, it is
+-- already known, a person rejected it, or its evidence was erased.
 create or replace function public.relay_apply_derived(p_space_id bigint, p_was jsonb, p_memory jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -1,12 +1,12 @@
--- Our own messages in chats that repeat what was erased: deleted, or edited so that its lines are gone.
+-- Removes erased words from our own messages in chats: deletes messages, or edits them without those lines.
 
--- The length of a text in UTF-16 code units, in which Telegram counts.
+-- Returns a text's length in UTF-16 code units, which Telegram counts.
 create or replace function relay.utf16_length(p_text text) returns integer
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select char_length(p_text) + char_length(regexp_replace(p_text, '[^\U00010000-\U0010FFFF]', '', 'g'))
 $$;
 
--- What a request shows in the chat: its text, what it says aloud, its file's name and its buttons.
+-- Returns what a request shows in the chat: its text, spoken text, file name and buttons.
 create or replace function relay.shown_in(p_request jsonb) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select concat_ws(' ', p_request ->> 'text', p_request #>> '{say,text}', p_request #>> '{file,name}',
@@ -14,8 +14,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             from jsonb_path_query(p_request, 'lax $.reply_markup.inline_keyboard[*][*].text') as label))
 $$;
 
--- A text with its entities without the lines that say it: {text, entities}. Null when nothing is left, or when what is
--- left still says it.
+-- Removes the matching lines from a text with entities: {text, entities}. Null if nothing is left, or the rest still
+-- matches.
 create or replace function relay.without_lines(p_text text, p_entities jsonb, p_needles jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     with line as (
@@ -41,7 +41,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from rest where btrim(rest.text, E' \n') <> '' and not relay.says(rest.text, p_needles)
 $$;
 
--- An answer's buttons without those that say it, or do something to memories that are gone.
+-- Removes buttons that match, or that act on erased memories.
 create or replace function relay.buttons_left(
     p_rows jsonb, p_turn_id bigint, p_needles jsonb, p_gone bigint[])
 returns jsonb
@@ -62,16 +62,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select row_place, jsonb_agg(one order by place) as buttons from stays group by row_place) left_over
 $$;
 
--- What stands where it was asked whether to erase, until more is told there.
+-- Returns the text shown in place of the erasure's question, until its result is known.
 create or replace function relay.told_erased() returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select '🔥 Erased for good.'
 $$;
 
--- What one of our messages shows once what was erased is gone from it; null: nothing, it goes. An answer that stays
--- loses its lines; anything else goes as long as Telegram deletes it (48 hours), and so does what was made of what is
--- gone. The question whether to erase is what
--- the erasure was begun from: there the answer is told.
+-- Returns what one of our messages shows after an erasure; null: delete it. An answer loses its matching lines.
+-- Anything else, and what was made from erased rows, is deleted while Telegram allows it (48 hours). The question that
+-- began the erasure shows its result.
 create or replace function relay.rest_of(p_message relay.outbox, p_erasure relay.erasure, p_needles jsonb)
 returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -102,8 +101,8 @@ begin
     return rest;
 end $$;
 
--- Takes what an erasure takes out of what turns have sent: the record loses it at once, the chats are to lose it.
--- Nothing of turns that are under way.
+-- Removes erased words from what turns sent: from the record at once, from the chats afterwards. Skips turns in
+-- progress.
 create or replace function relay.retract(p_erasure_id bigint, p_turns bigint[], p_needles jsonb) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -132,7 +131,7 @@ begin
     end loop;
 end $$;
 
--- Adds to what the person of an erasure has to delete, [{chat_id, message_id, at, what}], the newest 200 of each kind.
+-- Adds to what the person must delete, [{chat_id, message_id, at, what}], keeping the newest 200 of each kind.
 create or replace function relay.note_theirs(p_erasure_id bigint, p_more jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update erasure set posted = (
@@ -144,7 +143,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where id = p_erasure_id and p_more <> '[]'
 $$;
 
--- What the person wrote of some messages, and the exports of theirs that hold them, as they have to delete it.
+-- Lists the person's own messages, and exports that contain the erased words, for them to delete.
 create or replace function relay.theirs(p_messages bigint[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id,
@@ -153,8 +152,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where m.id = any (p_messages) and m.role = 'user' and p.chat_id <> 0
 $$;
 
--- The messages of ours that a bot is to delete or edit for an erasure (null: for any), the newest first:
--- [{erasure_id, chat_id, message_id, request}].
+-- Returns our messages that a bot must delete or edit for an erasure (null: any), newest first: [{erasure_id, chat_id,
+-- message_id, request}].
 create or replace function public.relay_retractions(p_bot_id bigint, p_erasure_id bigint, p_limit integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -165,7 +164,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by sent_at desc limit p_limit) few
 $$;
 
--- What became of such a message: deleted, edited, or (Telegram keeps it as it is) left, for the person to delete.
+-- Records the result for such a message: deleted, edited, or left (Telegram refused) for the person to delete.
 create or replace function public.relay_retracted(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_outcome text)
 returns jsonb
@@ -187,8 +186,8 @@ begin
     return 'true';
 end $$;
 
--- One of our messages shows something else now: p_request {text, entities, reply_markup}, as far as each has changed. Not
--- where the record of it was erased.
+-- Records that one of our messages now shows p_request {text, entities, reply_markup}, as far as each changed. Skips
+-- messages whose record was erased.
 create or replace function public.relay_redrawn(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb)
 returns jsonb
@@ -200,7 +199,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
             and d.turn_id = p.turn_id and d.chat_id = p.chat_id and d.telegram_message_id = p.telegram_message_id
             and not d.request ? 'erased'
         returning d.turn_id),
-    -- So that a record that was dropped for its age is dropped again.
+    -- A record dropped for its age gets dropped again.
     again as (update turn set dropped = false where dropped and id in (select turn_id from own))
     select to_jsonb(exists (select from own))
 $$;

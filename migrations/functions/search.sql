@@ -1,6 +1,6 @@
--- What a person looks for: a space's messages and documents by their words, and what is known of them; best first.
+-- A person's search: a space's messages and documents by their words, and its memories; best first.
 
--- The words of a query that carry meaning, as an OR of lexemes (prefixes from four letters on). Null when none do.
+-- Returns the meaningful words of a query as an OR of lexemes (prefixes from four letters on). Null if there are none.
 create or replace function relay.words_query(p_query text) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with lexeme as (
@@ -16,14 +16,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from telling
 $$;
 
--- The same query for the words of one space, as the index has them.
+-- Returns the same query in the form of one space's index.
 create or replace function relay.query_of_space(p_space_id bigint, p_query tsquery) returns tsquery
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select string_agg('''' || p_space_id || ':' || substr(one, 2), ' | ')::tsquery
     from unnest(string_to_array(p_query::text, ' | ')) as one
 $$;
 
--- What every message that is looked for holds, as the index has it for its space: all words, and those of the phrases.
+-- Returns the index query that every match satisfies: all words, and those of the phrases.
 create or replace function relay.needle(p_space_id bigint, p_words tsquery, p_phrases tsquery[]) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select string_agg('''' || p_space_id || ':' || substr(one, 2), ' & ')::tsquery from (
@@ -32,8 +32,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select regexp_split_to_table(phrase::text, ' <(-|\d+)> ') from unnest(p_phrases) as phrase) part
 $$;
 
--- The newest 2,001 messages of a space that fit the index query, or brought a document of which a part does, and the
--- filters (any of them null: all do), newest first.
+-- Returns up to 2,001 newest messages that match the index query, or brought a document with a matching part, and pass
+-- the filters (null: no filter), newest first.
 create or replace function relay.hits(
     p_space_id bigint, p_index tsquery, p_phrases tsquery[], p_threads bigint[], p_query jsonb)
 returns bigint[]
@@ -64,7 +64,7 @@ begin
             order by one.id desc limit 2001) newest;
         return found;
     end if;
-    -- All that match, whatever their age, before the newest are taken: otherwise the plan may walk through all messages.
+    -- Finds all matches before taking the newest; otherwise the plan may walk through all messages.
     with hit as materialized (
         select m.id from message m
         where m.id in (
@@ -88,8 +88,8 @@ begin
     return found;
 end $$;
 
--- The threads of a space that a search names: that of p_here ({chat_id, topic_id}), and those of which the name of the
--- topic or group has one of the words. Null when it names none.
+-- Returns the threads that a search names: that of p_here ({chat_id, topic_id}), and those whose topic or group name
+-- contains one of the words. Null if it names none.
 create or replace function relay.threads_named(p_space_id bigint, p_bot_id bigint, p_query jsonb) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when p_query -> 'here' <> 'null' or p_query -> 'places' <> '[]' then array(
@@ -100,8 +100,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 where position(lower(place) in lower(relay.place_name(p_bot_id, t.chat_id, t.topic_id))) > 0))) end
 $$;
 
--- What of a text is about a query (null: how it begins), on one line, with the words that match between U+0002 and
--- U+0003, and an ellipsis where something was left out.
+-- Returns the passage of a text that matches a query (null: its beginning), on one line, with matches between U+0002
+-- and U+0003 and an ellipsis where text is left out.
 create or replace function relay.snippet(p_text text, p_query tsquery, p_words integer) returns text
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -123,13 +123,13 @@ begin
         || case when right(whole, 20) = right(plain, 20) then '' else ' …' end;
 end $$;
 
--- How many of a query's words and phrases there are in a text.
+-- Counts a query's words and phrases in a text.
 create or replace function relay.words_shared(p_words tsvector, p_query tsquery) returns bigint
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select count(*) from unnest(string_to_array(p_query::text, ' | ')) as one where p_words @@ one::tsquery
 $$;
 
--- What of a message is about a query, or of a part of a document that it brought where that has more of the words.
+-- Returns the matching passage of a message, or of its document's part with more of the words.
 create or replace function relay.best_snippet(p_message relay.message, p_query tsquery, p_words integer) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((
@@ -141,7 +141,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         relay.snippet(p_message.text, p_query, p_words))
 $$;
 
--- A message as a search shows it: who said it when and where, the Telegram message that it is, and what of it fits.
+-- Returns a message as a search result: author, time, place, Telegram message and passage.
 create or replace function relay.hit_json(p_message_id bigint, p_bot_id bigint, p_query tsquery, p_words integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -154,7 +154,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from message m join thread t on t.id = m.thread_id where m.id = p_message_id
 $$;
 
--- A query's phrases, and its words and phrases together (an OR), as tsqueries: those without a word are left out.
+-- Returns a query's phrases, and its words and phrases together (an OR), as tsqueries; drops those without a lexeme.
 create or replace function relay.phrases_of(p_query jsonb) returns tsquery[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array_agg(one) from (
@@ -175,13 +175,12 @@ begin
     return everything;
 end $$;
 
--- A page of what a person looks for in a space, best first. p_query: {words, phrases, by: {me: a user's id or
--- null, you: whether the assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since,
--- until, vector and model of what it means or null}. What has all words and phrases is found; when nothing has all
--- words, what has some is; when nothing has any, what comes near. What turns wrote a moment ago is entered first.
--- {total: at most 2,000 messages and what is known, more: whether there are more, every: whether they have all words,
--- near: whether they have none of them, nowhere: whether no place has such a name, vague: whether no word of it can be
--- looked for, found}.
+-- Returns a page of search results, best first. p_query: {words, phrases, by: {me: user id or null, you: whether the
+-- assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since, until, vector and model
+-- or null}. Finds what has all words and phrases; if nothing has all words, what has some; if nothing has any, what is
+-- similar. Indexes recent messages first. {total: up to 2,000 messages plus memories, more: whether there are more,
+-- every: whether results have all words, near: whether they have none, nowhere: whether no place has such a name,
+-- vague: whether no word can be searched for, found}.
 create or replace function public.relay_find(
     p_space jsonb, p_bot_id bigint, p_query jsonb, p_offset integer, p_limit integer)
 returns jsonb
@@ -231,10 +230,10 @@ begin
                 order by nr offset p_offset limit p_limit) page));
 end $$;
 
--- What a person's search found, opened again by its buttons.
+-- Opening search results by their buttons.
 
--- Messages of a thread around one that a search found: p_count before and after it (around), or that many before or
--- after. {messages, earlier, later: whether there are more}. Null when the space has no such message.
+-- Returns messages of a thread near a result: p_count before and after (around), or only before or after. {messages,
+-- earlier, later: whether there are more}. Null if the space has no such message.
 create or replace function public.relay_found_context(
     p_space jsonb, p_bot_id bigint, p_query jsonb, p_message_id bigint, p_side text, p_count integer)
 returns jsonb
@@ -271,7 +270,7 @@ begin
                 and id > ids[cardinality(ids)]));
 end $$;
 
--- Keeps what was asked with the control that asked it, so that its buttons still know it after a restart.
+-- Stores a search with its command, so that its buttons work after a restart.
 create or replace function public.relay_keep_search(p_turn_id bigint, p_fence bigint, p_space jsonb, p_text text)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -283,7 +282,8 @@ begin
     return to_jsonb(held.id);
 end $$;
 
--- What was asked in a space: {text, user_id, at, chat_id, topic_id}. Null when it was asked in another one, or never.
+-- Returns a stored search: {text, user_id, at, chat_id, topic_id}. Null if it belongs to another space or doesn't
+-- exist.
 create or replace function public.relay_kept_search(p_turn_id bigint, p_space jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('text', t.prompt ->> 'search', 'user_id', t.user_id, 'at', t.created_at,
@@ -293,11 +293,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and (t.prompt ->> 'space_id')::bigint = relay.find_space(p_space)
 $$;
 
--- What a person's search finds besides messages, and in which order all of it comes: as relay.find_entries ranks it.
+-- What a search finds besides messages, and the order of all results, as relay.find_entries ranks them.
 
--- The memories and summaries of a space that have all words (or, p_partly, some of them) and all phrases of a search. A
--- search that says by whom something was said means none: nobody says these. p_kinds: only memories, where messages
--- were found: a summary would repeat them.
+-- Returns memories and summaries with all words (p_partly: some) and all phrases. None if the search names an author.
+-- p_kinds: memories only, if messages were found, because a summary would repeat them.
 create or replace function relay.known_hits(
     p_space_id bigint, p_threads bigint[], p_query jsonb, p_partly boolean, p_kinds jsonb)
 returns table (kind text, id bigint, score real)
@@ -320,7 +319,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             else known.words @@ all (asked.words) end
 $$;
 
--- A search as relay.find_entries takes it. p_kinds: which kinds of entries.
+-- Returns a search in the form of relay.find_entries. p_kinds: which kinds of entries.
 create or replace function relay.entry_query(p_query jsonb, p_kinds jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('text', concat_ws(' ', p_query ->> 'words', (
@@ -329,8 +328,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'since', p_query -> 'since', 'until', p_query -> 'until')
 $$;
 
--- All that a search finds, best first, as relay.find_entries ranks it: messages that relay.hits found (those that it
--- ranks no more come after, the newest first), memories and summaries.
+-- Ranks all results as relay.find_entries does: messages of relay.hits (those it doesn't rank come last, newest first),
+-- memories and summaries.
 create or replace function relay.ranked_hits(p_space_id bigint, p_messages bigint[], p_known jsonb, p_query jsonb)
 returns table (kind text, id bigint, nr bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -347,7 +346,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select kind, id, row_number() over (order by score desc nulls last, kind = 'message' desc, id desc) from hit
 $$;
 
--- A memory or summary as a search shows it.
+-- Returns a memory or summary as a search result.
 create or replace function relay.known_json(p_kind text, p_id bigint, p_bot_id bigint, p_query tsquery) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', p_kind, 'id', p_id, 'number', one.number, 'at', one.at, 'subject', one.subject,
@@ -359,8 +358,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     left join thread t on t.id = one.thread_id
 $$;
 
--- What comes near a search of which nothing has the words: what would be recalled for it. Null when nothing does, or
--- the search is narrowed to people or places.
+-- Returns similar results for a search without matches: what recall would return. Null if there are none, or the search
+-- is limited to people or places.
 create or replace function relay.nearly(p_space jsonb, p_bot_id bigint, p_query jsonb, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_agg(case when one.kind in ('memory', 'summary')

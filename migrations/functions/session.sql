@@ -1,13 +1,13 @@
--- Sessions: the stretches of a thread between two /new, or two long silences.
+-- Sessions: stretches of a thread between two /new, or two long silences.
 
--- The thread of a chat and topic in a space; null when nothing was said there yet.
+-- Returns the thread of a chat and topic in a space; null if nothing was said there yet.
 create or replace function relay.find_thread(p_space jsonb, p_chat_id bigint, p_topic_id bigint) returns relay.thread
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select * from thread
     where chat_id = p_chat_id and topic_id = p_topic_id and space_id = relay.find_space(p_space)
 $$;
 
--- Ends the running session of a thread: what was said is summarised, and the next message starts with a clean page.
+-- Ends a thread's running session: owes its summary; the next message starts fresh.
 create or replace function public.relay_new_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_title text)
 returns jsonb
@@ -43,7 +43,7 @@ begin
     return jsonb_build_object('session_id', own.session_id, 'messages', said);
 end $$;
 
--- The sessions of a thread in which something was said, newest first: {total, sessions}.
+-- Returns a thread's sessions that have messages, newest first: {total, sessions}.
 create or replace function public.relay_sessions(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_offset integer, p_limit integer)
 returns jsonb
@@ -57,7 +57,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select id from held order by id desc offset p_offset limit p_limit) page), '[]'))
 $$;
 
--- One session of a thread, with its summary and its first and last words. Null when the thread has none of that id.
+-- Returns one session of a thread with its summary and its first and last words. Null if the thread doesn't have it.
 create or replace function public.relay_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint)
 returns jsonb
@@ -72,7 +72,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where s.id = p_session_id and not s.private
 $$;
 
--- A session in numbers: its title, from when to when, messages that stand, tokens of all its answers, and who began how.
+-- Returns a session's title, times, current messages, tokens of all its answers, and who began it how.
 create or replace function relay.session_json(p_session_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with said as (
@@ -94,16 +94,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from session s join thread t on t.id = s.thread_id, said, used where s.id = p_session_id
 $$;
 
--- Titles of sessions: owed when there is something to name, written by a job, each at most once.
+-- Titles of sessions: owed once there is something to name, written by a job, each at most once.
 
--- Owes a title to a session that has none.
+-- Owes a title to a session without one.
 create or replace function relay.owe_title(p_session_id bigint, p_bot_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_job('title', s.id::text, jsonb_build_object('bot_id', p_bot_id))
     from session s where s.id = p_session_id and s.title is null and p_bot_id is not null
 $$;
 
--- What a title that a process holds is made of: how its session began.
+-- Returns the input of a title that a process holds: the beginning of its session.
 create or replace function public.relay_title_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
@@ -112,8 +112,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and status <> 'replaced' order by id limit 6) m
 $$;
 
--- Stores a title, unless the session has got one, and finishes the job. Returns {chat_id, topic_id} of a private topic that is to be renamed
--- by it: one whose name Telegram made up, or that was never heard of, and that was never renamed. Null otherwise.
+-- Stores a title, unless the session has one, and finishes the job. Returns {chat_id, topic_id} of a private topic to
+-- rename: one with a name made up by Telegram or never seen, and never renamed. Null otherwise.
 create or replace function public.relay_store_title(p_job_id bigint, p_fence bigint, p_title text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -129,7 +129,7 @@ begin
     if own.chat_id <= 0 or own.topic_id = 0 then
         return null;
     end if;
-    -- Taken down before it is done: a name that the person gives in between is not to be lost to a second try.
+    -- Recorded before the topic is renamed, so that a retry doesn't overwrite a name the person gives in between.
     insert into topic as known (bot_id, chat_id, topic_id, name, implicit, renamed_at)
     values ((held.payload ->> 'bot_id')::bigint, own.chat_id, own.topic_id, p_title, true, now())
     on conflict (bot_id, chat_id, topic_id) do update set renamed_at = now()
@@ -137,10 +137,10 @@ begin
     return case when found then jsonb_build_object('chat_id', own.chat_id, 'topic_id', own.topic_id) end;
 end $$;
 
--- Names of topics and groups, as they are heard in passing.
+-- Names of topics and groups, learned from messages.
 
--- Takes down what a message tells about names: its group's title, and that of its topic (in the service messages of
--- those who name it; and a message in a forum brings along its topic's first one).
+-- Stores the names that a message contains: its group's title, and its topic's (from service messages; a message in a
+-- forum also carries its topic's first name).
 create or replace function relay.note_names(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_message jsonb)
 returns void
@@ -168,7 +168,7 @@ begin
     end if;
 end $$;
 
--- A topic bears the name that was thought up for it; one that the person gave meanwhile stays.
+-- Records that a topic got its generated name, unless the person has named it since.
 create or replace function public.relay_topic_renamed(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_name text)
 returns jsonb
@@ -179,7 +179,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from renamed
 $$;
 
--- What a place is called: a group's title, a topic's name, or both. Null where nobody told.
+-- Returns a place's name: a group's title, a topic's name, or both. Null if unknown.
 create or replace function relay.place_name(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select string_agg(name, ' › ' order by topic_id) from (
@@ -188,9 +188,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by topic_id, bot_id = p_bot_id desc) names
 $$;
 
--- Sessions off the record: what is said in one stays in its own rows, and goes with its end.
+-- Sessions off the record: their contents stay in their own rows and are erased at their end.
 
--- The running session off the record of a chat's topic, whoever's memory is used there; null when there is none.
+-- Returns the running off-the-record session of a chat's topic, whoever's memory is used there; null if there is none.
 create or replace function relay.off_record(p_chat_id bigint, p_topic_id bigint) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select s.id from thread t join session s on s.id = t.session_id
@@ -198,8 +198,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by s.id desc limit 1
 $$;
 
--- The session off the record in which a turn's message came in, be it over by now; but not one that so many silent hours
--- had ended when it came.
+-- Returns the off-the-record session in which a turn's message arrived, even if it has ended since; not one that had
+-- expired by then.
 create or replace function relay.said_off_record(p_turn_id bigint, p_idle_hours integer) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select max(s.id) from inbox i join session s on s.id = i.session_id join thread t on t.id = s.thread_id
@@ -207,8 +207,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and (s.ended_at is not null or i.received_at <= t.last_at + make_interval(hours => p_idle_hours))
 $$;
 
--- Erases what was said in a session off the record that has ended, five hundred messages at most; what is still being
--- answered, or waits for that, goes when its turn ends. Whether nothing is left.
+-- Erases an ended off-the-record session, up to 500 messages; messages still being answered go when their turn ends.
+-- Returns whether nothing is left.
 create or replace function relay.erase_private(p_session_id bigint) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -239,7 +239,7 @@ begin
     return true;
 end $$;
 
--- Ends the running session of a thread without a trace in what comes after: no summary, no title. Another begins.
+-- Ends a thread's running session without a trace: no summary, no title. A new one begins.
 create or replace function relay.next_session(p_thread relay.thread, p_private boolean) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -255,7 +255,7 @@ begin
     return begun;
 end $$;
 
--- Ends a session off the record, if the thread's is one: what is being answered in it stops, and it is erased.
+-- Ends a thread's off-the-record session, if it has one: stops its answers and erases it.
 create or replace function relay.end_private(p_thread relay.thread) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -268,9 +268,9 @@ begin
     return true;
 end $$;
 
--- A thread with the session in which something is said there that came in off the record: that session itself, or, where
--- it is another thread's, since the chat's memory is another's now (somebody joined or left), a new one off the record
--- that goes on in its stead, and is over at once when that other is.
+-- Returns a thread and session for something said off the record: that session, or, if it belongs to another thread
+-- because the chat's memory changed hands (someone joined or left), a new off-the-record session that continues it and
+-- ends with it.
 create or replace function relay.still_off_record(p_thread relay.thread, p_space jsonb, p_session_id bigint)
 returns relay.thread
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -298,8 +298,8 @@ begin
     return own;
 end $$;
 
--- Begins a session off the record in a thread (p_on), or ends it: p_may: whether this person may, whoever began it.
--- Returns {private, was}: how it is, and how it was; refused: they may not.
+-- Begins (p_on) or ends an off-the-record session. p_may: this person may, whoever began it. Returns {private, was}:
+-- the new and old state; refused: they may not.
 create or replace function public.relay_private(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean, p_user_id bigint, p_may boolean)
 returns jsonb
@@ -330,9 +330,8 @@ begin
     return jsonb_build_object('private', p_on, 'was', was);
 end $$;
 
--- Ends the sessions off the record in which nothing was said for so many hours, and erases what is left of those that
--- have ended, twenty at a time. What an erasure would take is forgotten after a quarter of an hour. Returns how many
--- sessions are still to be erased.
+-- Ends off-the-record sessions that were silent for so many hours and erases ended ones, twenty at a time. Drops
+-- erasure previews after 15 minutes. Returns how many sessions are still to be erased.
 create or replace function public.relay_sweep_private(p_idle_hours integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -1,18 +1,18 @@
 -- The soul: the personality, versioned. Versions are never overwritten, and the active one is always the latest.
 
--- The active soul: {version, text, author_id, author, reason, active, created_at}.
+-- Returns the active soul: {version, text, author_id, author, reason, active, created_at}.
 create or replace function public.relay_soul() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(s) from soul s where s.active
 $$;
 
--- One version of it; null when there is none of that number.
+-- Returns one version; null if it doesn't exist.
 create or replace function public.relay_soul_version(p_version bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(s) from soul s where s.version = p_version
 $$;
 
--- The versions, newest first: {total, souls}.
+-- Returns the versions, newest first: {total, souls}.
 create or replace function public.relay_souls(p_skip bigint, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('total', (select count(*) from soul), 'souls', coalesce((
@@ -20,7 +20,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from (select * from soul order by version desc offset p_skip limit p_limit) page), '[]'))
 $$;
 
--- Makes a new version active. The same text as the active one makes none; returns the version that is active then.
+-- Activates a new version, unless its text equals the active one's. Returns the active version.
 create or replace function relay.activate_soul(p_text text, p_author_id bigint, p_author text, p_reason text)
 returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -45,7 +45,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(relay.activate_soul(p_text, p_author_id, p_author, p_reason))
 $$;
 
--- Keeps a text as a draft and returns its id: the same one for the same turn. p_based_on: the version it was made from.
+-- Stores a draft and returns its id; the same turn gets the same id. p_based_on: the version it was made from.
 create or replace function public.relay_draft_soul(
     p_turn_id bigint, p_text text, p_author_id bigint, p_author text, p_reason text, p_based_on bigint)
 returns jsonb
@@ -56,8 +56,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     returning to_jsonb(id)
 $$;
 
--- Decides an open draft, once: p_decision is activate or discard. It is activated only as long as the version is active
--- to which the person saw the difference (p_seen). Returns the draft as it stands then; null when there is none.
+-- Decides an open draft once: p_decision is activate or discard. Activates only if the version that the person compared
+-- it with (p_seen) is still active. Returns the draft; null if there is none.
 create or replace function public.relay_decide_soul_draft(
     p_draft_id bigint, p_decision text, p_seen bigint, p_user_id bigint)
 returns jsonb
@@ -80,11 +80,11 @@ begin
     return case when draft.id is not null then to_jsonb(draft) end;
 end $$;
 
--- Personas: what the soul is besides in one chat and topic. Versions are kept; the newest counts. One that was set off the
--- record goes with that session, and the one before it counts again.
+-- Personas: additions to the soul in one chat and topic. Versions are kept; the newest counts. One set off the record
+-- ends with that session, and the one before counts again.
 
--- One version of a place's persona, p_id null: the present one. Its text is empty where it was cleared. Null when there
--- is none.
+-- Returns a version of a place's persona; p_id null: the current one. Its text is empty if it was cleared. Null if
+-- there is none.
 create or replace function public.relay_persona(p_chat_id bigint, p_topic_id bigint, p_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(p) from persona p
@@ -92,8 +92,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by p.id desc limit 1
 $$;
 
--- Sets a place's persona (an empty text clears it), unless it has just that text, or is not p_instead_of any more.
--- Returns {present, before}: the one that counts then, and the one that it took the place of, each null for none.
+-- Sets a place's persona (an empty text clears it), unless it already has this text or is no longer p_instead_of.
+-- Returns {present, before}: the current one and the one it replaced, each null for none.
 create or replace function public.relay_set_persona(
     p_chat_id bigint, p_topic_id bigint, p_text text, p_author_id bigint, p_author text, p_instead_of bigint)
 returns jsonb
@@ -114,15 +114,15 @@ begin
     return jsonb_build_object('present', case when present.id is not null then to_jsonb(present) end, 'before', null);
 end $$;
 
--- People's own choices, kept as the verbs name them.
+-- People's preferences for themselves, under the commands' names.
 
--- What a person chose: {name: value}; empty when nothing.
+-- Returns a person's preferences: {name: value}; empty if there are none.
 create or replace function public.relay_choices(p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select choices from choice where user_id = p_user_id), '{}')
 $$;
 
--- Makes choices besides those made before. Returns all of them.
+-- Adds to a person's preferences. Returns all of them.
 create or replace function public.relay_choose(p_user_id bigint, p_choices jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into choice as c (user_id, choices) values (p_user_id, p_choices)

@@ -1,4 +1,4 @@
--- How things stand, in numbers only.
+-- Status, in numbers only.
 
 create or replace function public.relay_status(p_space jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -26,15 +26,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from turn where space_id = relay.find_space(p_space) and created_at > now() - interval '1 day'),
         'incidents', (select coalesce(jsonb_agg(jsonb_build_object('begun_at', begun_at, 'detail', detail) order by id),
             '[]') from incident
-            -- That a budget is nearly spent is no trouble any more once all of it is.
+            -- Once a budget is used up, the warning that it is nearly used up no longer counts as trouble.
             where over_at is null and not (kind = 'spend' and calm_since is not null)),
         'night', (select jsonb_build_object('begun_at', begun_at, 'ended_at', ended_at, 'phases', phases)
             from night order by id desc limit 1),
         'used', public.relay_usage(p_space, jsonb_build_array(now() - interval '1 day'), false))
 $$;
 
--- What is to be answered, in numbers, from indexes alone: updates that wait, turns under way or left behind, and for how
--- many seconds the oldest of what nobody has taken up could have been.
+-- Returns the backlog from indexes alone: waiting updates, turns in progress or abandoned, and for how many seconds the
+-- oldest unclaimed one has waited.
 create or replace function public.relay_queue(p_bot_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -47,16 +47,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                     and (lease_owner is null or lease_until < now()))))))
 $$;
 
--- Whether the database answers; costs nothing.
+-- Tests whether the database answers; costs nothing.
 create or replace function public.relay_ping() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(now())
 $$;
 
--- What `relay doctor` looks at. Nothing here changes anything.
+-- What `relay doctor` reads. Nothing here changes anything.
 
--- What those may whom nobody knows: everybody who connects (public), and on Supabase whoever has the public key (anon)
--- or an account (authenticated). Nothing, if all is well.
+-- Returns the rights of outsiders: everyone who connects (public), and on Supabase holders of the public key (anon) or
+-- an account (authenticated). Empty if all is well.
 create or replace function relay.open_doors() returns table (what text)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with everybody as (
@@ -77,8 +77,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p') and not relrowsecurity
 $$;
 
--- What the database is and has, from its catalogue alone: {server, number, bytes, since, extensions: {name: version},
--- tables, functions, open: at most 50}. since: when Relay came here.
+-- Describes the database from its catalog: {server, number, bytes, since (Relay's installation), extensions: {name:
+-- version}, tables, functions, open: at most 50}.
 create or replace function public.relay_examine() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -96,8 +96,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select what from relay.open_doors() order by what limit 50) doors))
 $$;
 
--- How the work goes, for all bots: {working, admins, users, waiting, waiting_seconds, set_aside, incidents: at most 5,
--- rivalled}. working: some Relay holds a lease right now; rivalled: bots whose messages another program reads.
+-- Describes the work of all bots: {working: some Relay holds a lease now, admins, users, waiting, waiting_seconds,
+-- set_aside, incidents: at most 5, rivalled: bots whose messages another program reads}.
 create or replace function public.relay_examine_work() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -117,13 +117,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where kind like 'rival %' and over_at is null))
 $$;
 
--- What the sentinel reads, and the incidents that it tells admins of.
+-- What alerts read, and the incidents that admins hear of.
 
--- How things stand for a bot: {now; queue_seconds: for how long the oldest turn that is due has waited to be taken; turns,
--- failed: of the last ten minutes' ended turns (500 at most), and how many of them came to nothing by a fault of ours or of
--- the model; error: why the last of them did, null where it did not; owed, owed_error: jobs that failed four times or
--- more and are tried again, and why the last did; spent: what was used since p_since, by model; open: the incidents that are not
--- over}.
+-- Returns a bot's health: {now, queue_seconds: how long the oldest due turn has waited, turns and failed: of the last
+-- ten minutes' ended turns (up to 500), and how many failed through our or the model's fault, error: why the last one
+-- did, or null, owed and owed_error: jobs that failed four times or more and are retried, and why the last did, spent:
+-- use since p_since by model, open: open incidents}.
 create or replace function public.relay_readings(p_bot_id bigint, p_since timestamptz) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with ended as (
@@ -149,11 +148,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'open', (select coalesce(jsonb_agg(to_jsonb(i) order by i.id), '[]') from incident i where over_at is null))
 $$;
 
--- Takes down what was seen, all of it or nothing, and hands out what is to be told, leased so that one process tells it.
--- p_seen: [{kind, state, detail, seconds}]; state wrong: it is, for so many seconds already, and gets an incident if it has
--- none; calm: it is not, now; over: it has not been for long enough, or not been looked at for two days (nothing where
--- another process has just seen it wrong). An incident is told while it is wrong, and when it is over; if it was not told
--- before then, it is told once, as something past.
+-- Records observations atomically and returns the incidents to announce, leased to one process. p_seen: [{kind, state,
+-- detail, seconds}]; wrong: it has been so for that many seconds; opens an incident if there is none. calm: it is fine
+-- now. over: it has been fine long enough, or not checked for two days (ignored if another process just saw it wrong).
+-- An incident is announced while it lasts and when it ends, or once in the past tense if it ended unannounced.
 create or replace function public.relay_watch(p_worker uuid, p_seen jsonb, p_lease_seconds integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -184,7 +182,8 @@ begin
     return telling;
 end $$;
 
--- Something that is over already, and could not be taken down while it lasted. Nothing, where it was by another process.
+-- Records something that is already over and could not be recorded while it lasted. Skipped if another process recorded
+-- it.
 create or replace function public.relay_was_wrong(p_kind text, p_detail text, p_seconds double precision)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -198,7 +197,7 @@ begin
     return to_jsonb(found);
 end $$;
 
--- An incident was told as it stood then (p_over: as something that is over), or (p_told false) could not be.
+-- Records that an incident was announced (p_over: as over), or (p_told false) could not be.
 create or replace function public.relay_told(p_incident_id bigint, p_worker uuid, p_told boolean, p_over boolean)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -211,7 +210,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from told))
 $$;
 
--- Which version this database has: {version, breaking, functions: {file: hash}}, and whether a move into it is unfinished.
+-- Returns the database's version: {version, breaking, functions: {file: hash}}, and whether a move into it is
+-- unfinished.
 create or replace function public.relay_schema() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(

@@ -1,6 +1,6 @@
--- Summaries of threads: every fifth exchange owes one, a job makes it; each is a version of its own with its lineage.
+-- Summaries of threads: every fifth exchange owes one, and a job writes it as a new version with its lineage.
 
--- The version that a summary of a thread builds on: the latest of its conversation that covers less.
+-- Returns the version that a summary builds on: the latest of its conversation that covers less.
 create or replace function relay.summary_before(p_thread_id bigint, p_from bigint, p_through bigint) returns relay.summary
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select * from summary
@@ -8,7 +8,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by through_message_id desc, id desc limit 1
 $$;
 
--- Owes a summary of a conversation, which began with the message p_from, up to the message p_through. That is its key.
+-- Owes a summary of a conversation, which began with message p_from, through message p_through. That range is its key.
 create or replace function relay.owe_summary(p_session_id bigint, p_from bigint, p_through bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_job('summary', p_through::text,
@@ -18,8 +18,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where s.through_message_id = p_through and s.author_id is null)
 $$;
 
--- What a summary that a process holds is made of: {thread_id, space_id, user_id: whose budget it takes, previous: the one
--- before, messages: those since}. Null when the process has lost it.
+-- Returns a held summary's inputs: {thread_id, space_id, user_id: whose budget pays, previous: the version before,
+-- messages: those since}. Null if the process lost it.
 create or replace function public.relay_summary_work(p_job_id bigint, p_fence bigint) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -46,9 +46,9 @@ begin
             order by id desc limit 100) m));
 end $$;
 
--- The version that a thread's prompt shows: the first that covers all that has left the window, and none before something
--- has. So the prompt stays the same, and cached, while newer versions cover only what the window still holds. A person's
--- correction, or a version made of it, is shown at once.
+-- Returns the version that a prompt shows: the first that covers all that left the window, and none before something
+-- has. So the prompt stays cached while newer versions cover only what the window still shows. A person's correction,
+-- or a version based on it, shows at once.
 create or replace function relay.summary_shown(p_thread relay.thread) returns bigint
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -74,8 +74,8 @@ begin
         order by through_message_id, id limit 1), p_thread.summary_id);
 end $$;
 
--- From which message on a thread's prompt shows what was said, once a summary covers all through p_through: from the
--- last five exchanges on, as soon as it shows fifteen or 100,000 characters (about 25,000 tokens); until then all stays.
+-- Returns where a prompt's window begins once a summary covers everything through p_through: at the last five
+-- exchanges, as soon as it holds fifteen or 100,000 characters (about 25,000 tokens); otherwise unchanged.
 create or replace function relay.window_after(p_thread relay.thread, p_through bigint) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with held as materialized (
@@ -91,8 +91,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from large
 $$;
 
--- Stores a summary as a new version, moves the window up where that is large by now, and finishes the job. Nothing where
--- the lease was lost; nor of what was made of a version that a person has corrected since: that is owed still.
+-- Stores a summary as a new version, moves a large window up, and finishes the job. Does nothing if the lease is lost,
+-- or if a person has corrected the version it builds on: then it is still owed.
 create or replace function public.relay_store_summary(p_job_id bigint, p_fence bigint, p_summary jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -128,8 +128,8 @@ begin
     return to_jsonb(made is not null);
 end $$;
 
--- Owes a thread a summary of what was said up to its last answer, now and at the cost of p_user_id. Returns the key of the
--- job; null when less than p_least messages are new.
+-- Owes a summary through a thread's last answer, now, paid by p_user_id. Returns the job's key; null if fewer than
+-- p_least messages are new.
 create or replace function public.relay_want_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_least integer, p_user_id bigint)
 returns jsonb
@@ -158,7 +158,7 @@ begin
     return to_jsonb(through::text);
 end $$;
 
--- The versions of the summary of a thread's present conversation, numbered from the first on.
+-- Returns the summary versions of a thread's current conversation, numbered from the first.
 create or replace function relay.summary_versions(p_thread relay.thread)
 returns table (number bigint, id bigint, text text, through_message_id bigint, model text, author_id bigint, by text,
     tainted boolean, created_at timestamptz)
@@ -168,9 +168,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from summary s where s.thread_id = p_thread.id and s.through_message_id >= p_thread.context_from
 $$;
 
--- A thread's present summary, or the version p_summary_id of it: {summary: its row and number, or null, versions: how
--- many there are, present: the id of the present one, messages: how many it covers, through: when the last of them was
--- said, fresh: how many were said since}. It counts to 5,000.
+-- Returns a thread's current summary or version p_summary_id: {summary: row and number, or null, versions: how many,
+-- present: id of the current one, messages: how many it covers, through: time of the last one, fresh: how many came
+-- since}. Counts to 5,000.
 create or replace function public.relay_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_summary_id bigint)
 returns jsonb
@@ -193,7 +193,7 @@ begin
                 and id > coalesce(shown.through_message_id, 0) limit 5000) newer));
 end $$;
 
--- A page of the versions of a thread's summary, newest first: {total, present, versions}.
+-- Returns a page of a thread's summary versions, newest first: {total, present, versions}.
 create or replace function public.relay_summaries(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_offset integer, p_limit integer)
 returns jsonb
@@ -207,9 +207,8 @@ begin
                 select * from relay.summary_versions(own) order by id desc offset p_offset limit p_limit) page), '[]'));
 end $$;
 
--- Puts a person's words (or, where p_version is given, an older version again) in the place of a thread's present
--- summary p_of, as a new version of the same range. Returns whether they are the present summary now: not when p_of is
--- it no longer. Running it again changes nothing more.
+-- Replaces a thread's current summary p_of with a person's words (or, with p_version, an older version) as a new
+-- version of the same range. Returns whether these are current now: not if p_of no longer is. Safe to repeat.
 create or replace function public.relay_correct_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_of bigint, p_text text, p_version bigint, p_user_id bigint,
     p_name text)
@@ -243,15 +242,15 @@ begin
     return to_jsonb(true);
 end $$;
 
--- The cache of what derivations came to.
+-- The cache of derivations.
 
--- What a derivation came to before; null when it is not known (any more).
+-- Returns a derivation's cached result; null if there is none.
 create or replace function public.relay_result(p_space_id bigint, p_hash text) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     update result set used_at = clock_timestamp() where space_id = p_space_id and hash = p_hash returning result
 $$;
 
--- Whether some inputs of a derivation (message:1, memory:2, summary:3) are there no more.
+-- Tests whether any input of a derivation (message:1, memory:2, summary:3) is gone.
 create or replace function relay.read_what_is_gone(p_inputs jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
@@ -262,8 +261,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             when 'summary' then exists (select from summary s where s.id = i.id) else true end)
 $$;
 
--- Keeps what a derivation {name, version, inputs, hash} came to, and no more than p_most of a space: those that were not
--- used for longest go. Keeping it again changes nothing; nor does what read something that was erased meanwhile.
+-- Caches the result of a derivation {name, version, inputs, hash}, up to p_most per space; the least recently used go.
+-- Safe to repeat. Does nothing if an input was erased meanwhile.
 create or replace function public.relay_keep_result(
     p_space_id bigint, p_derivation jsonb, p_result jsonb, p_most integer)
 returns jsonb

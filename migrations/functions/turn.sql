@@ -1,6 +1,6 @@
--- One turn: begin saves what the user said and loads what the prompt needs; finish saves the answer and what it did.
+-- A turn: begin saves the user's message and loads the prompt's contents; finish saves the answer and its effects.
 
--- The id of the space that a descriptor {kind, owner_id | chat_id} names; null when it has no rows yet.
+-- Returns the id of the space that a descriptor {kind, owner_id | chat_id} names; null if it has no rows yet.
 create or replace function relay.find_space(p_space jsonb) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case p_space ->> 'kind'
@@ -25,7 +25,7 @@ begin
     return found_id;
 end $$;
 
--- The thread of a chat and topic in a space, with a session that is fresh after p_idle_hours of silence.
+-- Returns the thread of a chat and topic in a space, with a new session after p_idle_hours of silence.
 create or replace function relay.ensure_thread(
     p_space_id bigint, p_chat_id bigint, p_topic_id bigint, p_idle_hours integer)
 returns relay.thread
@@ -49,7 +49,7 @@ begin
     return found;
 end $$;
 
--- The messages since the window's start, oldest first, within a number and a total length (with the texts of files).
+-- Returns messages since the window's start, oldest first, within a count and a total length (with file texts).
 create or replace function relay.recent_messages(p_thread relay.thread, p_before bigint, p_budget integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -66,7 +66,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from latest where used - size <= p_budget
 $$;
 
--- Saves the user's message of this turn with its documents (again, when the turn runs again) and returns its id.
+-- Saves the user's message of this turn with its documents (again, if the turn runs again) and returns its id.
 create or replace function relay.save_user_message(p_turn relay.turn, p_thread relay.thread, p_input jsonb)
 returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -84,7 +84,7 @@ begin
             untrusted = (p_input ->> 'untrusted')::boolean
         where id = saved;
     end if;
-    -- Of a session off the record no document is kept: what the prompt shows of it is all.
+    -- Off the record no document is stored: the prompt shows all there is.
     if coalesce(p_input -> 'documents', '[]') <> '[]'
         and not exists (select from session where id = p_thread.session_id and private)
     then
@@ -99,8 +99,8 @@ begin
     return saved;
 end $$;
 
--- The message of p_user_id that is to be answered again (the one of a turn, else the thread's last). Null when
--- there is none. Its old answer stands until the new one is saved.
+-- Returns p_user_id's message to answer again (a turn's, else the thread's last); null if there is none. The old answer
+-- stays until the new one is saved.
 create or replace function relay.reopen_message(p_thread relay.thread, p_user_id bigint, p_of_turn bigint)
 returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -121,9 +121,9 @@ begin
     return again;
 end $$;
 
--- Saves the user's message and loads what the prompt is made of, in one call, and with `spent_since` what was spent since
--- then. Running it again changes nothing more, so that nobody waits for the disk here: where the server dies with what
--- it saved, the turn, which intake has put on the disk, begins again, and nothing of it was seen by anybody.
+-- Saves the user's message and loads the prompt's contents in one call; with `spent_since`, also the use since then.
+-- Safe to repeat, so it doesn't wait for the disk: if the server loses what it saved, the turn (which intake flushed)
+-- begins again, and nobody saw anything of it.
 create or replace function public.relay_begin(p_turn_id bigint, p_fence bigint, p_input jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
@@ -140,7 +140,7 @@ begin
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
         (p_input ->> 'topic_id')::bigint, (p_input ->> 'idle_hours')::integer);
     budget := case when own.recalls then (p_input ->> 'memory_budget')::integer else 0 end;
-    -- What was said off the record stays so, be that over by now.
+    -- What was said off the record stays off the record, even if the session has ended.
     if private_in is not null then
         own := relay.still_off_record(own, p_input -> 'space', private_in);
     end if;
@@ -191,20 +191,20 @@ begin
             (p_input ->> 'spent_since')::timestamptz, (p_input ->> 'user_id')::bigint) else '[]' end);
 end $$;
 
--- The topic in which a message of ours stands; null when that is not known.
+-- Returns the topic of one of our messages; null if unknown.
 create or replace function public.relay_topic_of(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(coalesce(own.topic_id, l.topic_id))
     from posted p
     join turn t on t.id = p.turn_id
-    -- What was asked in a group may have been told in a private chat, where its topic means nothing.
+    -- A question from a group may be answered in a private chat, where the group's topic means nothing.
     left join thread own on own.id = t.thread_id and own.chat_id = p.chat_id
     left join lane l on l.id = t.lane_id and l.chat_id = p.chat_id
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
 $$;
 
--- Counts a completed exchange; owes a summary for every fifth one, and a title to a session with two.
+-- Counts a completed exchange. Every fifth owes a summary; the second of a session owes a title.
 create or replace function relay.count_exchange(p_turn relay.turn, p_through bigint) returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -227,12 +227,11 @@ begin
     return counted.exchange_count;
 end $$;
 
--- Saves the answer, applies what it asked of memory (in a tainted turn, or with `ask`, that waits for the user's tap;
--- nothing, where its user may not use the bot any more), counts the exchange, keeps what it cost: all of it or nothing.
--- A warning about the budget is told once since `warned_since`. Running it again returns what the first time did.
--- Nobody waits for the disk here either: the answer is shown once relay_deliver has stored its parts, which waits for
--- all that was committed before it. Where the server dies between the two, the turn is answered anew; so it is where
--- it died with what relay_begin had saved (RL002).
+-- Atomically saves the answer, applies its memory actions (pending in a tainted turn or with `ask`; none if the user
+-- lost access), counts the exchange, and records its cost. A budget warning is given once since `warned_since`.
+-- Repeating it returns the first result. It doesn't wait for the disk either: the answer is shown once relay_deliver
+-- has stored its parts, and that waits for all earlier commits. If the server loses this save, or that of relay_begin
+-- (RL002), the turn is answered again.
 create or replace function public.relay_finish(p_turn_id bigint, p_fence bigint, p_reply jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare

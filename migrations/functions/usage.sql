@@ -1,15 +1,15 @@
--- What was used: tokens by day and model.
+-- Usage: tokens by day and model.
 
--- What a space used by day, kind of work and model: [{day, what, model, times, input, cached, written, output, searches}].
--- times: how often something came of it. Day n begins at the nth of p_starts (ISO 8601, ascending). p_all: of all spaces
--- together, by model alone (day 0).
+-- Returns a space's usage by day, kind of work and model: [{day, what, model, times, input, cached, written, output,
+-- searches}]. times: how many had a result. Day n begins at the nth of p_starts (ISO 8601, ascending). p_all: all
+-- spaces together, by model only (day 0).
 create or replace function public.relay_usage(p_space jsonb, p_starts jsonb, p_all boolean) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     starts timestamptz[] := array(select value::timestamptz from jsonb_array_elements_text(p_starts) order by 1);
     used jsonb;
 begin
-    -- Two plans: all spaces are read in the order of time, one space by its own index.
+    -- Two plans: all spaces are read in order of time, one space by its own index.
     if p_all then
         select jsonb_agg(to_jsonb(s) order by s.what, s.model) into used from (
             select 0 as day, what, model, count(*) filter (where done) as times, sum(input) as input,
@@ -25,9 +25,9 @@ begin
     return coalesce(used, '[]');
 end $$;
 
--- What was used of models, as their servers counted it, and what is left of a day's budget.
+-- Use of models as their servers counted it, and what is left of a day's budget.
 
--- Keeps what a piece of work used, once: {id, done, model, usage}. Null is nothing.
+-- Records the use of a piece of work once: {id, done, model, usage}. Ignores null.
 create or replace function relay.keep_spend(p_spend jsonb, p_what text, p_space_id bigint, p_user_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into spend (id, what, done, user_id, space_id, model, input, cached, written, output, searches)
@@ -39,8 +39,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict do nothing
 $$;
 
--- The account that a charge names: {what, user_id, space, space_id, turn_id, thread_id, session_id}, all but the first of
--- them null where they say nothing. Who pays is the person, else whoever owns the private space.
+-- Returns the account that a charge names: {what, user_id, space, space_id, turn_id, thread_id, session_id}, all but
+-- the first may be null. The person pays, else the owner of the private space.
 create or replace function relay.account(p_charge jsonb) returns table (space_id bigint, user_id bigint)
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 begin
@@ -56,22 +56,22 @@ begin
     return next;
 end $$;
 
--- Keeps what a piece of work used, on an account.
+-- Records the use of a piece of work on an account.
 create or replace function public.relay_spend(p_charge jsonb, p_spend jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.keep_spend(p_spend, p_charge ->> 'what', a.space_id, a.user_id) from relay.account(p_charge) a;
     select 'true'::jsonb
 $$;
 
--- Who pays on an account, and what was used since a moment: {user_id, spent}, see relay_spent.
+-- Returns who pays for an account and the use since a moment: {user_id, spent}, see relay_spent.
 create or replace function public.relay_charged(p_charge jsonb, p_since timestamptz) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('user_id', a.user_id, 'spent', public.relay_spent(p_since, a.user_id))
     from relay.account(p_charge) a
 $$;
 
--- What was used since a moment, by model, and whether p_user_id is charged with it:
--- [{model, own, input, cached, written, output, searches}].
+-- Returns use since a moment by model, and whether p_user_id pays for it: [{model, own, input, cached, written, output,
+-- searches}].
 create or replace function public.relay_spent(p_since timestamptz, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with used as (
@@ -81,8 +81,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(u)), '[]') from used u
 $$;
 
--- Whether a person is to be told now that their budget is nearly used up: not when they were since p_since. It is taken
--- down that they are.
+-- Tests whether to warn a person now that their budget is nearly used up, and records that they were; false if they
+-- were warned since p_since.
 create or replace function relay.first_warning(p_user_id bigint, p_since timestamptz) returns boolean
 language sql set search_path = relay, extensions, pg_temp as $$
     with told as (
@@ -92,10 +92,10 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select exists (select from told)
 $$;
 
--- Why an answer is as it is: what went into its prompt, told to somebody who may see it.
+-- Why an answer is as it is: the contents of its prompt, for people who may see them.
 
--- The turn that an answer (or its question) in the chat belongs to; p_telegram_message_id 0: the last answer of that chat
--- and topic in this space, and in chat 0, the terminal, the last of the whole space. Null when there is none.
+-- Returns the turn of an answer (or its question) in the chat. p_telegram_message_id 0: the last answer of that chat
+-- and topic in this space; in chat 0, the terminal, the last of the whole space. Null if there is none.
 create or replace function public.relay_answered_turn(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_telegram_message_id bigint, p_space jsonb)
 returns jsonb
@@ -117,7 +117,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             order by id desc limit 1) end)
 $$;
 
--- What a turn answered, and the space in which it did. Null when it has no answer.
+-- Returns what a turn answered, and its space. Null if it has no answer.
 create or replace function public.relay_answer_said(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('text', m.text,
@@ -126,7 +126,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where t.id = p_turn_id
 $$;
 
--- The tools that an answer called, in order, with what each was given and returned.
+-- Returns the tools that an answer called, in order, with input and result.
 create or replace function relay.tool_calls(p_message_id bigint)
 returns table (nr bigint, name text, input jsonb, result jsonb, failed boolean)
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -142,9 +142,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where c.block ->> 'type' in ('tool_use', 'server_tool_use')
 $$;
 
--- One tool that a turn's answer called: {turn_id, space, nr, total, name, input, result, length, failed}; the nearest
--- there is to p_nr. Input and result are cut; of what the web returned only the titles and addresses are told. Null when
--- no tool was called.
+-- Returns one tool call of a turn's answer: {turn_id, space, nr, total, name, input, result, length, failed}; the
+-- nearest to p_nr. Input and result are cut; of web results only titles and addresses are returned. Null if no tool was
+-- called.
 create or replace function public.relay_tool_call(p_turn_id bigint, p_nr bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with calls as materialized (
@@ -168,8 +168,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from told
 $$;
 
--- What went into a turn's answer. Of memories that somebody lent to a group only they themselves see more than the
--- number (`hidden`). Null when the turn has no answer.
+-- Returns what went into a turn's answer. Of memories lent to a group, only the lender sees more than the number
+-- (`hidden`). Null if the turn has no answer.
 create or replace function public.relay_why(p_turn_id bigint, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (
