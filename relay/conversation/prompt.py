@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from relay.conversation.history import (
@@ -20,7 +20,7 @@ from relay.conversation.history import (
     within_budget,
 )
 from relay.conversation.memory_layer import MemoryLayer, memory_layer
-from relay.conversation.preference_layer import preference_layer, reminder
+from relay.conversation.preference_layer import PreferenceLayer, preference_layer, reminder
 from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
@@ -28,7 +28,7 @@ from relay.core.models import Block, Incoming
 from relay.core.prompt_markup import CACHE, estimate_tokens, fits, plain_name, text_block
 from relay.media.showing import count_files, media_tokens, placed, within_share
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.turns.context import Context, Memory, ShownPersona, ShownSummary, StoredMessage
+from relay.memory.rows.turns.context import Context, Memory, ShownPersona, StoredMessage
 from relay.memory.rows.turns.record import MediaRecord, PromptRecord
 
 MEMORY_TOKENS = 6_000
@@ -82,51 +82,109 @@ def build_prompt(
     to its end, where the next turn's history has it too), then everything that changes every turn.
     """
     group = incoming.space.kind == "group"
+    layers = build_layers(incoming, context, zone, memory_tokens)
+    window = fit_window(incoming, context, recalled, layers.memory, share, media)
+    messages = history(window.context.summary, window.recent, group, zone, window.shown)
+    mark_last_said(messages)
+    present = present_message(incoming, context, zone, group, window.here)
+    about = turn_notes(incoming, context, window.found, zone, group, layers.reminders)
+    last = [*present[:-1], {**present[-1], "cache_control": CACHE}, about]
+    messages = joined([*messages, {"role": "user", "content": last}])
+    tainted_by = taints(incoming, window.context, window.recent, window.found)
+    soul = fits(context.soul.text, SOUL_TOKENS)
+    system = system_blocks(soul, layers.memory.text, "" if group else layers.liked.text, layers.persona)
+    record = replace(
+        record_parts(window, layers),
+        bearing=tuple(row.id for row in recalled if row.kind == "memory"),
+        share=share,
+        lent=incoming.lent is not None,
+        tainted_by=tuple(tainted_by),
+        tokens={"soul": estimate_tokens(system[0]["text"]), **layers.tokens(), **window.tokens(last)},
+    )
+    begun = tuple(row.id for row in layers.liked.shown if row.new)
+    return Prompt(system, messages, bool(tainted_by), record, begun)
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What is known of whoever speaks, and what they like."""
+
+    memory: MemoryLayer
+    liked: PreferenceLayer
+    persona: str
+    reminders: tuple[str, ...]
+    """The preferences that are told with the present message; an empty one tells nothing."""
+
+    def tokens(self) -> dict[str, int]:
+        """About how many tokens each takes."""
+        texts = {"persona": self.persona, "memory": self.memory.text, "preferences": self.liked.text}
+        return {name: estimate_tokens(text) for name, text in texts.items()}
+
+
+def build_layers(incoming: Incoming, context: Context, zone: tzinfo, memory_tokens: int) -> Layers:
+    """The layers before the conversation, each within its budget. `memory_tokens`: that of memories; 0 for none."""
+    group = incoming.space.kind == "group"
     lent = [row if row.kind == "learning" else replace(row, subject=incoming.name) for row in context.lent]
     known: list[Memory] = [*context.memories, *lent] if memory_tokens else []
-    memory = memory_layer(
-        known, context.memory_counts if memory_tokens else {}, group, memory_tokens, zone, context.faded
-    )
+    counts = context.memory_counts if memory_tokens else {}
+    memory = memory_layer(known, counts, group, memory_tokens, zone, context.faded)
     liked = preference_layer(context.preferences, speaker=plain_name(incoming.name) if group else "")
-    persona = persona_block(context.persona)
+    reminders = (liked.text if group else "", reminder(liked, incoming.text))
+    return Layers(memory, liked, persona_block(context.persona), reminders)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What was said, as far as a prompt has room for it."""
+
+    context: Context
+    """With the summary that fits the messages."""
+    recent: Sequence[StoredMessage]
+    dropped: int
+    """How many messages were left out."""
+    found: Sequence[FoundEntry]
+    """What was recalled and is shown."""
+    files: Sequence[Sequence[Block]]
+    """Those of each message, the present one last."""
+    shown: Sequence[Mapping[str, Block]]
+    """The files of each recent message that are shown as they are."""
+    here: Mapping[str, Block]
+    """Those of the present message."""
+
+    def tokens(self, last: Sequence[Block]) -> dict[str, int]:
+        """About how many tokens the parts of the conversation take; `last`: the present message."""
+        summary = self.context.summary
+        return {
+            "summary": estimate_tokens(summary.text) if summary else 0,
+            "recent": sum(weight(row) for row in self.recent),
+            "recalled": sum(estimate_tokens(row.snippet) for row in self.found),
+            "message": sum(estimate_tokens(block.get("text", "")) for block in last),
+            "media": media_tokens(self.files, [*self.shown, self.here]),
+        }
+
+    def media(self) -> MediaRecord | None:
+        """How many pictures and documents are shown, and how many only described; None: there are none."""
+        files, seen = count_files(self.files), sum(map(len, [*self.shown, self.here]))
+        return MediaRecord(seen, max(0, files - seen)) if files else None
+
+
+def fit_window(
+    incoming: Incoming,
+    context: Context,
+    recalled: Sequence[FoundEntry],
+    memory: MemoryLayer,
+    share: float,
+    media: Mapping[str, Block],
+) -> Window:
+    """The recent messages and recalled passages that fit. Where messages were left out, the latest summary stands for
+    them. `share`, `media`: see `build_prompt`."""
     said = present_blocks(incoming, context)
     *shown, here = placed(within_share(media, said, share), [*map(files_of, context.recent), said])
     recent, dropped = within_budget(context.recent, int(RECENT_TOKENS * share))
-    found = list(recall_within(unshown(recalled, memory.memories, context), RECALL_TOKENS))
+    found = recall_within(unshown(recalled, memory.memories, context), RECALL_TOKENS)
     if dropped and context.latest_summary:
         context = replace(context, summary=context.latest_summary)
-    summary, shown = context.summary, shown[dropped:]
-    messages = history(summary, recent, group, zone, shown)
-    mark_last_said(messages)
-    present = present_message(incoming, context, zone, group, here)
-    notes = [liked.text if group else "", reminder(liked, incoming.text)]
-    about = turn_notes(incoming, context, found, zone, group, notes)
-    last = [*present[:-1], {**present[-1], "cache_control": CACHE}, about]
-    messages = joined([*messages, {"role": "user", "content": last}])
-    tainted_by = taints(incoming, context, recent, found)
-    system = system_blocks(fits(context.soul.text, SOUL_TOKENS), memory.text, "" if group else liked.text, persona)
-    files = [*map(files_of, recent), said]
-    record = replace(
-        recorded(context, memory, recent, found),
-        bearing=tuple(row.id for row in recalled if row.kind == "memory"),
-        persona=context.persona.id if context.persona and persona else None,
-        preferences=tuple(row.id for row in liked.shown),
-        preference_notes=liked.notes,
-        dropped_recent=dropped,
-        share=share,
-        lent=incoming.lent is not None,
-        media=media_record(files, [*shown, here]),
-        tainted_by=tuple(tainted_by),
-        tokens={
-            "soul": estimate_tokens(system[0]["text"]),
-            "persona": estimate_tokens(persona),
-            "memory": estimate_tokens(memory.text),
-            "preferences": estimate_tokens(liked.text),
-            **talk_tokens(summary, recent, found, last),
-            "media": media_tokens(files, [*shown, here]),
-        },
-    )
-    return Prompt(system, messages, bool(tainted_by), record, tuple(row.id for row in liked.shown if row.new))
+    return Window(context, recent, dropped, found, [*map(files_of, recent), said], shown[dropped:], here)
 
 
 def system_blocks(soul: str, *layers: str) -> list[Block]:
@@ -137,44 +195,27 @@ def system_blocks(soul: str, *layers: str) -> list[Block]:
     return blocks
 
 
-def talk_tokens(
-    summary: ShownSummary | None,
-    recent: Sequence[StoredMessage],
-    found: Sequence[FoundEntry],
-    last: Sequence[Block],
-) -> dict[str, int]:
-    """About how many tokens the parts of the conversation take."""
-    return {
-        "summary": estimate_tokens(summary.text) if summary else 0,
-        "recent": sum(weight(row) for row in recent),
-        "recalled": sum(estimate_tokens(row.snippet) for row in found),
-        "message": sum(estimate_tokens(block.get("text", "")) for block in last),
-    }
-
-
-def recorded(
-    context: Context, memory: MemoryLayer, recent: Sequence[StoredMessage], found: Sequence[FoundEntry]
-) -> PromptRecord:
+def record_parts(window: Window, layers: Layers) -> PromptRecord:
     """Which parts of what is known went into a prompt, for whoever asks why."""
+    context, memory, recent, found = window.context, layers.memory, window.recent, window.found
     return PromptRecord(
         soul=context.soul.version,
+        persona=context.persona.id if context.persona and layers.persona else None,
         memories=memory.memories,
         dropped_memories=memory.dropped,
         memory_layer=memory.record,
         left_out_memories=sum(memory.record.dropped.values()) if memory.record else 0,
+        preferences=tuple(row.id for row in layers.liked.shown),
+        preference_notes=layers.liked.notes,
         summary=context.summary.id if context.summary else None,
         recent=(recent[0].id, recent[-1].id) if recent else (),
         recent_count=len(recent),
+        dropped_recent=window.dropped,
         recalled=tuple(row.message_id for row in found if row.message_id is not None),
         recalled_memories=tuple(row.id for row in found if row.kind == "memory"),
         recalled_summaries=tuple(row.id for row in found if row.kind == "summary"),
+        media=window.media(),
     )
-
-
-def media_record(blocks: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, Block]]) -> MediaRecord | None:
-    """How many pictures and documents a prompt shows, and how many it only describes; None: there are none."""
-    files, seen = count_files(blocks), sum(map(len, shown))
-    return MediaRecord(seen, max(0, files - seen)) if files else None
 
 
 def persona_block(persona: ShownPersona | None) -> str:
