@@ -32,6 +32,7 @@ from relay.runtime.storage import Storage, open_storage, prepare_schema
 if TYPE_CHECKING:
     from relay.archive.backup import Backup
     from relay.archive.backup_purge import Leftovers
+    from relay.archive.transfer import Watcher
     from relay.memory.review.judging import Judge
     from relay.memory.writing.summaries import Summariser
 
@@ -91,10 +92,9 @@ class Runtime:
     @cached_property
     def backup(self) -> Backup:
         """Makes backups, and shows nobody how far it is."""
-        from relay.archive.backup import Backup
         from relay.archive.nightly import Quiet
 
-        return Backup(self.database, Quiet(), read_version(), migrations.load().version, self.storage.label)
+        return make_backup(self.storage, Quiet())
 
     @cached_property
     def leftovers(self) -> Leftovers:
@@ -161,6 +161,13 @@ async def open(url: str = "") -> AsyncIterator[Runtime]:
     settings = load_settings(**({"DATABASE_URL": url} if url else {}))
     async with open_runtime(settings) as runtime:
         yield runtime
+
+
+def make_backup(storage: Storage, watcher: Watcher) -> Backup:
+    """Makes backups of an open database. `watcher` is told how far it is."""
+    from relay.archive.backup import Backup
+
+    return Backup(storage.database, watcher, read_version(), migrations.load().version, storage.label)
 
 
 def load_budget(settings: Settings) -> Budget:

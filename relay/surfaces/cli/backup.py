@@ -9,26 +9,21 @@ from pathlib import Path
 
 from rich.console import Console
 
-from relay.archive.backup import Backup, BackupRefused, Made
+from relay.archive.backup import BackupRefused, Made
 from relay.archive.move_rows import MoveState
 from relay.archive.nightly import fresh
 from relay.archive.restore import Restore, Restored, RestoreRefused, check, resting
-from relay.archive.transfer import Watcher
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import SchemaError
-from relay.core.program import RELAY, read_version
+from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.memory import migrations
+from relay.runtime.runtime import make_backup
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
 from relay.surfaces.cli.progress import called, plain, watching
 from relay.surfaces.cli.terminal.keyboard import typed
 
 ENDING = ".relaybackup"
-
-
-def maker(opened: Storage, watcher: Watcher) -> Backup:
-    """What makes backups of an open database."""
-    return Backup(opened.database, watcher, read_version(), migrations.load().version, opened.label)
 
 
 async def backup(settings: Settings, to: Path | None = None) -> Made:
@@ -48,7 +43,7 @@ async def backup(settings: Settings, to: Path | None = None) -> Made:
         path = _path(settings, to)
         console.print(f"Backing up {place(settings)}\n        to {path}")
         with watching(console) as watcher:
-            made = await maker(opened, watcher).make(path)
+            made = await make_backup(opened, watcher).make(path)
     _report(console, made, settings)
     return made
 
@@ -109,7 +104,7 @@ async def _make_room(settings: Settings, opened: Storage, state: MoveState, cons
         raise RestoreRefused("Nothing was changed.")
     if not state.unfinished:
         with watching(console) as watcher:
-            made = await maker(opened, watcher).make(_path(settings, None))
+            made = await make_backup(opened, watcher).make(_path(settings, None))
         console.print(f"It is backed up in {made.path}")
 
 
