@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -14,11 +15,14 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from relay.core import metrics
 from relay.core.errors import RelayError
 from relay.jobs.conditions import Outcome
+from relay.jobs.triggers import Daily, Every
 
 log = structlog.get_logger()
 
 SOON_SECONDS = 0.5
 """What turns make due is looked for no more often than this, however many turns there are."""
+CLOCK_SECONDS = 30.0
+"""How often the clock on the wall is looked at, and how far it must have been set to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,9 @@ class Scheduler:
         self._scheduler = AsyncIOScheduler(
             timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
+        self._zone = zone
         self._soon: asyncio.TimerHandle | None = None
+        self._watching: asyncio.TimerHandle | None = None
         self._owed: set[str] = set()
         self._looked_at = -SOON_SECONDS
 
@@ -56,14 +62,26 @@ class Scheduler:
     def start(self) -> None:
         """Starts the jobs; those that look for what a crash missed run at once."""
         for job in self._jobs:
-            if job.at is not None:
-                hour, minute = job.at
-                self._scheduler.add_job(self.run, "cron", args=[job], hour=hour, minute=minute, id=job.name)
-            else:
-                self._scheduler.add_job(
-                    self.run, "interval", args=[job], minutes=job.minutes, id=job.name, next_run_time=datetime.now(UTC)
-                )
+            first = {} if job.at else {"next_run_time": datetime.now(UTC)}
+            self._scheduler.add_job(self.run, self._trigger(job), args=[job], id=job.name, **first)
         self._scheduler.start()
+        self._watch_clock(time.time() - time.monotonic())
+
+    def _trigger(self, job: Schedule) -> Every | Daily:
+        if job.at is None:
+            return Every(minutes=job.minutes, timezone=UTC)
+        return Daily(hour=job.at[0], minute=job.at[1], timezone=self._zone)
+
+    def _watch_clock(self, before: float) -> None:
+        """Once the clock on the wall was set, jobs wait for no time of before. `before`: what it was ahead of the
+        machine's own clock (seconds)."""
+        ahead = time.time() - time.monotonic()
+        if abs(ahead - before) > CLOCK_SECONDS:
+            log.warning("the clock was set", seconds=round(ahead - before))
+            now = datetime.now(UTC)
+            for job in self._scheduler.get_jobs():
+                self._scheduler.modify_job(job.id, next_run_time=job.trigger.get_next_fire_time(None, now))
+        self._watching = asyncio.get_running_loop().call_later(CLOCK_SECONDS, self._watch_clock, ahead)
 
     def run_soon(self, names: Sequence[str]) -> None:
         """These jobs have something to do: they run now, or `SOON_SECONDS` after some were last run so, and once more
@@ -122,8 +140,9 @@ class Scheduler:
     def stop(self) -> None:
         """Stops the jobs. One that is cut off is no error: the next start frees what it had leased."""
         logging.getLogger("apscheduler.executors.default").addFilter(_is_no_cancellation)
-        if self._soon is not None:
-            self._soon.cancel()
+        for timer in (self._soon, self._watching):
+            if timer is not None:
+                timer.cancel()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 

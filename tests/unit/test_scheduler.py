@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -96,3 +99,41 @@ async def test_only_what_is_owed_runs_soon(monkeypatch):
         assert ran.empty()
     finally:
         work.stop()
+
+
+@pytest.mark.parametrize("when", [{"minutes": 1}, {"at": (3, 30)}], ids=["each minute", "each day"])
+async def test_a_clock_that_goes_on_by_sixty_years_holds_nobody_up(when: dict[str, Any]) -> None:
+    """As on a Raspberry Pi, whose clock is set once it has found the network."""
+    runs = 0
+
+    async def work() -> None:
+        nonlocal runs
+        runs += 1
+
+    scheduler = Scheduler([Schedule("work", work, **when)])
+    scheduler.start()
+    scheduler._scheduler.modify_job("work", next_run_time=datetime(1970, 1, 1, tzinfo=UTC))
+    before = time.process_time()
+    await asyncio.sleep(0.5)
+    assert time.process_time() - before < 0.4
+    assert runs == 1, "what was missed is made up for once"
+    (job,) = scheduler._scheduler.get_jobs()
+    assert job.next_run_time > datetime.now(UTC)
+    scheduler.stop()
+
+
+async def test_a_clock_that_is_set_back_leaves_no_job_waiting_for_a_time_of_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scheduling, "CLOCK_SECONDS", 0.05)
+    scheduler = Scheduler([Schedule("work", asyncio.Event().wait, at=(3, 30))])
+    scheduler.start()
+    far = datetime(2126, 1, 1, tzinfo=UTC)
+    scheduler._scheduler.modify_job("work", next_run_time=far)
+    await asyncio.sleep(0.2)
+    assert scheduler._scheduler.get_jobs()[0].next_run_time == far, "while nobody sets the clock"
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() - 60)
+    await asyncio.sleep(0.2)
+    assert scheduler._scheduler.get_jobs()[0].next_run_time < datetime.now(UTC) + timedelta(days=2)
+    scheduler.stop()
