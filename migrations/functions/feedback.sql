@@ -52,8 +52,10 @@ begin
             p_about.assistant_message_id, p_other_turn_id, p_act -> 'value', p_act ->> 'source')
         returning * into same;
     else
-        update feedback set value = p_act -> 'value', other_turn_id = p_other_turn_id where id = same.id;
-        delete from observation where feedback_id = same.id;
+        update feedback set other_turn_id = p_other_turn_id, value = p_act -> 'value' || case same.kind
+            when 'tag' then jsonb_build_object('tags', (same.value -> 'tags') || (p_act #> '{value,tags}')) else '{}' end
+        where id = same.id;
+        delete from observation where feedback_id = same.id and same.kind <> 'tag';
     end if;
     if p_act -> 'observations' is null then
         perform relay.owe_job('preference', same.id::text, '{}', same.settles_at);
@@ -370,7 +372,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'session_id', f.session_id, 'kind', f.kind, 'value', f.value, 'question_id', asked.id,
         'question', coalesce(left(asked.text, 1500), ''), 'answer_id', said.id, 'answer', left(said.text, 4000),
         'other_id', other.id, 'other', coalesce(left(f.value ->> 'text', 4000), left(other.text, 4000)),
-        'chosen', case when f.kind = 'refine' then 'b' else 'a' end,
+        'chosen', case when f.value ? 'text' then 'b' else 'a' end,
         'attributable', not t.tainted and (o.id is null or not o.tainted),
         'dimensions', coalesce(f.value -> 'dimensions', '[]'),
         'counts_in', relay.observed_in(h),
@@ -451,4 +453,75 @@ begin
             and p.type = e.type and p.pattern = e.pattern and p.polarity <> e.polarity)
     on conflict (space_id, user_id, thread_id, type, pattern, polarity) do update set sureness = excluded.sureness;
     return 'true';
+end $$;
+
+-- What happened to an answer says something about it: it was stopped while it was written (p_stopped), or it took the
+-- place of another (p_replaced_turn_id), for a better wording (refine), or for the same one: then the other was not what
+-- was wanted (abandon), unless its person had liked it.
+create or replace function relay.feedback_of_finish(p_turn relay.turn, p_stopped boolean, p_replaced_turn_id bigint)
+returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    here thread;
+    before turn;
+begin
+    select * into here from thread where id = p_turn.thread_id;
+    if p_stopped then
+        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, null,
+            '{"kind": "abandon", "value": {"how": "stop"}, "source": "button"}');
+    end if;
+    select * into before from turn where id = p_replaced_turn_id and user_id = p_turn.user_id;
+    if before.id is null then
+        return;
+    elsif coalesce((before.prompt ->> 'wording')::bigint, 0) < relay.wordings(p_turn.user_message_id) then
+        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, before.id,
+            '{"kind": "refine", "value": {}, "source": "button"}');
+    elsif not exists (
+        select from feedback
+        where turn_id = before.id and user_id = p_turn.user_id and withdrawn_at is null
+            and (kind in ('accept', 'tag', 'compare') or kind = 'thumbs' and value -> 'up' = 'true'))
+    then
+        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, before, null,
+            '{"kind": "abandon", "value": {"how": "again"}, "source": "button"}');
+    end if;
+end $$;
+
+-- Somebody kept what an answer of theirs says: it was right.
+create or replace function relay.accept_answer(p_message_id bigint, p_user_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    about turn;
+    here thread;
+begin
+    select * into about from turn where assistant_message_id = p_message_id and user_id = p_user_id;
+    if about.id is not null then
+        select * into here from thread where id = about.thread_id;
+        perform relay.take_feedback(about.space_id, here, p_user_id, about, null,
+            '{"kind": "accept", "value": {}, "source": "button"}');
+    end if;
+end $$;
+
+-- The tags that a person has put on an answer of theirs: [{type, pattern, polarity}]. Null: it is none of theirs.
+create or replace function public.relay_answer_tags(p_space jsonb, p_user_id bigint, p_turn_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((
+        select jsonb_agg(jsonb_build_object('type', o.type, 'pattern', o.pattern, 'polarity', o.polarity) order by o.id)
+        from feedback f join observation o on o.feedback_id = f.id
+        where f.turn_id = t.id and f.user_id = p_user_id and f.kind = 'tag' and f.withdrawn_at is null), '[]')
+    from relay.answer_turn(relay.find_space(p_space), p_user_id, jsonb_build_object('turn_id', p_turn_id)) t
+    where t.id is not null
+$$;
+
+-- Takes a tag from an answer. Whether it had it.
+create or replace function public.relay_untag(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_pattern jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    about constant turn := relay.answer_turn(relay.find_space(p_space), p_user_id,
+        jsonb_build_object('turn_id', p_turn_id));
+begin
+    delete from observation o using feedback f
+    where f.id = o.feedback_id and f.turn_id = about.id and f.user_id = p_user_id and f.kind = 'tag'
+        and o.type = p_pattern ->> 'type' and o.pattern = p_pattern ->> 'pattern';
+    return to_jsonb(found);
 end $$;

@@ -138,6 +138,8 @@ begin
     end if;
     if p_decision = 'keep' and change.status = 'pending' then
         perform relay.take_effect(change);
+        perform relay.accept_answer(source_message_id, p_user_id) from memory
+        where id = change.memory_id and promoted_by = p_user_id and source_message_id is not null;
     elsif p_decision = 'discard' and change.status = 'pending' then
         update memory set status = 'discarded', updated_at = now()
         where id = change.memory_id and status = 'pending' and change.action in ('learn', 'supersede', 'merge');

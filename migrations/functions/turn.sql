@@ -227,6 +227,14 @@ begin
     return counted.exchange_count;
 end $$;
 
+-- The turn whose answer stood before the one that a turn gives to the same message.
+create or replace function relay.answered_before(p_turn relay.turn) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select max(id) from turn
+    where thread_id = p_turn.thread_id and user_message_id = p_turn.user_message_id and id < p_turn.id
+        and assistant_message_id is not null
+$$;
+
 -- Atomically saves the answer, applies its memory actions (pending in a tainted turn or with `ask`; none if the user
 -- lost access), counts the exchange, and records its cost. A budget warning is given once since `warned_since`.
 -- Repeating it returns the first result. It doesn't wait for the disk either: the answer is shown once relay_deliver
@@ -238,6 +246,7 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
     answer bigint := held.assistant_message_id;
     applied jsonb := '[]';
+    before bigint;
     why text := relay.unlearned_why(held.space_id, held.thread_id, held.session_id);
     signs jsonb := relay.signs_of(held, why, p_reply -> 'actions' <> '[]');
 begin
@@ -264,6 +273,8 @@ begin
                 and m.id <> answer and m.role = 'assistant' and t.user_message_id = held.user_message_id;
             if not found then
                 perform relay.count_exchange(held, answer);
+            elsif (p_reply -> 'again')::boolean then
+                before := relay.answered_before(held);
             end if;
         end if;
         perform relay.keep_spend(p_reply -> 'spent', 'answer', held.space_id, held.user_id);
@@ -287,6 +298,10 @@ begin
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
                 || signs
         where id = held.id;
+        if before is not null or p_reply ->> 'status' = 'stopped' and answer is not null then
+            select * into held from turn where id = held.id;
+            perform relay.feedback_of_finish(held, p_reply ->> 'status' = 'stopped', before);
+        end if;
         insert into event (kind, space_id, turn_id, user_id, payload)
         select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id,
             case when why is distinct from 'private' then e - 'kind' end

@@ -42,7 +42,7 @@ COMMANDS: dict[str, Command] = {}
 SECTIONS = {
     "Talking": ("new", "stop", "retry", "say", "search", "summary", "digest", "sessions"),
     "What I remember": ("memory", "remember", "forget", "private", "why", "export"),
-    "How you like answers": ("preferences", "tag"),
+    "How you like answers": ("preferences", "tag", "better"),
     "You and me": ("settings", "voice", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),
     "Who I am": ("soul", "persona"),

@@ -58,4 +58,5 @@ def shown_by(choices: Choices, tainted: bool) -> dict[str, object]:
         "previews": choices.previews and not tainted,
         "tools": choices.tools,
         "keep": choices.keep and choices.learning != "off",
+        "tags": choices.tags and choices.learning != "off",
     }

@@ -247,6 +247,7 @@ async def finish(
             "text": intents.text,
             "blocks": kept_steps(incoming, reply, intents),
             "status": reply.status,
+            "again": incoming.retry and not incoming.web,
             "tainted": reply.tainted,
             "model": reply.model,
             "usage": reply.usage,

@@ -65,3 +65,39 @@ async def test_three_tags_are_told_when_they_begin_to_act(world: World) -> None:
     assert noted.text == "🎚 From now on: short answers (from 3 signs), no humour (from 3 signs)."
     noted = await tagged(world, await asked(world, "Another question"), "too long")
     assert noted.text == "🏷 Noted: prefer short answers. I follow that already."
+
+
+async def test_tags_are_put_on_an_answer_by_buttons(world: World) -> None:
+    await asked(world, "/settings tags on")
+    answer = await asked(world, "Hello")
+    await press(world, answer, "🏷")
+    assert await press(world, answer, "too long") == "Noted."
+    await world.tg.wait_for(lambda: "✓ ✂ too long" in answer.buttons)
+    assert await press(world, answer, "too short") == "Noted."
+    await world.tg.wait_for(lambda: "✓ 📏 too short" in answer.buttons and "✂ too long" in answer.buttons)
+    await press(world, answer, "Close")
+    await world.tg.wait_for(lambda: "🏷" in answer.buttons and "📏 too short" not in answer.buttons)
+    assert "avoid short answers · 1 sign" in (await asked(world, "/preferences")).text
+
+
+async def test_ones_own_version_is_taken(world: World) -> None:
+    await asked(world, "Hello")
+    assert "your version" in (await asked(world, "/better")).text
+    assert (await asked(world, "/better Hi there.")).text == "Thanks. I'll look at what you changed."
+
+
+async def test_unknown_words_get_a_sentence_and_change_nothing(world: World) -> None:
+    await asked(world, "Hello")
+    for words, sentence in [
+        ("/preferences prefer 1234", "Name what you like"),
+        (f"/preferences avoid {'x' * 500}", "Name what you like"),
+        (f"/tag {'x' * 10_000}"[:4000], "Name what you like"),
+        ("/tag a b c, d e f, g h i, j k l", "more than 3"),
+        ("/preferences dance", "I don't know that"),
+        ("/preferences show 99", "no such preference"),
+        ("/preferences forget unheard of", "no such preference"),
+        ("/preferences pause forever", "Write /preferences pause 2h"),
+        ("/preferences here maybe", "/preferences here ignore"),
+    ]:
+        assert sentence in (await asked(world, words)).text, words
+    assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text

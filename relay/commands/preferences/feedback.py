@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused
-from relay.memory.preferences.patterns import Pattern, read_pattern, read_patterns
+from relay.memory.preferences.patterns import TAGS, Pattern, read_pattern, read_patterns
 from relay.memory.rows.preferences import FeedbackResult, Preference
 
+BETTER_LENGTH = 20_000
 REFUSED = {
     "private": "This conversation is off the record, so I learn nothing from it.",
     "off": "I don't learn how you like answers: that's off. /preferences on",
@@ -36,9 +37,7 @@ class Feedback:
 async def tag(ctx: CommandContext, words: str, message_id: int = 0) -> Feedback:
     """Puts up to three tags on an answer to this person: on a message of the chat, or (0) on the last one here."""
     patterns = read_patterns(words)
-    turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
-    if not turn_id:
-        raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
+    turn_id = await _answer(ctx, message_id)
     return await _say(ctx, "tag", patterns, {"tags": [_in_words(one) for one in patterns]}, {"turn_id": turn_id})
 
 
@@ -54,19 +53,89 @@ async def _say(
     patterns: Sequence[Pattern],
     value: dict[str, object],
     about: dict[str, object] | None,
+    source: str = "",
 ) -> Feedback:
     act = {
         "kind": kind,
         "about": about,
         "value": value,
-        "source": "command" if ctx.bot_id else "cli",
+        "source": source or _source(ctx),
         "observations": [one.observed(kind) for one in patterns],
     }
-    done: FeedbackResult = await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act)
-    if done.refused:
-        raise CommandRefused(REFUSED[done.refused])
+    done = _accepted(await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
     return Feedback(tuple(patterns), done.acts, done.id)
 
 
 def _in_words(one: Pattern) -> str:
     return one.pattern if one.polarity > 0 else f"no {one.pattern}"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTags:
+    """The tags on an answer, by their names in `TAGS`."""
+
+    turn_id: int
+    tags: tuple[str, ...]
+    acts: tuple[Preference, ...] = ()
+    """What answers follow from now on."""
+
+
+@command("better", usage="<your version>", help="show me how you'd have said it (reply to an answer)")
+async def better(ctx: CommandContext, text: str, message_id: int = 0) -> FeedbackResult:
+    """Takes a person's own version of an answer, which teaches how they like answers."""
+    if not text.strip():
+        raise CommandRefused("Write your version after the command, in reply to the answer: /better …")
+    if len(text) > BETTER_LENGTH:
+        raise CommandRefused(f"That's {len(text):,} characters; I read at most {BETTER_LENGTH:,}.")
+    turn_id = await _answer(ctx, message_id)
+    act = {"kind": "refine", "about": {"turn_id": turn_id}, "value": {"text": text.strip()}, "source": _source(ctx)}
+    return _accepted(await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
+
+
+async def accept(ctx: CommandContext, turn_id: int) -> FeedbackResult:
+    """Takes it that an answer was just right."""
+    act = {"kind": "accept", "about": {"turn_id": turn_id}, "value": {}, "source": "button"}
+    return _accepted(await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
+
+
+async def show_tags(ctx: CommandContext, turn_id: int) -> AnswerTags:
+    """Returns the tags that this person has put on an answer."""
+    found = await ctx.store.answer_tags(ctx.space, ctx.user_id, turn_id)
+    if found is None:
+        raise CommandRefused(NOT_AN_ANSWER)
+    on = {(one.type, one.pattern, one.polarity) for one in found}
+    patterns = {name: tag.pattern for name, tag in TAGS.items()}
+    return AnswerTags(
+        turn_id, tuple(name for name, one in patterns.items() if (one.type, one.pattern, one.polarity) in on)
+    )
+
+
+async def toggle_tag(ctx: CommandContext, turn_id: int, name: str) -> AnswerTags:
+    """Puts a tag of `TAGS` on an answer, in place of its opposite; takes it away where the answer has it."""
+    pattern = TAGS[name].pattern
+    had = name in (await show_tags(ctx, turn_id)).tags
+    await ctx.store.untag(ctx.space, ctx.user_id, turn_id, pattern.type, pattern.pattern)
+    acts: tuple[Preference, ...] = ()
+    if not had:
+        done = await _say(ctx, "tag", [pattern], {"tags": [_in_words(pattern)]}, {"turn_id": turn_id}, "button")
+        acts = done.acts
+    return replace(await show_tags(ctx, turn_id), acts=acts)
+
+
+async def _answer(ctx: CommandContext, message_id: int) -> int:
+    """The turn of the answer that a message of the chat holds (0: the last one here)."""
+    turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
+    if not turn_id:
+        raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
+    return turn_id
+
+
+def _source(ctx: CommandContext) -> str:
+    return "command" if ctx.bot_id else "cli"
+
+
+def _accepted(done: FeedbackResult) -> FeedbackResult:
+    """Raises `CommandRefused` for an act that teaches nothing."""
+    if done.refused:
+        raise CommandRefused(REFUSED[done.refused])
+    return done

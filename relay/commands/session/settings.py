@@ -13,7 +13,7 @@ from relay.core.text import shorten
 from relay.memory.rows.choices import VOICES, Choices
 
 LEARNING = ("on", "ask", "off")
-FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions")
+FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags")
 """The choices that are on or off: names of the fields of `Choices`."""
 INSTALLATION = "house"
 """As a zone: that of the installation."""

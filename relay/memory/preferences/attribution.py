@@ -46,7 +46,7 @@ ACTS = {
     "thumbs up": "They reacted to the answer with approval.",
     "thumbs down": "They reacted to the answer with disapproval.",
     "abandon": "They stopped the answer or asked for another one.",
-    "refine": "They replaced answer A with B, which is their own version or came of their better wording.",
+    "refine": "They replaced one of the answers with the other, because it is better.",
     "revert": "They saw B and brought A back instead.",
     "compare": "They were shown both answers and chose one.",
 }

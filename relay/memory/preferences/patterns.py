@@ -79,6 +79,8 @@ TAGS = {
     "plain": Tag("🗣 simpler words", "simpler words", Pattern("language", "plain words", 1)),
 }
 """By the name in their button's data. Opposites share a pattern, so that they meet."""
+RIGHT = "just right"
+"""The tag that says that an answer was as it should be."""
 BY_WORDS = {tag.words: tag.pattern for tag in TAGS.values()}
 KNOWN_TYPES = {tag.pattern.pattern: tag.pattern.type for tag in TAGS.values()}
 

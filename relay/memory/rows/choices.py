@@ -36,6 +36,8 @@ class Choices:
     """A ✍ on a message proposes to keep it."""
     keep: bool = True
     """Answers have a ◆ that proposes to keep them."""
+    tags: bool = False
+    """Answers have a 🏷 to say what was good or bad about them."""
 
     @classmethod
     def from_stored(cls, row: Mapping[str, object] | None) -> Choices:
@@ -60,6 +62,7 @@ class Choices:
             diagnostics=flag("diagnostics"),
             reactions=flag("reactions"),
             keep=flag("keep"),
+            tags=flag("tags"),
         )
 
     def within(self, capture: str) -> Choices:

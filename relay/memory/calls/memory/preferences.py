@@ -12,6 +12,7 @@ from relay.memory.rows.preferences import (
     FeedbackResult,
     ForgottenPreference,
     ObservedAct,
+    ObservedPattern,
     Preferences,
     PreferenceSource,
 )
@@ -36,6 +37,17 @@ class PreferenceCalls(Calls):
             user_id=user_id,
             input=dict(act),
         )
+
+    async def answer_tags(self, space: Space, user_id: int, turn_id: int) -> list[ObservedPattern] | None:
+        """The tags that a person has put on an answer. None: it's no answer to them."""
+        return await self._find(
+            list[ObservedPattern], "answer_tags", space=space.as_json(), user_id=user_id, turn_id=turn_id
+        )
+
+    async def untag(self, space: Space, user_id: int, turn_id: int, type: str, pattern: str) -> bool:
+        """Takes a tag from an answer. False: it had none such."""
+        tag = {"type": type, "pattern": pattern}
+        return bool(await self._call("untag", space=space.as_json(), user_id=user_id, turn_id=turn_id, pattern=tag))
 
     async def preferences(self, space: Space, chat_id: int, topic_id: int, user_id: int) -> Preferences:
         """All preferences of a person, and how they are switched here."""

@@ -17,7 +17,7 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own, qu
 from relay.surfaces.chat.session import voice
 
 Learning = Literal["on", "ask", "off"]
-Flag = Literal["sound", "previews", "tools", "diagnostics", "keep", "reactions"]
+Flag = Literal["sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags"]
 LEARNING = {
     "on": "I learn as we talk",
     "ask": "what I learn waits for your tap",
@@ -31,6 +31,7 @@ FLAGS: dict[Flag, tuple[str, str]] = {
     "diagnostics": ("answers say which memories I used", "answers do not say which memories I used"),
     "keep": ("answers have a ◆ to keep them; a 👎 takes it away", "answers have no ◆"),
     "reactions": ("a ✍ on a message proposes to keep it", "a ✍ on a message keeps nothing"),
+    "tags": ("answers have a 🏷 to say what was good or bad", "answers have no 🏷"),
 }
 LABELS: dict[Flag, tuple[str, str]] = {
     "sound": ("🔔 Sound", "🔕 Silent"),
@@ -39,6 +40,7 @@ LABELS: dict[Flag, tuple[str, str]] = {
     "diagnostics": ("🧠 Show memories", "Hide memories"),
     "keep": ("◆ Keep button", "No ◆"),
     "reactions": ("✍ Keeps", "✍ Keeps nothing"),
+    "tags": ("🏷 Tags", "No 🏷"),
 }
 ASK_ZONE = (
     "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "

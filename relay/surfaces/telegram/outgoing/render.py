@@ -11,6 +11,7 @@ from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.history.tools import tools_told
 from relay.surfaces.chat.preferences.pages import DropPreference, acting
+from relay.surfaces.chat.preferences.tags import tags_button
 from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.turn_buttons import AnswerWithWeb, RetryAnswer
 from relay.surfaces.telegram.formatting.attachments import without_long_code
@@ -121,5 +122,7 @@ def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
         rows.append([button("↻ Retry", RetryAnswer(turn_id))])
     if answer.web:
         rows.append([button("🌐 Answer with the web", AnswerWithWeb(turn_id))])
+    if answer.choices.tags and answer.text and "private" not in answer.signs:
+        rows.append([tags_button(turn_id)])
     rows += [[button(f"✖ Not: {row.pattern}", DropPreference(row.id))] for row in answer.preferences]
     return rows

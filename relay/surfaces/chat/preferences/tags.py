@@ -1,0 +1,105 @@
+"""The tags under an answer: what was good or bad about it, in one tap."""
+
+from __future__ import annotations
+
+from relay.commands.preferences.feedback import AnswerTags, accept, better, show_tags, toggle_tag
+from relay.core.errors import CommandRefused
+from relay.core.models import Button
+from relay.memory.preferences.patterns import TAGS
+from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.changes import other_rows
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.preferences.pages import acting
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+
+IN_A_ROW = 2
+
+
+@callback("lt")
+class OpenTags(Callback):
+    """Shows the tags under an answer."""
+
+    turn_id: int
+
+
+@callback("lc")
+class CloseTags(Callback):
+    """Folds them together again."""
+
+    turn_id: int
+
+
+@callback("la")
+class TagAnswer(Callback):
+    """Puts a tag on an answer, or takes it away."""
+
+    turn_id: int
+    name: str
+
+
+@callback("lr")
+class JustRight(Callback):
+    """The answer was just right."""
+
+    turn_id: int
+
+
+def tags_button(turn_id: int) -> Button:
+    """The button under an answer that opens its tags."""
+    return button("🏷", OpenTags(turn_id))
+
+
+@pressed(OpenTags)
+async def open_tags(call: ChatContext, to: OpenTags) -> ButtonReply:
+    """Shows the tags under an answer."""
+    return ButtonReply(rows=_opened(call, await show_tags(call, to.turn_id)))
+
+
+@pressed(CloseTags)
+async def close_tags(call: ChatContext, to: CloseTags) -> ButtonReply:
+    """Folds them together again."""
+    return ButtonReply(rows=_closed(call, to.turn_id))
+
+
+@pressed(TagAnswer)
+async def tag_answer(call: ChatContext, to: TagAnswer) -> ButtonReply:
+    """Puts a tag on an answer, or takes it away."""
+    if to.name not in TAGS:
+        raise CommandRefused("This tag doesn't exist any more.")
+    now = await toggle_tag(call, to.turn_id, to.name)
+    told = acting([row for row in now.acts if row.new])
+    return ButtonReply(told or ("Noted." if to.name in now.tags else "Taken away."), rows=_opened(call, now))
+
+
+@pressed(JustRight)
+async def just_right(call: ChatContext, to: JustRight) -> ButtonReply:
+    """Takes it that an answer was just right."""
+    await accept(call, to.turn_id)
+    return ButtonReply("Thanks, noted.", rows=_closed(call, to.turn_id))
+
+
+@shows("better")
+async def show_better(call: ChatContext) -> CommandReply:
+    """Takes a person's own version of the answer that this replies to, else of the last one here."""
+    done = await better(call, call.text, call.said.replied.message_id if call.said.replied else 0)
+    return CommandReply("Thanks. I'll look at what you changed.", result=done)
+
+
+def _opened(call: ChatContext, now: AnswerTags) -> list[list[Button]]:
+    """The buttons of the answer, and under them its tags."""
+    tags = [
+        button(f"{'✓ ' if name in now.tags else ''}{tag.label}", TagAnswer(now.turn_id, name))
+        for name, tag in TAGS.items()
+    ]
+    tags.append(button("🎯 just right", JustRight(now.turn_id)))
+    rows = [tags[n : n + IN_A_ROW] for n in range(0, len(tags), IN_A_ROW)]
+    return [*_others(call), *rows, [button("Close", CloseTags(now.turn_id))]]
+
+
+def _closed(call: ChatContext, turn_id: int) -> list[list[Button]]:
+    return [*_others(call), [tags_button(turn_id)]]
+
+
+def _others(call: ChatContext) -> list[list[Button]]:
+    return other_rows(call.said.rows, OpenTags, CloseTags, TagAnswer, JustRight)

@@ -1,0 +1,94 @@
+"""What people do to an answer says something about it: they stop it, ask again, keep it, write it better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relay.memory.claims import ClaimedTurn
+from relay.memory.store import Store
+from tests.integration.conftest import Sql
+from tests.integration.edits import answered, edit_of
+from tests.integration.house import ADA, BOT, House, Json, incoming_of, private, reply
+
+
+async def acts(sql: Sql) -> list[tuple[Any, ...]]:
+    return await sql("select kind, value, turn_id, other_turn_id from feedback where withdrawn_at is null order by id")
+
+
+async def said_again(house: House, of_turn: ClaimedTurn, answer: str = "Yes!", **more: Any) -> ClaimedTurn:
+    turn = await house.turn(ADA, "/retry")
+    incoming = incoming_of(turn, "/retry", private(ADA), retry=True, retry_turn=of_turn.turn_id)
+    await house.store.begin(incoming, "m")
+    await house.store.finish(incoming, reply(answer) | {"again": True} | more)
+    await house.close(turn)
+    return turn
+
+
+async def test_an_answer_that_is_stopped_was_not_wanted(house: House, sql: Sql) -> None:
+    turn = await house.turn(ADA, "Hello")
+    incoming = incoming_of(turn, "Hello", private(ADA))
+    await house.store.begin(incoming, "m")
+    await house.store.finish(incoming, reply("A long") | {"status": "stopped"})
+    assert await acts(sql) == [("abandon", {"how": "stop"}, turn.turn_id, None)]
+
+
+async def test_asking_again_says_that_the_answer_was_not_it(house: House, sql: Sql) -> None:
+    first, *_ = await answered(house, "hello")
+    await said_again(house, first)
+    assert await acts(sql) == [("abandon", {"how": "again"}, first.turn_id, None)]
+
+
+async def test_asking_again_says_nothing_of_an_answer_that_was_liked(house: House, store: Store, sql: Sql) -> None:
+    first, *_ = await answered(house, "hello")
+    await store.react(BOT.id, ADA, 900, ADA, ["👍"], 100)
+    await said_again(house, first)
+    assert [kind for kind, *_ in await acts(sql)] == ["thumbs"]
+    assert await sql("select count(*) from job where kind = 'preference'") == [(1,)]
+
+
+async def test_a_failed_answer_and_one_with_the_web_say_nothing(house: House, sql: Sql) -> None:
+    first, *_ = await answered(house, "hello")
+    await said_again(house, first, again=False)
+    assert await acts(sql) == []
+
+
+async def test_an_answer_to_a_better_wording_is_the_better_one(house: House, store: Store, sql: Sql) -> None:
+    first, _, update = await answered(house, "helo")
+    await store.edit(edit_of(update, "hello"))
+    turn = await said_again(house, first)
+    assert await acts(sql) == [("refine", {}, turn.turn_id, first.turn_id)]
+
+
+async def test_what_is_kept_of_an_answer_was_right(house: House, store: Store, sql: Sql) -> None:
+    first, *_ = await answered(house, "hello")
+    found = await store.keepable(private(ADA), turn_id=first.turn_id)
+    assert found is not None
+    action: Json = {
+        "action": "learn", "kind": "learning", "category": "knowledge", "content": "Hello means yes", "by": "promoted",
+        "promoted_by": ADA, "tainted": False, "ask": True, "source": found.id,
+    }  # fmt: skip
+    turn = await house.turn(ADA, "/remember")
+    [change] = (await store.change_memory(turn, private(ADA), [action])).changes
+    assert await acts(sql) == [], "it is only proposed"
+    await store.decide_change(change.id, ADA, False, "keep")
+    assert await acts(sql) == [("accept", {}, first.turn_id, None)]
+
+
+async def test_tags_come_and_go_and_opposites_take_each_others_place(house: House, store: Store) -> None:
+    first, *_ = await answered(house, "hello")
+    where: Any = (private(ADA), ADA, first.turn_id)
+    short = {"type": "length", "pattern": "short answers", "weight": 0.3, "reinforcing": 1}
+
+    async def tag(polarity: int) -> None:
+        await store.untag(*where, "length", "short answers")
+        act: Json = {"kind": "tag", "about": {"turn_id": first.turn_id}, "value": {"tags": ["x"]}, "source": "button"}
+        act["observations"] = [short | {"polarity": polarity}]
+        await store.feedback(private(ADA), ADA, 0, ADA, act)
+
+    await tag(1)
+    await tag(-1)
+    assert [(one.pattern, one.polarity) for one in await store.answer_tags(*where) or []] == [("short answers", -1)]
+    assert await store.untag(*where, "length", "short answers")
+    assert await store.answer_tags(*where) == []
+    assert await store.answer_tags(private(ADA), ADA, 10**9) is None
+    assert (await store.preferences(private(ADA), ADA, 0, ADA)).rows == ()
