@@ -25,7 +25,12 @@ MOST_BYTES = 49_000_000
 
 
 class TooMuchToSend(RelayError):
-    """That is more than I can send here. Whoever runs me can: relay export in the shell writes any amount."""
+    """Your export is larger than the 49 MB that I can send here. `relay export` on my machine writes any amount."""
+
+    @property
+    def plain(self) -> str:
+        """See `RelayError.plain`."""
+        return "Your export is larger than the 49 MB that I can send here. The people who run me can write it for you."
 
 
 async def pack(store: Store, space: Space, relay: str, title: str, zone: tzinfo, folder: Path) -> BinaryIO:

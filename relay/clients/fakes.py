@@ -11,6 +11,7 @@ from typing import Any
 from relay.core.charge import Account, Charge, Spending
 from relay.core.errors import FileTooLarge, MessengerRefused
 from relay.core.models import ModelRequest, Step
+from relay.core.text import pluralize
 
 LABEL = "*(offline stand-in, no model is answering)*"
 
@@ -23,9 +24,8 @@ class OfflineModel:
         texts = [block["text"] for block in request.messages[-1]["content"] if block["type"] == "text"]
         said = next((text for text in reversed(texts) if not text.startswith("<context>")), "")
         known = sum(block["text"].count("\n- ") for block in request.system[1:])
-        text = (
-            f"{LABEL}\nYou said: {said[:500]}\nThis prompt has {len(request.messages)} messages and {known} memories."
-        )
+        messages, memories = pluralize(len(request.messages), "message"), pluralize(known, "memory", "memories")
+        text = f"{LABEL}\nYou said: {said[:500]}\nThis prompt has {messages} and {memories}."
         fact = re.search(r"\bI (?:am|like|love|live in|work as|have) [^.!?\n]{2,120}", said)
         if fact:
             text += f"\n[LEARN: {fact[0].replace('[', '(').replace(']', ')')}]"

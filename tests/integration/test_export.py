@@ -30,6 +30,7 @@ from relay.surfaces.chat.handlers import HANDLERS
 from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli import export as commands
 from relay.surfaces.telegram.outgoing import exports
+from relay.surfaces.telegram.outgoing.exports import NotPacked
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
 from tests.integration.house import ADA, BEN, EVE, GROUP, House, fact, forget, group, incoming_of, private, reply
 from tests.integration.inside import Inside, Json, inside
@@ -548,7 +549,23 @@ async def test_too_much_for_the_chat_and_nothing_at_all_are_said(
     said = said_in(relay, dm)
     assert said[0] == "There's nothing to export yet."
     assert "Everything that I know" in said[2]
-    assert "relay export in the shell" in said[3]
+    assert "relay export" not in said[3], "Ada runs nothing"
+    assert "The people who run me can write it for you." in said[3]
+
+
+async def test_a_disk_that_takes_nothing_is_named_to_nobody_but_who_runs_relay(
+    relay: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(exports, "pack", full)
+    dm = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    await told(relay, dm, relay.tg.user(ADA, "Ada"), "/remember I like tea")
+    await told(relay, dm, relay.tg.user(ADA, "Ada"), "/export")
+    assert "disk" not in said_in(relay, dm)[-1]
+    assert "The people who run me have to look at it" in said_in(relay, dm)[-1]
+    assert "the disk is full" in str(NotPacked())
 
 
 async def test_one_export_is_packed_at_a_time_and_can_be_stopped(

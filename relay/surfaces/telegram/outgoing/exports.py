@@ -21,7 +21,12 @@ from relay.surfaces.telegram.outgoing.insist import Stopped
 
 
 class NotPacked(RelayError):
-    """I cannot write it down before I send it: the disk has no room, or takes nothing. Whoever runs me should look."""
+    """I can't write the export to the disk before I send it: the disk is full or read-only."""
+
+    @property
+    def plain(self) -> str:
+        """See `RelayError.plain`."""
+        return "I can't make the export right now. The people who run me have to look at it; please try again later."
 
 
 class Exports:

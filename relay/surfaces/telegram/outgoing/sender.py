@@ -15,6 +15,7 @@ from relay.core.errors import (
     DeliveryUncertain,
     MessengerError,
     MessengerRefused,
+    RelayError,
     TokenRefused,
     VoiceUnavailable,
 )
@@ -112,11 +113,7 @@ class Sender:
             line = STOPPED
         except (VoiceUnavailable, MessengerRefused) as error:
             log.warning("not said aloud", part=row.id, error=str(error))
-            why = (
-                FORBIDDEN
-                if "voice_messages_forbidden" in str(error).lower()
-                else error.told_to(row.chat_id > 0 and self._operates(turn))
-            )
+            why = FORBIDDEN if "voice_messages_forbidden" in str(error).lower() else self._told(turn, row, error)
             line = f"🔇 I couldn't say this aloud: {why}"
         # It keeps that it stands for a voice note: the answer's last message is another.
         return await self._send_instead(turn, row, {**silent_line(line), "say": {}})
@@ -132,8 +129,12 @@ class Sender:
             line = STOPPED
         except (TooMuchToSend, NotPacked) as error:
             log.warning("not exported", part=row.id, error=str(error))
-            line = str(error)
+            line = self._told(turn, row, error)
         return await self._send_instead(turn, row, silent_line(line))
+
+    def _told(self, turn: ClaimedTurn, row: StoredPart, error: RelayError) -> str:
+        """What went wrong, for whoever reads it."""
+        return error.told_to(row.chat_id > 0 and self._operates(turn))
 
     async def _send_instead(self, turn: ClaimedTurn, row: StoredPart, line: Request) -> int:
         """Sends a line in a part's place."""
