@@ -138,7 +138,7 @@ async def test_offline_needs_no_key_and_says_that_it_is_no_model(tmp_path: Path,
     assert "no model is answering" in shown
     assert "Learned: I like sailing boats" in shown
     talk.type("hello again")
-    assert "1 memories" in await talk.until("memories")
+    assert "3 messages and 1 memory." in await talk.until("This prompt has 3 messages")
     assert talk.process.stdin is not None
     talk.process.stdin.close()
     code, shown = await talk.ended()
