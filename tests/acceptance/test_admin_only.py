@@ -86,5 +86,5 @@ async def test_their_buttons_are_refused_to_others_in_the_group(house: House, to
     assert len(before["link"]) == 1  # type: ignore[arg-type]
     # For the one who runs the bot, the same buttons still work.
     draft = shown[3]
-    assert await town.press(group, olga, draft, "Discard") == "This draft is discarded."
+    assert await town.press(group, olga, draft, "Discard") == "Draft discarded."
     assert await town.press(group, olga, lent, "Unlink") == "Taken back."

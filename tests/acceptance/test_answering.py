@@ -46,7 +46,7 @@ async def test_all_answers_everything_that_known_people_say(town: Town) -> None:
     group = town.group(olga, ben, stranger)
     await unanswered(town, group, ben, "just talking")
     shown = await town.ask(group, olga, f"/answer{at(town)}")
-    assert "everything while only one person is here" in shown.text
+    assert "every message while only one person is here" in shown.text
     assert list(shown.buttons) == ["All", "When addressed", "Off"]
     done = await town.ask(group, olga, f"/answer{at(town)} all")
     assert "every message of the people I know" in done.text
@@ -101,7 +101,7 @@ async def test_in_a_topic_it_counts_for_the_topic(town: Town) -> None:
     done = await town.ask(forum, olga, f"/answer{at(town)} all", topic=talk)
     assert "in this topic**" not in done.text
     assert "What I answer in this topic: every message of the people I know" in done.text
-    assert "Elsewhere in this group: everything while only one person is here" in done.text
+    assert "Elsewhere in this group: every message while only one person is here" in done.text
     assert (await town.ask(forum, ben, "in the talk", topic=talk)).topic_id == talk
     await unanswered(town, forum, ben, "at work", topic=work)
     await unanswered(town, forum, ben, "in General")
@@ -148,7 +148,7 @@ async def test_all_warns_where_telegram_does_not_show_everything(town: Town) -> 
     town.tg.can_read_all_group_messages = False
     try:
         done = await town.ask(group, olga, f"/answer{at(town)} all")
-        assert "Telegram only shows me what is addressed to me here" in done.text
+        assert "Telegram only shows me messages addressed to me here" in done.text
         assert "/setprivacy" in done.text
         assert "/setprivacy" not in (await town.ask(group, olga, f"/answer{at(town)} off")).text
     finally:

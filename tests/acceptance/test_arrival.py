@@ -55,7 +55,7 @@ async def test_the_greeting_says_how_it_answers_whose_memory_it_uses_and_what_to
     assert "I read nothing of what anybody tells me in private" in hello
     assert "Telegram only shows me what is addressed to me" in hello
     assert "Edit → Administrators → Add" in hello
-    assert f"@BotFather: /setprivacy → @{town.tg.bot.username} → Disable" in hello
+    assert f"@BotFather /setprivacy → @{town.tg.bot.username} → Disable" in hello
     assert "remove me from the group and add me again" in hello
     assert "Each topic" not in hello
     assert await settled(town, club, ada) == [hello]

@@ -40,9 +40,9 @@ ROWS = (
     Row("/why", "Ada keeps bees", toast="Forgotten.", text="(forgotten since)", said="Forgot: Ada keeps bees"),
     Row("/search zebra", "1", text="zebra", button="‹ Back to the results"),
     Row("/summary", "Write one now", text="Summary, version 1", button="✎ Correct"),
-    Row("/summary", "Write one now", "There is nothing new to summarise yet.", "Summary, version 1", "History"),
+    Row("/summary", "Write one now", "There's nothing new to summarise yet.", "Summary, version 1", "History"),
     Row("/persona A pirate", "Clear", said="Cleared", group=True),
-    Row("/answer", "Off", toast="Off.", text="nothing at all", button="✓ Off", group=True),
+    Row("/answer", "Off", toast="Off.", text="nothing; only my admins", button="✓ Off", group=True),
     Row("/link", "Lend my memory here", toast="Lent.", text="Your memory is lent", button="Unlink", group=True),
 )
 PLAIN = ("/usage",)

@@ -118,7 +118,7 @@ async def test_what_contradicts_an_older_memory_takes_its_place(world: World) ->
 async def test_when_asked_to_ask_it_proposes_with_keep_and_discard(world: World) -> None:
     finds(world, "Lisbon", KEPT)
     answer = await says(world, MOVED, "How lovely!")
-    shown = await told(world, answer, "It waits for your tap")
+    shown = await told(world, answer, "Waiting for your tap")
     assert KEPT not in (await known(world)).replace("waits", "")
     await press(world, shown, "Keep or discard")
     opened = await world.tg.wait_for(
@@ -214,5 +214,5 @@ async def test_what_others_wrote_waits_for_a_tap(world: World) -> None:
     world.model.rule(lambda request: "dentist" in request.text, "A reminder.", times=1)
     said = await world.tg.say(world.dm, world.owner, text, forward_from=world.friend)
     answer = await world.tg.wait_reply(world.dm, said, timeout=30)
-    await told(world, answer, "It waits for your tap")
+    await told(world, answer, "Waiting for your tap")
     assert '<untrusted kind="shown">' in judged(world)[0].last_text

@@ -28,7 +28,7 @@ async def test_learning_can_wait_or_stop(town: Town) -> None:
     shown = await choose(town, dm, ada, "🧠 Ask")
     assert "✓ 🧠 Ask" in shown.buttons
     waiting = await town.ask(dm, ada, "I play chess", "Nice [LEARN: Ada plays chess]")
-    assert "waits for your tap" in waiting.text
+    assert "Waiting for your tap" in waiting.text
     await town.ask(dm, ada, "which game?")
     assert "chess" not in town.prompt("which game?").system_text
     assert "as you chose in /settings" in (await town.ask(dm, ada, "/why")).text
@@ -94,7 +94,7 @@ async def test_the_tools_line_can_be_hidden(town: Town) -> None:
 async def test_ones_own_time_zone_is_asked_for_and_used(town: Town) -> None:
     ada, dm = town.person()
     shown = await town.ask(dm, ada, "/settings")
-    assert "Europe/Berlin (where I run)" in shown.text
+    assert "Europe/Berlin (the server's)" in shown.text
     await town.press(dm, ada, shown, "Time zone")
     asking = await town.tg.wait_for(
         lambda: next((one for one in town.tg.messages(dm) if one.text.startswith("✎ zone")), None)
@@ -106,8 +106,8 @@ async def test_ones_own_time_zone_is_asked_for_and_used(town: Town) -> None:
     assert "(+0545)" in str(town.prompt("what time is it?").messages[-1])
     assert "time zone: Asia/Kathmandu" in (await town.ask(dm, ada, "/settings")).text
     assert "Europe/Berlin; it is" in (await town.ask(dm, ada, "/settings zone berlin")).text
-    await choose(town, dm, ada, "As where you run")
-    assert "(where I run)" in (await town.ask(dm, ada, "/settings")).text
+    await choose(town, dm, ada, "Server's time zone")
+    assert "(the server's)" in (await town.ask(dm, ada, "/settings")).text
 
 
 async def test_in_a_group_each_has_their_own_and_nobody_sees_anothers(town: Town) -> None:

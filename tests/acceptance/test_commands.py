@@ -147,7 +147,7 @@ async def test_the_soul_is_for_admins_and_the_web_for_clean_turns(world: World) 
     assert "[LEARN:" in soul
     assert world.model.last.body["max_tokens"] == 1234
     assert "version 2" in await ask(world.dm, world.owner, "/soul")
-    assert "Write /soul to see" in await ask(world.dm, world.owner, "/soul sing")
+    assert "/soul shows my personality" in await ask(world.dm, world.owner, "/soul sing")
     # web tools stay away from what others wrote until the user taps
     assert "web_search" in world.model.last.tool_names
     said = await world.tg.say(world.dm, world.owner, "see https://evil.example/?q=", forward_from=world.friend)

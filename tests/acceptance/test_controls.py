@@ -50,7 +50,7 @@ async def test_a_pause_says_until_when_and_ends(town: Town) -> None:
     assert "Memory is paused until" in said.text
     assert "memory is paused until" in (await town.ask(dm, ada, "/status")).text
     board = await town.ask(dm, ada, "/memory controls")
-    assert await town.press(dm, ada, board, "End the rest") == "Done."
+    assert await town.press(dm, ada, board, "Resume") == "Done."
     assert "Memory is on." in board.text
     await town.press(dm, ada, board, "1 day")
     assert "Memory is paused until" in board.text
@@ -62,10 +62,10 @@ async def test_a_chat_ignores_memory_and_teaches_nothing(town: Town) -> None:
     await town.ask(dm, ada, "my cat is Minka", "Noted [LEARN: Ada's cat is Minka]")
     topic = town.tg.topic(dm, "Work", ada)
     here = await town.ask(dm, ada, "/memory here", topic=topic)
-    assert "this chat uses what I know; this chat teaches me" in here.text
+    assert "I use what I know in this chat; I learn from this chat" in here.text
     await town.press(dm, ada, here, "Ignore memory here")
-    await town.press(dm, ada, here, "Learn nothing here")
-    assert "this chat ignores what I know; this chat teaches me nothing" in here.text
+    await town.press(dm, ada, here, "Don't learn here")
+    assert "I don't use what I know in this chat; I don't learn from this chat" in here.text
     said = await town.ask(dm, ada, "a pet?", "No idea [LEARN: Ada asks about pets]", topic=topic)
     assert "Not learned: this chat teaches me nothing" in said.text
     assert "Minka" not in town.prompt("a pet?").system_text
@@ -88,7 +88,7 @@ async def test_a_pattern_shows_what_would_go_and_how_many(town: Town) -> None:
     await town.press(dm, ada, shown, "Undo all")
     assert "3 memories brought back" in shown.text
     assert "(4)" in (await town.ask(dm, ada, "/memory")).text
-    assert "Nothing I know fits" in (await town.ask(dm, ada, "/forget zebra*")).text
+    assert "Nothing I know matches" in (await town.ask(dm, ada, "/forget zebra*")).text
     several = await town.ask(dm, ada, "/forget trip")
     await town.press(dm, ada, several, "All 3")
     assert "(1)" in (await town.ask(dm, ada, "/memory")).text
@@ -111,7 +111,7 @@ async def test_all_that_waits_is_kept_or_discarded_at_once(town: Town) -> None:
     await town.press(dm, ada, settings, "Ask")
     await town.ask(dm, ada, "three", "Ok [LEARN: Likes plums] [LEARN: Plays chess] [LEARN: Swims on Mondays]")
     shown = await town.ask(dm, ada, "/memory waiting")
-    assert shown.text.startswith("What waits for your tap (3)")
+    assert shown.text.startswith("Waiting for your tap (3)")
     await town.press(dm, ada, shown, "Discard 3")
     assert await town.press(dm, ada, shown, "Keep all 2") == "Kept: 2."
     assert "(2)" in (await town.ask(dm, ada, "/memory")).text
@@ -130,7 +130,7 @@ async def test_a_reset_needs_the_number_typed(town: Town) -> None:
     assert "Nothing was forgotten" in (await town.ask(dm, ada, "yes", reply_to=asked)).text
     assert "(2)" in (await town.ask(dm, ada, "/memory")).text
     assert "Forgot all 2 memories" in (await town.ask(dm, ada, "2", reply_to=asked)).text
-    assert "I know nothing" in (await town.ask(dm, ada, "/memory")).text
+    assert "I don't know anything" in (await town.ask(dm, ada, "/memory")).text
     changes = await town.ask(dm, ada, "/memory changes")
     await town.press(dm, ada, changes, "Undo 1")
     assert "(1)" in (await town.ask(dm, ada, "/memory")).text
@@ -149,7 +149,7 @@ async def test_off_the_record_leaves_nothing(town: Town) -> None:
     assert "xylocarp 1" in str(town.prompt("xylocarp 2").messages)
     assert "off the record" in (await town.ask(dm, ada, "/status")).text
     assert "xylocarp 0" not in (await town.ask(dm, ada, "/search xylocarp")).text
-    assert "has ended and is erased" in (await town.ask(dm, ada, "/private off")).text
+    assert "I've erased the conversation off the record" in (await town.ask(dm, ada, "/private off")).text
     after = await town.ask(dm, ada, "hello again", "Hello.")
     assert "Off the record" not in after.text
     assert "xylocarp" not in str(town.prompt("hello again").messages)
@@ -176,7 +176,7 @@ async def test_erase_shows_then_takes_it_all(town: Town) -> None:
     await town.ask(dm, ada, "what is my bird called", "I do not know.")
     assert "Quinceberry" not in str(town.prompt("what is my bird called").body)
     assert "I deleted 2 messages of mine" in shown.text, "the answer with its Learned line, and the other preview"
-    assert "What you wrote stays in Telegram until you delete it there: 20" in shown.text
+    assert "Your own messages stay in Telegram until you delete them: 20" in shown.text
     assert not [m for m in town.tg.messages(dm) if m.from_bot and "Quinceberry" in m.text]
     assert "at least 4 letters" in (await town.ask(dm, ada, "/forget --erase x")).text
     (tea,) = [m for m in town.tg.messages(dm) if m.from_bot and m.text.startswith("Here.")]
@@ -185,7 +185,7 @@ async def test_erase_shows_then_takes_it_all(town: Town) -> None:
     await town.press(dm, ada, shown, "Erase for good")
     assert tea.text == "Here."
     assert not [label for label in tea.buttons if "Undo" in label or "Close" in label]
-    assert "found nothing like that" in (await town.ask(dm, ada, "/forget --erase Quinceberry")).text
+    assert "found nothing to erase that matches" in (await town.ask(dm, ada, "/forget --erase Quinceberry")).text
 
 
 async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> None:
@@ -245,9 +245,9 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     shown = await town.ask(dm, olga, "/forget --erase Bergwindel")
     await town.press(dm, olga, shown, "Erase for good")
     assert "until tonight" in shown.text
-    await town.press(dm, olga, shown, "Write the database's files anew now")
-    await town.tg.wait_for(lambda: [m for m in town.tg.messages(dm) if "nothing of what was erased is left" in m.text])
-    assert not [label for label in shown.buttons if "files anew" in label]
+    await town.press(dm, olga, shown, "Rewrite the database's files now")
+    await town.tg.wait_for(lambda: [m for m in town.tg.messages(dm) if "Nothing of what you erased is left" in m.text])
+    assert not [label for label in shown.buttons if "database's files" in label]
 
 
 @pytest.mark.parametrize("word", ["/memory off", "/memory reset", "/memory pause 1h", "/private"])

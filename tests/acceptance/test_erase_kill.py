@@ -47,7 +47,7 @@ async def test_a_kill_in_the_middle_of_erasing_leaves_nothing(house: House) -> N
 async def test_of_an_erasing_that_finds_nothing_no_word_is_kept(house: House) -> None:
     chat = house.guest()
     await house.tg.say(chat, None, f"/forget --erase {WORD}")
-    await house.until_said(chat, "I found nothing like that")
+    await house.until_said(chat, "I found nothing to erase that matches")
     await house.tg.wait_for(lambda: holding(house) == [], timeout=20)
 
 
@@ -82,5 +82,5 @@ async def test_a_private_session_that_a_kill_cut_off_leaves_nothing(house: House
         await house.tg.say(chat, None, "/private off")
         await house.relay.kill()
     await house.again()
-    await house.until_said(chat, "has ended and is erased", timeout=60)
+    await house.until_said(chat, "I've erased the conversation off the record", timeout=60)
     await house.tg.wait_for(lambda: holding(house) == [], timeout=60)

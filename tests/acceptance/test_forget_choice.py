@@ -39,7 +39,7 @@ async def test_an_ambiguous_forget_shows_what_it_may_mean_and_a_tap_decides(town
     assert "✖ Not forgotten: 2 of these" in reply.buttons
     query = town.tg.press(dm, ada, reply, late)
     answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
-    assert answer["text"] == "That is settled already."
+    assert answer["text"] == "That's already decided."
     assert await press(town, dm, ada, reply, "↩ Undo: my cat Minka is pet number 2") == "Undone."
     assert "Minka" in (await town.ask(dm, ada, "/memory")).text
 
@@ -49,7 +49,7 @@ async def test_none_of_these_forgets_nothing(town: Town) -> None:
     reply = await town.ask(dm, ada, "boats", "Ok [LEARN: Boat Nora is red] [LEARN: Boat Lena leaks]")
     reply = await town.ask(dm, ada, "forget it", "Ok [FORGET: boat]")
     assert "Which one should I forget? 1 Boat" in reply.text
-    assert await press(town, dm, ada, reply, "✖ None of these") == "I forget none of them."
+    assert await press(town, dm, ada, reply, "✖ None of these") == "OK, I won't forget any of them."
     listed = (await town.ask(dm, ada, "/memory")).text
     assert "(2)" in listed
     assert "wait" not in listed
@@ -64,7 +64,7 @@ async def test_after_one_was_chosen_none_of_these_is_too_late(town: Town, number
     assert await press(town, dm, ada, reply, f"🗑 {number}") == "Done."
     query = town.tg.press(dm, ada, reply, none)
     answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
-    assert answer["text"] == "That is settled already."
+    assert answer["text"] == "That's already decided."
     assert "(1)" in (await town.ask(dm, ada, "/memory")).text
 
 

@@ -101,7 +101,7 @@ async def test_when_somebody_joins_the_private_memory_is_gone_from_the_very_next
     assert told.text == "I've answered in our private chat."
     listed = [message for message in town.tg.messages(dm) if message.from_bot][-1].text
     assert "Quill" not in listed
-    assert "I know nothing in “Forum” yet" in listed
+    assert "I don't know anything in “Forum” yet" in listed
     # alone again: it is the owner's own room once more
     town.tg.remove_member(forum, guest, by=ada)
     for _ in range(40):  # the bot hears of it in its own time
@@ -151,7 +151,7 @@ async def test_the_text_of_others_in_a_group_makes_learning_wait(town: Town) -> 
     group, bot = town.group(ada, ben), f"@{town.tg.bot.username}"
     await town.ask(group, ben, f"{bot} always say moo", "Moo")
     reply = await town.ask(group, ada, f"{bot} I sing", "La la [LEARN: sings]")
-    assert "waits for your tap" in reply.text
+    assert "Waiting for your tap" in reply.text
 
 
 async def test_a_retry_is_for_whoever_asked(town: Town) -> None:

@@ -114,7 +114,7 @@ async def test_a_model_that_obeys_strangers_does_nothing(house: House, name: str
     assert not WEB & set(request.tool_names), "the web waits for a tap"
 
     assert active(house, chat) == ["likes strong tea"]
-    assert "waits for your tap" in reply.text or "wait for your tap" in reply.text, reply.text
+    assert "Waiting for your tap" in reply.text or "wait for your tap" in reply.text, reply.text
     sent = [one for one in house.tg.log if one.params.get("chat_id") == chat.id and one.method.startswith("send")]
     assert not [one.method for one in sent if one.method in ("sendVoice", "sendPhoto", "sendAudio")]
     previews = [one.params.get("link_preview_options") for one in sent if one.method == "sendMessage"]

@@ -18,7 +18,7 @@ async def test_a_poisoned_memory_is_used_as_words_turns_later(town: Town) -> Non
     await town.ask(dm, ada, "tell", "Ok [LEARN: Ada owns a boat called Kiki]")
     town.says("a recipe of mine", f"A recipe. [LEARN: {EVIL}]")
     reply = await town.ask(dm, ada, "a recipe of mine", forward_from=ben)
-    assert "It waits for your tap" in reply.text
+    assert "Waiting for your tap" in reply.text
     await town.ask(dm, ada, "and what now?")
     assert "Mallory" not in town.prompt("and what now?").system_text
     await town.press(dm, ada, reply, "Keep or discard")

@@ -36,13 +36,13 @@ async def test_it_explains_asks_and_only_whoever_asked_may_press(town: Town) -> 
     assert "people who run me" in (await town.ask(group, ben, f"/link{at(town)}")).text
     assert "That is for groups" in (await town.ask(dm, olga, "/link")).text
     asked = await town.ask(group, olga, f"/link{at(town)}")
-    assert "My answers are visible to everybody here" in asked.text
+    assert "Everyone here can see my answers" in asked.text
     assert list(asked.buttons) == ["Lend my memory here", "Cancel"]
     for label in asked.buttons:
         assert "not yours to decide" in await town.press(group, ben, asked, label)
     town.tg.press(group, stranger, asked, asked.buttons["Lend my memory here"])
     assert await town.press(group, olga, asked, "Cancel") == ""
-    await town.tg.wait_for(lambda: asked.text == "Nothing is lent.")
+    await town.tg.wait_for(lambda: asked.text == "OK, I won't use your memory here.")
     assert not asked.buttons
     assert "Nobody lends me" in (await town.ask(group, olga, f"/unlink{at(town)}")).text
     asked = await linked(town, group, olga)
@@ -102,7 +102,7 @@ async def test_what_is_learned_in_a_linked_group_stays_there_and_what_was_lent_d
     answer = "Fine.\n[LEARN: collects stamps!]\n[LEARN: Brings the tent]"
     taught = await town.ask(group, olga, f"{at(town)} I bring the tent", answer)
     # with lent memory at hand, whoever lends it decides what the group keeps
-    assert "To remember: Brings the tent. It waits for your tap" in taught.text
+    assert "To remember: Brings the tent. Waiting for your tap" in taught.text
     assert "stamps" not in taught.text
     await town.press(group, olga, taught, "Keep or discard")
     await town.tg.wait_for(lambda: "✖ Discard" in taught.buttons)

@@ -101,7 +101,7 @@ async def test_filters_pins_and_their_undo(town: Town) -> None:
     assert await town.press(dm, ada, said, "Undo pinning") == "Undone."
     assert "📌 Pin" in said.buttons
     await town.press(dm, ada, said, "Back")
-    assert "There is nothing like that." in said.text
+    assert "Nothing here matches that." in said.text
     await town.press(dm, ada, said, "All")
     assert "(4)" in said.text
 
@@ -124,7 +124,7 @@ async def test_words_and_numbers_are_looked_up(town: Town) -> None:
         opened = await town.ask(dm, ada, text)
         assert opened.text.startswith(f"Fact {number}")
         assert "strong *tea*" in opened.text
-    assert "There is nothing like that" in (await town.ask(dm, ada, "/memory submarine")).text
+    assert "Nothing here matches that" in (await town.ask(dm, ada, "/memory submarine")).text
     assert "no memory #999999 here" in (await town.ask(dm, ada, "/memory 999999")).text
 
 
@@ -140,7 +140,7 @@ async def test_a_memory_is_reworded_from_its_card(town: Town) -> None:
     await town.press(dm, ada, said, "Back")
     await town.press(dm, ada, said, number_of(said, "viola"))
     assert "last changed" in said.text
-    assert await town.press(dm, ada, said, "Undo the rewording") == "Undone."
+    assert await town.press(dm, ada, said, "Undo rewording") == "Undone."
     assert "Ada plays the cello" in said.text
 
 
@@ -164,7 +164,7 @@ async def test_where_a_memory_is_from(town: Town) -> None:
     await town.ask(dm, ada, "/remember I sail on Sundays")
     said = await town.ask(dm, ada, "/memory Sundays")
     await town.press(dm, ada, said, number_of(said, "sail"))
-    assert "you told me to keep it" in said.text
+    assert "you asked me to remember it" in said.text
     await town.press(dm, ada, said, "Where from")
     assert "You told me with /remember" in said.text
     # from a forward, in a topic of a supergroup of her own
@@ -177,10 +177,10 @@ async def test_where_a_memory_is_from(town: Town) -> None:
     await town.press(forum, ada, reply, "Keep: Ada likes spam")
     said = await town.ask(dm, ada, "/memory spam")
     await town.press(dm, ada, said, number_of(said, "spam"))
-    assert "kept after a tap" in said.text
+    assert "confirmed by a tap" in said.text
     await town.press(dm, ada, said, "Where from")
     assert "in “Forum”" in said.text
-    assert "what others wrote: forwarded from Ben" in said.text
+    assert "other people's words: forwarded from Ben" in said.text
     (link,) = [entity for entity in said.raw["entities"] if entity["type"] == "text_link"]
     assert link["url"] == f"https://t.me/c/{-forum.id - 10**12}/{topic}/{source.message_id}"
 
@@ -193,7 +193,7 @@ async def test_every_change_can_be_undone_from_the_list_of_changes(town: Town) -
     said = await town.ask(dm, ada, "/memory changes")
     assert said.text.startswith("Changes (3)")
     assert said.text.index("Forgot: Ada paints") < said.text.index("Learned: Ada paints")
-    assert await town.press(dm, ada, said, "Undo 2") == "This has changed again since. Undo that first."
+    assert await town.press(dm, ada, said, "Undo 2") == "It has changed again since. Undo the newer change first."
     assert await town.press(dm, ada, said, "Undo 1") == "Undone."
     assert "Forgot: Ada paints – undone" in said.text
     assert await town.press(dm, ada, said, "Undo 3") == "Undone."
@@ -204,10 +204,10 @@ async def test_every_change_can_be_undone_from_the_list_of_changes(town: Town) -
     listed = await town.ask(dm, ada, "/memory")
     assert "2 wait for your tap" in listed.text
     await town.press(dm, ada, listed, "2 waiting")
-    assert listed.text.startswith("What waits for your tap (2)")
+    assert listed.text.startswith("Waiting for your tap (2)")
     first = "spam" if listed.text.index("spam") < listed.text.index("ham.") else "ham"
     assert await town.press(dm, ada, listed, "Keep 1") == "Done."
-    assert listed.text.startswith("What waits for your tap (1)")
+    assert listed.text.startswith("Waiting for your tap (1)")
     assert await town.press(dm, ada, listed, "Discard 1") == "Discarded."
     assert "Nothing is waiting for your tap." in listed.text
     await town.press(dm, ada, listed, "What I know")
@@ -228,7 +228,7 @@ async def test_forget_says_that_more_match(town: Town) -> None:
     reply = await town.ask(dm, ada, "/forget note")
     assert "Which one should I forget?" in reply.text
     assert "10 · " in reply.text
-    assert "There are more: be more exact" in reply.text
+    assert "There are more. Use more exact words" in reply.text
     assert len([label for label in reply.buttons if "🗑" in label]) == 10
 
 
@@ -249,13 +249,13 @@ async def test_a_groups_memory_is_shown_in_private_to_those_who_are_in_it(town: 
     # what is about another is read, and not changed
     memory_id = said.buttons[number_of(said, "salad")].split(":")[1]
     await town.press(ben_dm, ben, said, number_of(said, "salad"))
-    assert "It is changed by whom it is about" in said.text
+    assert "Only the person it's about and my admins" in said.text
     assert "Pin" not in str(said.buttons)
     opened = dict(said.buttons)
     for data in (f"mp:{memory_id}:a.1", f"mf:{memory_id}:a.1", f"e:{memory_id}"):
         query = town.tg.press(ben_dm, ben, said, data)
         answer = await town.tg.wait_for(lambda query=query: town.tg.answers.get(query))
-        assert "not yours to change" in answer["text"]
+        assert "isn't yours to change" in answer["text"]
     # Ada may, in her own chat, and it is the group's memory that changes
     await town.ask(group, ada, f"/memory{bot}")
     hers = last(town, dm)
@@ -301,7 +301,7 @@ async def test_a_groups_list_by_person_and_what_its_admins_may(town: Town) -> No
     await town.ask(group, ben, f"/memory{bot}")
     said = last(town, ben_dm)
     await town.press(ben_dm, ben, said, "By person")
-    assert said.text.startswith("Whom I know in “Group”")
+    assert said.text.startswith("People I know in “Group”")
     await town.press(ben_dm, ben, said, "Ben · 1")
     assert said.text.startswith("What I know in “Group” · about Ben (1 of 2)")
     await town.press(ben_dm, ben, said, "All")

@@ -190,7 +190,7 @@ async def test_strangers_may_ask_and_the_first_admin_who_says_something_decides(
     question = questions[ada.id, "Cem *the* [x](y)"]
     house.tg.press(ada, house.tg.user(EVE), question, question.buttons["Approve"])
     assert await press(house, ada, question, "Approve") == "Approved."
-    await house.tg.wait_for(lambda: "may use me: let in by Ada" in question.text)
+    await house.tg.wait_for(lambda: "can use me now, let in by Ada" in question.text)
     assert await press(house, ben, questions[ben.id, "Cem *the* [x](y)"], "Block") == "Ada has already decided."
     await told(house, cem, "Ada has let you in")
     assert await press(house, ben, questions[ben.id, "Dora"], "Deny") == "Denied."

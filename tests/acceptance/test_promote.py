@@ -35,7 +35,7 @@ def is_distilling(request: Recorded) -> bool:
 async def draft(town: Town, chat: Chat) -> StoredMessage:
     """What the bot proposes to keep."""
     found: StoredMessage = await town.tg.wait_for(
-        lambda: next((m for m in reversed(town.tg.messages(chat)) if "I would keep this" in m.text), None)
+        lambda: next((m for m in reversed(town.tg.messages(chat)) if "Shall I remember this?" in m.text), None)
     )
     return found
 
@@ -84,7 +84,7 @@ async def test_without_words_some_are_proposed_and_can_be_kept_reworded_or_skipp
     town.model.rule(is_distilling, "Ferns are watered on Mondays.", model="haiku")
     reply = await town.ask(dm, ada, "how often do ferns want water?", "Every Monday, I would say.")
     proposal = await town.ask(dm, ada, "/remember", reply_to=reply)
-    assert "I would keep this" in proposal.text
+    assert "Shall I remember this?" in proposal.text
     assert "Ferns are watered on Mondays." in proposal.text
     assert list(proposal.buttons) == ["✅ Keep", "✎ Edit", "✖ Skip"]
     assert [row[2] for row in memories(town, ada)] == ["pending"]
@@ -118,7 +118,7 @@ async def test_what_was_kept_is_not_discarded_by_a_late_tap(town: Town) -> None:
     assert await town.press(dm, ada, proposal, "Keep") == "Done."
     query = town.tg.press(dm, ada, proposal, skip)
     answer = await town.tg.wait_for(lambda: town.tg.answers.get(query))
-    assert answer["text"] == "That is settled already."
+    assert answer["text"] == "That's already decided."
     assert [row[2] for row in memories(town, ada)] == ["active"]
 
 
@@ -160,7 +160,7 @@ async def test_a_reaction_keeps_only_where_one_allows_it(town: Town) -> None:
     town.tg.react(dm, ada, reply, "✍")
     settings = await town.ask(dm, ada, "/settings")
     assert small(town) == before
-    await town.press(dm, ada, settings, "✍ Keeps")
+    await town.press(dm, ada, settings, "✍ Saves")
     town.tg.react(dm, ada, reply, None)
     town.tg.react(dm, ada, reply, "✍")
     proposal = await draft(town, dm)
@@ -176,7 +176,7 @@ async def test_in_a_group_anybody_keeps_and_who_kept_decides(town: Town) -> None
     await town.tg.wait_reply(group, said)
     kept = await town.ask(group, ben, f"/remember@{town.tg.bot.username} door code: fridge", reply_to=said)
     assert "◆ Kept: door code: fridge" in kept.text
-    assert "I know nothing yet" in (await town.ask(ben_dm, ben, "/memory")).text
+    assert "I don't know anything yet" in (await town.ask(ben_dm, ben, "/memory")).text
     await town.press(group, ben, kept, "Undo / Edit")
     assert await town.press(group, ben, kept, "Undo:") == "Undone."
 
@@ -193,10 +193,10 @@ async def test_a_memory_tells_its_life_and_says_older_words_again(town: Town) ->
     await town.tg.wait_for(lambda: "Lives in Berlin" in listed.text)
     assert "(replaced)" in listed.text
     await town.press(dm, ada, listed, "#")
-    await town.tg.wait_for(lambda: "took its place" in listed.text)
+    await town.tg.wait_for(lambda: "Replaced by something newer" in listed.text)
     assert "importance: 5 of 10" in listed.text
-    await town.press(dm, ada, listed, "Undo the replacing")
-    await town.tg.wait_for(lambda: "took its place" not in listed.text)
+    await town.press(dm, ada, listed, "Undo replacing")
+    await town.tg.wait_for(lambda: "Replaced by something newer" not in listed.text)
     await town.press(dm, ada, listed, "✎ Edit")
     question = await town.tg.wait_for(lambda: next((m for m in town.tg.messages(dm) if m.text.startswith("✎ ")), None))
     await town.ask(dm, ada, "Lives in Potsdam", reply_to=question)

@@ -55,7 +55,7 @@ async def test_sessions_are_listed_with_titles_and_numbers(town: Town) -> None:
     lines = re.findall(r"^\d · .*", text, re.MULTILINE)
     assert lines == ["1 · Okapi", "2 · The second one", "3 · Quokkas in the wild"]
     assert not [one for one in town.model.asides if "wombat" in one.last_text], "a person's title stays"
-    assert "I know nothing yet" in (await town.ask(dm, ada, "/memory")).text
+    assert "I don't know anything yet" in (await town.ask(dm, ada, "/memory")).text
     (request,) = [one for one in town.model.asides if "quokka" in one.last_text]
     assert "haiku" in request.model
     assert "tools" not in request.body

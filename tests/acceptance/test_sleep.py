@@ -60,7 +60,7 @@ async def digest_came(world: World) -> None:
 
 async def test_a_night_brings_one_digest_and_status_tells_of_it(world: World) -> None:
     world.model.rule("Write the digest now", DIGEST, model="haiku")
-    assert "Each night I'll silently send" in await said(world, "/digest on")
+    assert "Each night I'll send a silent digest" in await said(world, "/digest on")
     await said(world, "I bought the blue boat")
     dry = await relay_sleep(world, "--now", "--dry-run")
     assert "digest: tells 1 space what the day brought" in dry

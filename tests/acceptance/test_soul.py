@@ -142,7 +142,7 @@ async def test_only_those_who_run_the_bot_change_it(town: Town) -> None:
     await town.tg.wait_for(lambda: not town.tg.pending_updates)
     assert await soul_now(town) == before
     assert max(town.tg.chat(group).messages) == asked_ben.message_id
-    assert await town.press(group, ada, draft, "Discard") == "This draft is discarded."
+    assert await town.press(group, ada, draft, "Discard") == "Draft discarded."
     assert await soul_now(town) == before
 
 
@@ -203,20 +203,20 @@ async def test_a_document_becomes_a_draft(town: Town) -> None:
     text = "You are a gardener.\n\n- Roses first\n- Then weeds"
     first = await asks(town, ada, "/soul set", document=Upload(text.encode(), "garden.md", "text/markdown"))
     assert "Roses first" in first.text
-    assert await town.press(own(town, ada), ada, first, "Discard") == "This draft is discarded."
+    assert await town.press(own(town, ada), ada, first, "Discard") == "Draft discarded."
     assert list(first.buttons) == ["✖ Discarded"]
     sent = await town.tg.say(own(town, ada), ada, document=Upload(text.encode(), "garden.txt", "text/plain"))
     await town.tg.wait_reply(own(town, ada), sent)
     town.tg.fault("download", "500")
-    assert "could not download" in (await asks(town, ada, "/soul set", reply_to=sent)).text
+    assert "couldn't download" in (await asks(town, ada, "/soul set", reply_to=sent)).text
     second = await asks(town, ada, "/soul set", reply_to=sent)
     await town.press(own(town, ada), ada, second, "Activate")
     assert await soul_now(town) == text
     assert "from the document garden.txt" in (await asks(town, ada, "/soul")).text
     broken = Upload(b"\xff\xfe\xfa", "x.txt", "text/plain")
-    assert "not text in UTF-8" in (await asks(town, ada, "/soul set", document=broken)).text
+    assert "isn't UTF-8 text" in (await asks(town, ada, "/soul set", document=broken)).text
     large = Upload(b"x", "x.txt", "text/plain", size=100_000)
-    assert "64 KB at most" in (await asks(town, ada, "/soul set", document=large)).text
+    assert "The limit is 64 KB" in (await asks(town, ada, "/soul set", document=large)).text
     long = Upload(b"word " * 5000, "x.txt", "text/plain")
     assert "at most 4000" in (await asks(town, ada, "/soul set", document=long)).text
 
@@ -236,9 +236,9 @@ async def test_editing_asks_and_the_answer_becomes_a_draft(town: Town) -> None:
     # meanwhile somebody else changes it: it is not overwritten unseen
     await asks(town, olga, "/soul set You are a miller.")
     toast, again = await pressed(town, ada, draft, "Activate")
-    assert "has become active meanwhile" in toast
+    assert "has become active in the meantime" in toast
     assert not draft.buttons
-    assert "by now" in again.text
+    assert "is active now" in again.text
     assert ("strikethrough", "miller.") in marks(again)
     assert await soul_now(town) == "You are a miller."
     assert "is active" in await town.press(chat, ada, again, "Activate")
@@ -246,7 +246,7 @@ async def test_editing_asks_and_the_answer_becomes_a_draft(town: Town) -> None:
     # the answer may be a document, and it may come late
     document = Upload(b"You are a cook.", "cook.md", "text/markdown")
     late = await replied(town, ada, question, "", "A draft", document=document)
-    assert "by now" in late.text
+    assert "is active now" in late.text
     assert ("bold", "cook.") in marks(late)
     assert "edited" in (await asks(town, ada, "/soul")).text
 
@@ -264,7 +264,7 @@ async def test_a_long_soul_takes_several_messages_and_its_question_stays_one(tow
     await town.press(chat, ada, parts[-1], "Activate")
     assert await soul_now(town) == text
     question = await asks(town, ada, "/soul edit")
-    assert question.text.endswith("It is in this document.")
+    assert question.text.endswith("It's in this document.")
     draft = await replied(town, ada, question, "You are short.", "A draft")
     assert ("bold", "You are short.") in marks(draft)
 
@@ -340,7 +340,7 @@ async def test_a_persona_in_a_private_chat_is_edited_and_cleared(town: Town) -> 
     ada, _, ben = people(town)
     chat = own(town, ada)
     topic = town.tg.topic(chat, "Cooking", ada)
-    assert "No role is set here" in (await town.ask(chat, ada, "/persona", topic=topic)).text
+    assert "I don't have a role here" in (await town.ask(chat, ada, "/persona", topic=topic)).text
     await town.ask(chat, ada, "/persona You are a cook.\nYou love salt.", topic=topic)
     shown = await town.ask(chat, ada, "/persona", topic=topic)
     _, question = await pressed(town, ada, shown, "Edit")

@@ -110,13 +110,13 @@ async def test_versions_are_kept_and_an_older_one_can_be_taken_again(town: Town)
     await town.press(dm, ada, shown, "History")
     assert "(6)" in shown.text
     assert "Herons, number 6." in shown.text
-    assert "the present one" in shown.text
-    assert list(shown.buttons) == ["6", "5", "4", "3", "2", "Older ›", "‹ The present one"]
+    assert ", current" in shown.text
+    assert list(shown.buttons) == ["6", "5", "4", "3", "2", "Older ›", "‹ Current summary"]
     await town.press(dm, ada, shown, "Older")
     await town.press(dm, ada, shown, "1")
     assert "version 1 of 6" in shown.text
     restore = shown.buttons["↺ Use this one again"]
-    assert "used again" in await town.press(dm, ada, shown, "Use this one again")
+    assert "Restored" in await town.press(dm, ada, shown, "Use this one again")
     assert "version 7 of 7 · corrected by Ada" in shown.text
     assert "Version one of herons." in shown.text
     # twice does no harm
@@ -180,7 +180,7 @@ async def test_in_a_group_its_people_correct_and_nobody_else(town: Town) -> None
     town.model.rule("what lives there", "Ok [LEARN: likes ibexes]", times=1)
     reply = await town.ask(group, ada, f"{bot} what lives there?")
     assert "Ibexes on Mount Ben" in town.prompt("what lives there").text
-    assert "waits for your tap" in reply.text, "to Ada it is somebody else's word"
+    assert "Waiting for your tap" in reply.text, "to Ada it is somebody else's word"
     assert "no summary" in (await town.ask(ben_dm, ben, "/summary")).text
 
 

@@ -210,7 +210,7 @@ async def test_say_in_a_group(house: House, speech: SpeechStandIn) -> None:
 
 async def test_voice_always_and_never(house: House, speech: SpeechStandIn) -> None:
     chat = house.guest()
-    await told(house, chat, "/voice", "voice: auto – a voice note is answered aloud too")
+    await told(house, chat, "/voice", "voice: auto – I answer voice notes with a voice note too")
     assert "✓ 🔊 Auto" in house.replies(chat)[-1].buttons
     await told(house, chat, "/voice sometimes", "Say /voice auto")
     await told(house, chat, "/voice always", "voice: always")

@@ -43,8 +43,8 @@ async def test_why_tells_what_went_into_an_answer(town: Town) -> None:
     for words in (
         "claude-sonnet-5-5", "soul: version", "no summary", "recent messages: 2, since 20", "recalled: 2 messages",
         "the roses need pruning in March", "tools: searched memory", "left out of the prompt: nothing",
-        "memory: changes at once", "Facts (1)", "Ada has a dog called Bruno", "Tokens (estimated): soul", "memory ",
-        "from the cache", "about $0.0",
+        "memory: changes take effect at once", "Facts (1)", "Ada has a dog called Bruno", "Tokens (estimated): soul",
+        "memory ", "from the cache", "about $0.0",
     ):  # fmt: skip
         assert words in shown.text
     assert town.asked == asked
@@ -102,7 +102,7 @@ async def test_what_was_not_ones_own_words_is_why_memory_waits(town: Town) -> No
     ada, dm = town.person()
     await town.ask(dm, ada, "forwarded news of a flood", "Oh. [LEARN: There was a flood]", forward_from="Reporter")
     shown = await town.ask(dm, ada, "/why")
-    assert "memory: changes wait for your tap (what you sent held words of others)" in shown.text
+    assert "memory: changes wait for your tap (your message contained other people's words)" in shown.text
 
 
 async def test_in_a_group_it_is_told_in_private_and_only_to_members(town: Town) -> None:
@@ -118,7 +118,7 @@ async def test_in_a_group_it_is_told_in_private_and_only_to_members(town: Town) 
     assert "brings salad" in shown.text
     assert "0815" not in shown.text
     # Ben may not forget what is about Ada; Ada may
-    assert "not yours to forget" in await town.press(ben_dm, ben, shown, "salad")
+    assert "That isn't yours to forget" in await town.press(ben_dm, ben, shown, "salad")
     mine = await town.ask(dm, ada, "/start")
     await town.ask(group, ada, f"/why@{town.tg.bot.username}")
     own = await said_next(town, dm, mine, "Why this answer")
@@ -166,7 +166,7 @@ async def test_a_stranger_learns_nothing(town: Town) -> None:
 
 async def test_usage_is_ones_own_and_admins_see_all_spaces(town: Town) -> None:
     ada, dm = town.person()
-    assert "Nothing was used" in (await town.ask(dm, ada, "/usage")).text
+    assert "Nothing used" in (await town.ask(dm, ada, "/usage")).text
     await town.ask(dm, ada, "hello usage")
     shown = await town.ask(dm, ada, "/usage 3")
     assert "Usage of the last 3 days" in shown.text
@@ -177,7 +177,7 @@ async def test_usage_is_ones_own_and_admins_see_all_spaces(town: Town) -> None:
     club = town.group(ada, town.person("Ben")[0])
     line = await town.ask(club, ada, f"/usage@{town.tg.bot.username}")
     assert line.text == "I've answered in our private chat."
-    told = [one.text for one in town.tg.messages(dm) if one.from_bot and "Nothing was used" in one.text]
+    told = [one.text for one in town.tg.messages(dm) if one.from_bot and "Nothing used" in one.text]
     assert len(told) == 2, "what the group used is told there too"
     assert [one for one in town.tg.messages(club) if one.from_bot] == [line]
     olga = town.tg.user(OWNER)

@@ -17,11 +17,11 @@ from tests.standins.telegram.values import Upload
 
 AGAIN, UNDO, UNDO_ONE = "✎ Answer again", "↩ Undo / Edit…", "↩ Undo: "
 HEARD = "🎤"
-LEARNED = re.compile(r"🧠 (?:Learned|Knew already): (.+)")
+LEARNED = re.compile(r"🧠 (?:Learned|Already knew): (.+)")
 REPLIES = {
     "/stop": re.compile(r"I'm not writing anything here right now\."),
     "/status": re.compile(r"Relay \S+ on "),
-    "/memory": re.compile(r"What I know|I know nothing yet"),
+    "/memory": re.compile(r"What I know|I don't know anything yet"),
 }
 """Commands that no number goes with: how the reply to each begins."""
 PATIENCE_SECONDS = 20.0

@@ -66,7 +66,7 @@ async def test_what_is_erased_on_request_is_in_no_file(settings: Settings, capsy
     assert before["postgres/pg_wal"] > 100
     async with open_runtime(settings):  # as while the bot runs
         await erase(settings, "zanzibarix", True, False, False)
-        assert "nothing of what was erased is left in them" in capsys.readouterr().out
+        assert "Nothing of what you erased is left in them" in capsys.readouterr().out
         assert occurrences(settings.data_dir) == {}
     assert occurrences(settings.data_dir) == {}
 

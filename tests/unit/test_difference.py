@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.surfaces.chat.soul.difference import ADDED, HIDDEN, KEPT, MOST_MARKS, REMOVED, difference, exact, few, pieces
+from relay.surfaces.chat.soul.difference import (
+    ADDED,
+    HIDDEN,
+    KEPT,
+    MOST_MARKS,
+    REMOVED,
+    difference,
+    exact,
+    limit_changes,
+    pieces,
+)
 from relay.surfaces.telegram.formatting.format import format_reply
 
 WORDS = st.sampled_from(
@@ -36,7 +46,7 @@ def marks(markdown: str) -> list[tuple[str, str]]:
 
 @given(ANY, ANY)
 def test_the_pieces_make_up_both_texts(before: str, after: str) -> None:
-    for found in (pieces(before, after), few(pieces(before, after))):
+    for found in (pieces(before, after), limit_changes(pieces(before, after))):
         assert "".join(text for sign, text in found if sign != ADDED) == before
         assert "".join(text for sign, text in found if sign != REMOVED) == after
         assert all(text for _, text in found)
@@ -131,7 +141,7 @@ def test_joiners_of_scripts_and_emoji_are_left_alone(text: str) -> None:
 def test_many_changes_have_few_marks() -> None:
     before = " ".join(f"same{n} a b c d e old{n}" for n in range(300))
     after = before.replace("old", "new")
-    assert len([1 for sign, _ in few(pieces(before, after)) if sign != KEPT]) <= MOST_MARKS
+    assert len([1 for sign, _ in limit_changes(pieces(before, after)) if sign != KEPT]) <= MOST_MARKS
 
 
 def test_the_hardest_texts_take_no_long_time() -> None:

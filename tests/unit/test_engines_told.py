@@ -44,8 +44,8 @@ def test_no_heading_stands_alone() -> None:
 async def test_status_tells_which_engines_are_on() -> None:
     asked = call(Canned(status=STATUS, controls=CONTROLS))
     off = (await told("status", asked)).text
-    assert "- voice: not heard (no engine is installed and on); answers are not said aloud" in off
+    assert "- voice: speech to text is off; text to speech is off" in off
     house = installed(asked.services, hears="openai-whisper", speaks="piper")
-    assert "voice: heard by openai-whisper; answers said by piper" in shown(
+    assert "voice: speech to text by openai-whisper; text to speech by piper" in shown(
         (await told("status", replace(asked, services=house))).text
     )

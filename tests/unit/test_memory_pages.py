@@ -244,12 +244,12 @@ def test_filters_show_where_there_is_something_to_choose() -> None:
 
 
 def test_nothing_known_and_nothing_found() -> None:
-    assert "I know nothing yet" in one(list_page(known(space_id=None), View(), "", UTC)).text
+    assert "I don't know anything yet" in one(list_page(known(space_id=None), View(), "", UTC)).text
     assert labels(list_page(known(space_id=None), View(), "", UTC)) == []
     nothing = list_page(known(total=4, facts=4, pending=1), View("w", 1, "tea"), "", UTC)
     assert "“tea”** (0 of 4)" in nothing.text
-    assert "nothing like that" in one(nothing).text
-    assert "1 waits for your tap" in one(nothing).text
+    assert "Nothing here matches that" in one(nothing).text
+    assert "1 waiting for your tap" in one(nothing).text
     assert data(nothing, "1 waiting") == "mc:7:w.1"
 
 
@@ -262,26 +262,26 @@ def test_a_card_tells_everything_and_offers_what_one_may() -> None:
     for part in ("Learning #12", "likes tea\n- and cake", "learned 2026-05-03 22:30: I noticed it in a conversation",
                  "last changed 2026-05-05", "category: identity", "tags: a, b", "📌 Pinned: x"):  # fmt: skip
         assert part in text
-    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "Where from", "🕘 History", "↩ Undo the rewording",
+    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "Where from", "🕘 History", "↩ Undo rewording",
                             "‹ Back"]  # fmt: skip
     assert data(page, "Back") == "ml:7:l.3"
     assert data(page, "Undo") == "mu:90:l.3"
     assert data(card(memory(pinned=True), View(), UTC, ADA, True), "Unpin") == "mq:12:a.1"
     other = card(memory(), View(), UTC, BEN, False)
     assert labels(other) == ["Where from", "🕘 History", "‹ Back"]
-    assert "by whom it is about" in one(other).text
+    assert "the person it's about" in one(other).text
     waiting = card(memory(status="pending"), View(), UTC, ADA, True)
     assert labels(waiting) == ["Where from", "🕘 History", "⏳ Keep or discard…", "‹ Back"]
     gone = card(memory(status="forgotten", last={"id": 4, "action": "forget"}), View(), UTC, ADA, True)
     assert labels(gone) == ["Where from", "🕘 History", "↩ Undo forgetting", "‹ Back"]
-    assert "forgotten" in one(gone).text
+    assert "Forgotten; I no longer use it" in one(gone).text
 
 
 @pytest.mark.parametrize(("more", "viewer", "told"), [
-    ({"by": "user"}, ADA, "you told me to keep it"),
-    ({"by": "user"}, BEN, "Ada told me to keep it"),
-    ({"tainted": True}, ADA, "kept after a tap"),
-    ({"tainted": True, "status": "pending"}, ADA, "it waited for a tap"),
+    ({"by": "user"}, ADA, "you asked me to remember it"),
+    ({"by": "user"}, BEN, "Ada asked me to remember it"),
+    ({"tainted": True}, ADA, "confirmed by a tap"),
+    ({"tainted": True, "status": "pending"}, ADA, "never confirmed"),
 ])  # fmt: skip
 def test_a_card_says_how_it_was_learned(more: Json, viewer: int, told: str) -> None:
     assert told in one(card(memory(**more), View(), UTC, viewer, True)).text
@@ -294,20 +294,20 @@ def test_where_from_quotes_who_said_it_when_and_where() -> None:
     message = one(origin(memory(), came, View("f", 2), ZoneInfo("Europe/Berlin"), BEN, "Chess"))
     assert "Ada said, 2026-05-04 00:30 in “Chess”, topic “Trips”:" in message.text
     assert "I like tea" in message.text
-    assert "My answer, 2026-05-04 00:30, noted it:\n\nNice tea" in message.text
+    assert "I noted it in my answer of 2026-05-04 00:30:\n\nNice tea" in message.text
     (link,) = [entity["url"] for entity in message.entities if entity["type"] == "text_link"]
     assert link == "https://t.me/c/1234567890/4/55"
     assert "You said" in one(origin(memory(), came, View(), UTC, ADA, "")).text
 
 
 @pytest.mark.parametrize(("more", "row", "told"), [
-    ({"said": None}, {}, "The message that taught it is gone"),
-    ({"said": None, "elsewhere": True}, {"tainted": True}, "said in a place that is not shown here"),
+    ({"said": None}, {}, "The original message is gone"),
+    ({"said": None, "elsewhere": True}, {"tainted": True}, "comes from another chat, which I don't show here"),
     ({"said": None}, {"by": "user"}, "You told me with /remember, 2026-05-03 22:30 in our private chat."),
     ({"chat_id": -5}, {}, "in a group:"), ({"chat_id": 0}, {}, "in the terminal:"), ({"chat_id": None}, {}, "22:30:"),
-    ({"tools": ["web_fetch"]}, {"tainted": True}, "what others wrote: web pages that I read."),
-    ({"reply_to": {"own": False, "by": "Eve"}}, {"tainted": True}, "a message of Eve that was replied to."),
-    ({}, {"tainted": True}, "what others wrote: earlier in that conversation."),
+    ({"tools": ["web_fetch"]}, {"tainted": True}, "other people's words: web pages that I read."),
+    ({"reply_to": {"own": False, "by": "Eve"}}, {"tainted": True}, "a message by Eve that was replied to."),
+    ({}, {"tainted": True}, "other people's words: earlier in that conversation."),
 ])  # fmt: skip
 def test_where_from_is_honest(more: Json, row: Json, told: str) -> None:
     message = one(origin(memory(**row), source(**more), View(), UTC, ADA, ""))
@@ -318,13 +318,13 @@ def test_where_from_is_honest(more: Json, row: Json, told: str) -> None:
 def test_where_from_names_what_was_forwarded() -> None:
     said = SAID | {"foreign": [{"kind": "forward", "from": "Ben"}, {"kind": "caption", "from": None}]}
     told = one(origin(memory(tainted=True), source(said=said), View(), UTC, ADA, "")).text
-    assert "what others wrote: forwarded from Ben; the caption of a file." in told
+    assert "other people's words: forwarded from Ben; the caption of a file." in told
 
 
 @pytest.mark.parametrize(("kind", "by", "words"), [
-    ("document", None, "wrote: a document."), ("poll", None, "wrote: a poll."), ("paid_media", None, "paid media."),
-    ("reply", "Ben", "a replied-to file of Ben."), ("bot", "pic", "sent through the bot pic."),
-    ("caption", "", "the caption of a file."), (None, None, "wrote: a text."),
+    ("document", None, "words: a document."), ("poll", None, "words: a poll."), ("paid_media", None, "paid media."),
+    ("reply", "Ben", "a replied-to file by Ben."), ("bot", "pic", "sent through the bot pic."),
+    ("caption", "", "the caption of a file."), (None, None, "words: a text."),
 ])  # fmt: skip
 def test_where_from_names_files_and_things(kind: str | None, by: str | None, words: str) -> None:
     said = SAID | {"foreign": [{"kind": kind, "from": by}]}
@@ -373,5 +373,5 @@ def test_the_changes_say_what_became_of_them_and_offer_what_is_open() -> None:
                             "‹ What I know", "⏳ 1 waiting"]  # fmt: skip
     assert data(page, "Undo 2") == "md:8:u:a.2"
     waiting = history_page(history(*rows[2:3], total=20, pending=1), True, PLACE, UTC)
-    assert one(waiting).text.startswith("What waits for your tap in “Chess * club” (1)")
+    assert one(waiting).text.startswith("Waiting for your tap in “Chess * club” (1)")
     assert data(waiting, "Discard") == "md:7:x:w.1"

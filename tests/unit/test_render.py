@@ -125,11 +125,11 @@ def test_buttons_under_an_answer() -> None:
     [
         (change(), "🧠 Learned: likes tea"),
         (change(kind="learning"), "◆ Kept: likes tea"),
-        (change(status="pending"), "🧠 To remember: likes tea. It waits for your tap"),
+        (change(status="pending"), "🧠 To remember: likes tea. Waiting for your tap"),
         (change("refresh", before="liked tea"), "🧠 Updated: likes tea (was: liked tea)"),
-        (change("refresh", before="likes tea"), "🧠 Knew already: likes tea"),
+        (change("refresh", before="likes tea"), "🧠 Already knew: likes tea"),
         (change("forget"), "🧠 Forgot: likes tea"),
-        (change("forget", "pending"), "🧠 Forget “likes tea”? It waits for your tap"),
+        (change("forget", "pending"), "🧠 Forget “likes tea”? Waiting for your tap"),
         (change(status="undone"), "↩ Undone: likes tea"),
         (change("forget", "discarded"), "✖ Discarded: likes tea"),
     ],
@@ -155,7 +155,7 @@ def test_ten_that_may_be_meant_fit_the_line_and_the_buttons() -> None:
     assert [len(row) for row in answer_buttons(Answer("x", changes=several), 9)] == [5, 5, 1, 1]
     text = choice_text(several, more=True, named=True)
     assert "- **10** · Ada: cat 9" in text
-    assert text.endswith("There are more: be more exact to find those.")
+    assert text.endswith("There are more. Use more exact words to find them.")
     assert choice_text(several[:2], more=False, named=False).splitlines()[2].startswith("- **1** · cat 0")
 
 

@@ -90,7 +90,7 @@ async def test_a_typed_soul_is_active_at_once_and_can_be_taken_back(text: str) -
 
 async def test_the_same_soul_again_is_no_new_version() -> None:
     told = await soul(asked(Canned(soul=ACTIVE, activate_soul=3), "set You are kind."))
-    assert told.text == "That is what I am already: version 3."
+    assert told.text == "That's already my soul, version 3."
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_a_soul_has_a_length() -> None:
 
 
 async def test_no_soul_yet() -> None:
-    assert "No soul" in (await soul(asked(Canned(soul=None)))).text
+    assert "I don't have a soul yet" in (await soul(asked(Canned(soul=None)))).text
 
 
 async def test_a_version_that_is_not_there() -> None:
@@ -141,14 +141,14 @@ async def test_a_document_makes_a_draft(content: bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "more", "words"),
     [
-        (b"\xff\xfe\x00x", {}, "not text in UTF-8"),
-        (b"a\x00b", {}, "not text in UTF-8"),
+        (b"\xff\xfe\x00x", {}, "isn't UTF-8 text"),
+        (b"a\x00b", {}, "isn't UTF-8 text"),
         (b" \n ", {}, "empty"),
-        (b"x", {"size": MOST_BYTES + 1}, "64 KB at most"),
-        (b"x" * (MOST_BYTES + 1), {}, "64 KB at most"),
+        (b"x", {"size": MOST_BYTES + 1}, "The limit is 64 KB"),
+        (b"x" * (MOST_BYTES + 1), {}, "The limit is 64 KB"),
         (b"x" * MOST_BYTES, {}, "a soul has at most 4000"),
-        (b"x", {"name": "soul.pdf", "mime_type": "application/pdf"}, ".md and .txt documents only"),
-        (b"x", {"file_id": "gone"}, "could not download"),
+        (b"x", {"name": "soul.pdf", "mime_type": "application/pdf"}, "only read .md and .txt documents"),
+        (b"x", {"file_id": "gone"}, "couldn't download"),
     ],
 )
 async def test_a_document_that_cannot_be_a_soul(content: bytes, more: dict[str, Any], words: str) -> None:
@@ -177,9 +177,9 @@ async def test_a_message_that_is_replied_to_makes_a_draft(replied: dict[str, Any
 
 async def test_a_reply_without_text() -> None:
     told = await soul(asked(Canned(), "set", message={"message_id": 1, "reply_to_message": {"photo": [{}]}}))
-    assert told.text == "There is no text in that message."
+    assert told.text == "That message has no text."
     in_a_topic = {"message_id": 1, "reply_to_message": {"forum_topic_created": {"name": "x"}}}
-    assert "What shall I be?" in (await soul(asked(Canned(), "set", message=in_a_topic))).text
+    assert "What should I be?" in (await soul(asked(Canned(), "set", message=in_a_topic))).text
 
 
 def test_a_caption_is_a_command_only_where_a_document_is_wanted() -> None:
@@ -217,10 +217,10 @@ async def test_a_soul_too_long_for_a_message_comes_as_a_document() -> None:
 async def test_the_answer_becomes_a_draft_of_the_version_that_was_sent() -> None:
     database = Canned(soul=ACTIVE, draft_soul=8)
     told = await hear_answer(asked(database, "You are kind and calm."), "soul", 2)
-    assert "made from version 2, but version 3 is active by now" in told.text
+    assert "based on version 2, but version 3 is active now" in told.text
     assert database.calls[-1][1]["based_on"] == 2
     told = await hear_answer(asked(database, "You are kind and calm."), "soul", 3)
-    assert "by now" not in told.text
+    assert "is active now" not in told.text
     assert (await hear_answer(call(Canned(), "You are evil."), "soul", 3)).text == ADMINS_ONLY
 
 
@@ -251,9 +251,9 @@ async def test_buttons_bear_nonsense(kind: str, given_parts: list[str]) -> None:
     [
         ("activated", "sa", "Version 4 is active from the next message on.",
          ["✅ Activated as version 4", "↩ Back to version 3"]),
-        ("activated", "sx", "Version 4 was activated already.", ["✅ Activated as version 4", "↩ Back to version 3"]),
-        ("discarded", "sx", "This draft is discarded.", ["✖ Discarded"]),
-        ("discarded", "sa", "This draft is discarded.", ["✖ Discarded"]),
+        ("activated", "sx", "Version 4 is already active.", ["✅ Activated as version 4", "↩ Back to version 3"]),
+        ("discarded", "sx", "Draft discarded.", ["✖ Discarded"]),
+        ("discarded", "sa", "Draft discarded.", ["✖ Discarded"]),
     ],
 )  # fmt: skip
 async def test_what_became_of_a_draft_is_shown_under_it(
@@ -268,7 +268,7 @@ async def test_what_became_of_a_draft_is_shown_under_it(
 async def test_a_draft_over_another_version_is_looked_at_again() -> None:
     draft = {"id": 8, "status": "open", "version": None, "text": "You are kind and calm.", "based_on": 2}
     done = await press_button(asked(Canned(decide_soul_draft=draft, soul=ACTIVE)), "sa:8:2")
-    assert "Version 3 has become active meanwhile" in done.toast
+    assert "Version 3 has become active in the meantime" in done.toast
     assert done.rows == ()
     assert "The difference to version 3" in done.says.text
     assert done.says.rows[0][0].callback_data == "sa:8:3"
@@ -294,4 +294,4 @@ async def test_a_persona_is_shown_with_who_and_when() -> None:
     )
     assert [one.callback_data for one in told.rows[0]] == ["pe:6", "pc:6"]
     for nothing in (None, row | {"text": ""}):
-        assert "No role is set here" in (await run_command(asked(Canned(persona=nothing)), "persona")).text
+        assert "I don't have a role here" in (await run_command(asked(Canned(persona=nothing)), "persona")).text

@@ -101,7 +101,7 @@ def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
     assert all(len(line) <= 40 for line in lines)
     assert f"{starts[2]:%m-%d}       1   2.0k   80%   100" in part.text
     assert "claude-haiku-5-5: 2 summaries, 1,000 tokens in (80 % from the cache), 50 out, $0.0001" in part.text
-    assert "Together: 122 answers, 2 summaries" in part.text
+    assert "Total: 122 answers, 2 summaries" in part.text
     assert "No price known for claude-later-9" in part.text
     assert any(entity["type"] == "pre" for entity in part.entities)
 
@@ -114,7 +114,7 @@ def test_ninety_busy_days_fit_one_message() -> None:
 
 async def test_nothing_used_and_odd_numbers_of_days() -> None:
     empty = await told_by("usage", call(Canned(usage=[])))
-    assert "Nothing was used" in empty.text
+    assert "Nothing used" in empty.text
     assert empty.file is None
     assert empty.private
     for text in ("0", "91", "many", "-3", "9" * 30):

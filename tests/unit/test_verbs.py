@@ -192,9 +192,9 @@ async def test_new_says_what_happens() -> None:
     assert "A new conversation" in (await told("new", call(database, "  My \n title " + "x" * 200))).text
     assert len(database.calls[0][1]["title"]) == 80
     for title, shown in (
-        ("Trip to Porto", "Porto**. I keep"),
-        ("Porto!", "Porto&#33;** I keep"),
-        ("", "conversation. I keep"),
+        ("Trip to Porto", "Porto**. I still know"),
+        ("Porto!", "Porto&#33;** I still know"),
+        ("", "conversation. I still know"),
     ):
         assert shown in (await told("new", call(database, title))).text
     nothing = Canned(new_session={"messages": 0, "session_id": 2})
@@ -226,9 +226,9 @@ async def test_in_a_group_help_is_short_and_start_promises_what_is_so_there() ->
 @pytest.mark.parametrize("off", [{"memory": "off"}, {"paused_until": "2026-11-22T13:03:00+00:00"}])
 def test_the_card_does_not_say_that_memory_works_while_it_rests(off: dict[str, Any]) -> None:
     now = decode_row(Controls, CONTROLS)
-    assert "- this chat uses what I know; this chat teaches me" in in_words(call(), now)
+    assert "- I use what I know in this chat; I learn from this chat" in in_words(call(), now)
     rests = in_words(call(), decode_row(Controls, CONTROLS | off))
-    assert "- once memory is on again, this chat uses what I know; this chat teaches me" in rests
+    assert "- once memory is on again: I use what I know in this chat; I learn from this chat" in rests
 
 
 async def test_stop_says_something_only_when_there_was_nothing() -> None:
@@ -277,7 +277,7 @@ async def test_memory_lists_with_numbers_and_shows_texts_as_they_are() -> None:
     shown = format_reply(done.text)[0].text
     assert "#12 likes *tea* `x` [y](z)" in shown
     assert "◆ uses tabs" in shown
-    assert "1 waits for your tap" in shown
+    assert "1 waiting for your tap" in shown
     assert done.private
 
 
@@ -318,7 +318,7 @@ async def test_memory_opens_nothing_that_has_no_number_here() -> None:
 
 
 async def test_memory_of_nobody() -> None:
-    assert "nothing yet" in (await told("memory", call(Canned(list_memories=known(space_id=None))))).text
+    assert "anything yet" in (await told("memory", call(Canned(list_memories=known(space_id=None))))).text
 
 
 async def pressing(data: str, made: ChatContext) -> ButtonReply:
@@ -496,15 +496,15 @@ def test_literal_markdown_shows_just_the_text(text: str) -> None:
     ("capture", "own", "shown", "named"),
     [
         ("auto", "on", "on – I learn as we talk", False),
-        ("tags", "off", "off – I learn nothing", False),
+        ("tags", "off", "off – I don't learn anything", False),
         (
             "ask",
             "on",
-            "ask – what I learn waits for your tap (RELAY_CAPTURE is ask where I run; your own choice is on)",
+            "ask – I ask before I remember something (RELAY_CAPTURE is ask; your own choice is on)",
             True,
         ),
-        ("off", "on", "off – I learn nothing (RELAY_CAPTURE is off where I run; your own choice is on)", True),
-        ("off", "off", "off – I learn nothing", False),
+        ("off", "on", "off – I don't learn anything (RELAY_CAPTURE is off; your own choice is on)", True),
+        ("off", "off", "off – I don't learn anything", False),
     ],
 )
 async def test_settings_say_what_holds_where_the_installation_allows_less(
@@ -517,4 +517,4 @@ async def test_settings_say_what_holds_where_the_installation_allows_less(
     assert ("RELAY_CAPTURE" in said) is named
     guest = (await told("settings", replace(asked, admin=False))).text
     assert "RELAY_CAPTURE" not in guest
-    assert ("more is not allowed here" in guest) is named
+    assert ("this installation doesn't allow more" in guest) is named

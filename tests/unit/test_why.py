@@ -81,7 +81,7 @@ def test_everything_that_went_in_is_told() -> None:
         "2026-10-01 08:00, Ada: “my tea is green”",
         "tools: searched memory\n",
         "left out of the prompt: 28 facts (3 longer than the whole budget, 25 no room) and 4 recent messages",
-        "memory: changes at once",
+        "memory: changes take effect at once",
         "#12 likes tea",
         "soul 900, memory 1,200, message 45",
         "4,300 in (3,900 from the cache, 300 written to it), 210 out; about $0.0034",
@@ -96,14 +96,14 @@ def test_times_are_in_the_readers_own_zone() -> None:
 
 def test_an_answer_whose_record_was_dropped() -> None:
     shown = text(found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[]) | {"prompt": {}})
-    assert "What went into it is not kept any more." in shown
+    assert "I no longer have the details of this answer." in shown
     assert "soul" not in shown
     assert "Counted:" in shown
 
 
 def test_a_record_of_another_form_is_as_if_it_was_dropped() -> None:
     for odd in ({"soul": "x"}, {"soul": 1, "memories": {}}, {"soul": 1, "tokens": [3]}, 7):
-        assert "is not kept any more" in text(found() | {"prompt": odd})
+        assert "no longer have the details of this answer" in text(found() | {"prompt": odd})
 
 
 def test_an_answer_of_which_little_is_known() -> None:
@@ -117,10 +117,10 @@ def test_an_answer_of_which_little_is_known() -> None:
         "recalled: nothing",
         "tools: none",
         "Facts: none",
-        "not noted",
+        "not recorded",
     ):
         assert words in shown
-    assert "not noted" in shown
+    assert "not recorded" in shown
     assert "left out of the prompt: nothing" in shown
     assert "no price known for offline" in shown
 
@@ -130,9 +130,9 @@ def test_an_answer_of_which_little_is_known() -> None:
     [
         (
             {"tainted": True, "prompt": {"tainted_by": ["message", "tool", "news"]}},
-            "held words of others; a tool brought",
+            "contained other people's words; a tool brought",
         ),
-        ({"tainted": True}, "(words of others were in it)"),
+        ({"tainted": True}, "(it contained other people’s words)"),
         ({"prompt": {"learning": "ask"}}, "as you chose in /settings"),
         ({"prompt": {"learning": "off"}, "tainted": True}, "learning was off"),
     ],
@@ -166,7 +166,7 @@ def test_a_button_fits_telegram_and_the_longest_explanation_one_message() -> Non
 
 def test_what_was_lent_is_a_number_to_others_and_marked_for_the_lender() -> None:
     group = {"kind": "group", "owner_id": None, "chat_id": -5}
-    assert "Facts: none and 3 that somebody lent" in text(found(space=group, memories=[], hidden=3))
+    assert "Facts: none and 3 that someone lent" in text(found(space=group, memories=[], hidden=3))
     assert "Ada: likes tea (yours, lent)" in text(found(space=group, memories=[memory(4, lent=True)]))
 
 
@@ -225,7 +225,7 @@ async def test_a_tap_forgets_as_the_command_does() -> None:
         why=found(),
         change_memory={"changes": [], "failed": [{"tag": "forget", "text": "tea", "failed": "nothing matches"}]},
     )
-    assert "not yours to forget" in (await press_button(call(database), "yf:7:12:1")).toast
+    assert "That isn't yours to forget" in (await press_button(call(database), "yf:7:12:1")).toast
 
 
 async def test_a_lent_fact_is_forgotten_in_its_owners_space() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relay.commands.memory.change import clean_wording
-from relay.surfaces.chat.memory.forgetting import copied
+from relay.surfaces.chat.memory.forgetting import as_code
 from relay.surfaces.telegram.formatting.format import format_reply
 
 
@@ -21,7 +21,7 @@ from relay.surfaces.telegram.formatting.format import format_reply
     ],
 )
 def test_the_wording_is_shown_as_it_is_and_copied_by_a_tap(content: str, kind: str) -> None:
-    (message,) = format_reply(f"✎ #4 – reply with the new wording of:\n{copied(content)}")
+    (message,) = format_reply(f"✎ #4 – reply with the new wording of:\n{as_code(content)}")
     (entity,) = message.entities
     assert entity["type"] == kind
     assert message.text.startswith("✎ #4 – ")

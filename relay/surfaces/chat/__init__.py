@@ -1,4 +1,6 @@
-"""How a chat shows commands, in Telegram and at a terminal. Importing this package declares all handlers."""
+"""Renders commands in a chat: in Telegram and at a terminal. Importing this package declares all handlers."""
+
+# ruff: noqa: F401
 
 from relay.commands.registry import COMMANDS
 from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS
@@ -19,35 +21,4 @@ from relay.surfaces.chat.preferences import preferences, tags
 from relay.surfaces.chat.session import session, settings, status, usage, voice
 from relay.surfaces.chat.soul import persona, soul
 
-__all__ = [
-    "ANSWERS",
-    "BUTTONS",
-    "COMMANDS",
-    "HANDLERS",
-    "browse",
-    "consolidation",
-    "controls",
-    "decisions",
-    "digest",
-    "erase",
-    "export",
-    "forgetting",
-    "groups",
-    "invites",
-    "people",
-    "persona",
-    "preferences",
-    "private",
-    "remember",
-    "search",
-    "session",
-    "sessions",
-    "settings",
-    "soul",
-    "status",
-    "summary",
-    "tags",
-    "usage",
-    "voice",
-    "why",
-]
+__all__ = ["ANSWERS", "BUTTONS", "COMMANDS", "HANDLERS"]

@@ -1,4 +1,4 @@
-"""Buttons as typed values. Their data stays in chats for years: codes and formats never change.
+"""Buttons as typed values. Button data stays in chats for years, so codes and formats never change.
 
 A button's data is its code and its fields, separated by colons: `VoiceChosen(7, "auto")` is `vv:7:auto`.
 """
@@ -17,7 +17,7 @@ MAX_BYTES = 64
 
 
 class Callback:
-    """What a button does when it is pressed. Subclasses are declared with `@callback`."""
+    """A button's action and its arguments. Declare subclasses with `@callback`."""
 
     code: ClassVar[str]
 
@@ -28,11 +28,11 @@ CALLBACKS: dict[str, type[Callback]] = {}
 
 @dataclass_transform(frozen_default=True)
 def callback(code: str) -> Callable[[type[Kind]], type[Kind]]:
-    """Declares a button's class under its code. Raises `ValueError` where another class has the code.
+    """Registers a button class under its code. Raises `ValueError` if the code is taken.
 
     Fields may be `int` (not negative), `bool` (as 0 and 1), `str` (without a colon), a `Literal` of texts or numbers,
-    or a class with `encode() -> str` and the class method `decode(text) -> Self | None`. Fields with a default may be
-    missing at the end, as in the data of earlier versions.
+    or a class with `encode() -> str` and the class method `decode(text) -> Self | None`. Trailing fields with a
+    default may be missing, as in the data of earlier versions.
     """
 
     def declare(kind: type[Kind]) -> type[Kind]:
@@ -46,7 +46,7 @@ def callback(code: str) -> Callable[[type[Kind]], type[Kind]]:
 
 
 def encode(one: Callback) -> str:
-    """A button's data. Raises `ValueError` where it would have more than 64 bytes."""
+    """Returns a button's data. Raises `ValueError` if it is longer than 64 bytes."""
     data = ":".join([one.code, *(_encode(getattr(one, name)) for name in _types(one.code))])
     if len(data.encode()) > MAX_BYTES:
         raise ValueError(f"a button's data has more than {MAX_BYTES} bytes: {data}")
@@ -54,7 +54,7 @@ def encode(one: Callback) -> str:
 
 
 def decode(data: str) -> Callback | None:
-    """The callback that a button's data stands for; None for what no button of this version holds."""
+    """Returns the callback in a button's data; None if this version has no such button."""
     code, *parts = data.split(":")
     kind = CALLBACKS.get(code)
     if kind is None:
@@ -69,7 +69,7 @@ def decode(data: str) -> Callback | None:
 
 @cache
 def _types(code: str) -> dict[str, Any]:
-    """The fields of a callback class in order, with their types."""
+    """Returns the fields of a callback class in order, with their types."""
     kind: Any = CALLBACKS[code]
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}
@@ -82,7 +82,7 @@ def _encode(value: Any) -> str:
 
 
 def _decode(kind: Any, text: str) -> Any:
-    """A part of the data as its field's type; None where it does not fit."""
+    """Parses one part of the data as its field's type; None if it does not fit."""
     if get_args(kind) and get_origin(kind) is not None:
         return next((choice for choice in get_args(kind) if str(choice) == text), None)
     if kind is bool:

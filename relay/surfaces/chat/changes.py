@@ -1,4 +1,4 @@
-"""What memory did, in words and buttons. Pure."""
+"""Renders memory changes as text and buttons. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relay.surfaces.chat.memory_buttons import (
     CloseChanges,
     DecideChange,
     EditMemory,
-    ForgetAllMeant,
+    ForgetCandidates,
     KeepAnswer,
     OpenChanges,
 )
@@ -20,23 +20,23 @@ from relay.surfaces.chat.reply import NOTHING, button
 
 BUTTON = 40
 CANDIDATES = 250
-"""Characters for all that a forgetting may mean, on the line under an answer."""
+"""Characters for all candidates together, on the line under an answer."""
 MOST_MATCH = 10
-"""Of so many it is asked at most (`relay.forget_memory`)."""
+"""`relay.forget_memory` proposes at most this many candidates."""
 IN_A_ROW = 5
-ABOUT_CHANGES = (OpenChanges, CloseChanges, DecideChange, EditMemory, KeepAnswer, ForgetAllMeant)
+ABOUT_CHANGES = (OpenChanges, CloseChanges, DecideChange, EditMemory, KeepAnswer, ForgetCandidates)
 NONE = "✖ None of these"
 WHICH = "🧠 Which one should I forget?"
 
 
 def first_rows(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Button]]:
-    """The buttons under a new answer: which one to forget is asked at once, the rest opens behind one button."""
+    """Returns the buttons under a new answer: candidates to forget at once, the rest behind one button."""
     rest = [one for one in changes if not asks_which(one, changes)]
     return [*choice_rows(changes), *closed_row(rest, turn_id, keeps)]
 
 
 def choice_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
-    """A button for each memory that a forgetting may mean, by its number in the text, and one for none of them."""
+    """Returns a button for each candidate, by its number in the text, and one for none of them."""
     asked = candidates(changes)
     if not asked:
         return []
@@ -46,23 +46,21 @@ def choice_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
 
 
 def choice_text(changes: Sequence[MemoryChange], more: bool, named: bool) -> str:
-    """The memories that a forgetting may mean, by number, as Markdown. `more`: others match, too. `named`: with the
-    people whom they are about."""
+    """Lists the candidates by number (Markdown). `more`: others match too. `named`: say whom each is about."""
     lines = [WHICH, ""]
     for number, one in enumerate(candidates(changes), 1):
         subject = f"{shorten(one.subject, 30)}: " if named and one.subject else ""
         lines.append(f"- **{number}** · {escape_markdown(shorten(subject + one.content))}")
-    return "\n".join([*lines, "", "There are more: be more exact to find those."] if more else lines)
+    return "\n".join([*lines, "", "There are more. Use more exact words to find them."] if more else lines)
 
 
 def candidates(changes: Sequence[MemoryChange]) -> list[MemoryChange]:
-    """What a forgetting may mean, several at least; empty when nothing is left to choose."""
+    """Returns the memories that `forget` may refer to: two or more, or none if nothing is left to choose."""
     return [change for change in changes if asks_which(change, changes)][:MOST_MATCH]
 
 
 def closed_row(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Button]]:
-    """The button that opens what can be decided about a turn's changes, where there are any, and the one that keeps its
-    answer (`keeps`)."""
+    """Returns the button that opens a turn's changes, if there are any, and the one that keeps its answer (`keeps`)."""
     row = []
     if changes:
         pending = any(change.status == "pending" for change in changes)
@@ -73,24 +71,24 @@ def closed_row(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = Fals
 
 
 def memory_line(changes: Sequence[MemoryChange], failed: Sequence[Failure]) -> str:
-    """One small line about what memory did, and what it was asked but did not do."""
-    told = [change_line(change) for change in changes if not asks_which(change, changes)]
+    """Describes on one line what memory did, and what it could not do."""
+    parts = [change_line(change) for change in changes if not asks_which(change, changes)]
     if asked := candidates(changes):
         length = min(60, CANDIDATES // len(asked))
         numbered = "  ".join(f"{number} {shorten(one.content, length)}" for number, one in enumerate(asked, 1))
-        told.insert(0, f"{WHICH} {numbered}")  # first, since a long line is cut at its end
-    told.extend(f"⚠️ {failure_line(failure)}" for failure in failed)
-    return " · ".join(told)
+        parts.insert(0, f"{WHICH} {numbered}")  # first, since a long line is cut at its end
+    parts.extend(f"⚠️ {failure_line(failure)}" for failure in failed)
+    return " · ".join(parts)
 
 
 def asks_which(change: MemoryChange, changes: Sequence[MemoryChange]) -> bool:
-    """Whether a change is one of several that its words may have meant."""
+    """Whether a change is one of several candidates for the same request."""
     waiting = [c for c in changes if c.action == "forget" and c.status == "pending"]
     return change in waiting and len(waiting) > 1
 
 
 def change_line(change: MemoryChange) -> str:
-    """What happened to one memory, in words."""
+    """Describes one change and its present state."""
     content = shorten(change.content)
     match change.action, change.status:
         case _, "undone":
@@ -98,17 +96,18 @@ def change_line(change: MemoryChange) -> str:
         case _, "discarded":
             return f"✖ Discarded: {content}"
         case "forget", "pending":
-            return f"🧠 Forget “{content}”? It waits for your tap"
+            return f"🧠 Forget “{content}”? Waiting for your tap"
         case "supersede" | "merge", "pending":
-            return f"🧠 To remember: {content} (instead of: {shorten(change.before or '', 60)}). It waits for your tap"
+            return f"🧠 To remember: {content} (instead of: {shorten(change.before or '', 60)}). Waiting for your tap"
         case _, "pending":
-            return f"🧠 To remember: {content}. It waits for your tap"
+            return f"🧠 To remember: {content}. Waiting for your tap"
     return done_line(change)
 
 
 def done_line(change: MemoryChange) -> str:
-    """What a change did, whatever became of it since."""
+    """Describes what a change did, even if it was undone since."""
     content = shorten(change.content)
+    was = f" (was: {shorten(change.before, 60)})" if change.before and change.before != change.content else ""
     match change.action:
         case "forget":
             return f"🧠 Forgot: {content}"
@@ -117,57 +116,51 @@ def done_line(change: MemoryChange) -> str:
         case "unpin":
             return f"📌 Unpinned: {content}"
         case "archive":
-            return f"🗄 Put away: {content}"
-        case "restore" if change.before and change.before != change.content:
-            return f"🧠 Restored: {content} (was: {shorten(change.before, 60)})"
+            return f"🗄 Archived: {content}"
         case "restore":
-            return f"🧠 Restored: {content}"
-        case "refresh" | "supersede" | "merge" if change.before and change.before != change.content:
-            return f"🧠 Updated: {content} (was: {shorten(change.before, 60)})"
+            return f"🧠 Restored: {content}{was}"
+        case "refresh" | "supersede" | "merge" if was:
+            return f"🧠 Updated: {content}{was}"
         case "refresh":
-            return f"🧠 Knew already: {content}"
+            return f"🧠 Already knew: {content}"
     return f"{'◆ Kept' if change.kind == 'learning' else '🧠 Learned'}: {content}"
 
 
 def failure_line(failure: Failure) -> str:
-    """Why memory did not do what it was asked."""
-    verbs = {"learn": "Not learned", "forget": "Not forgotten", "remember": "Not kept"}
+    """Says why memory could not do something."""
+    verbs = {"learn": "Not learned", "forget": "Not forgotten", "remember": "Not saved"}
     return f"{verbs.get(str(failure.tag).lower(), 'Not done')} ({failure.failed}): {shorten(failure.text, 60)}"
 
 
 def changes_keyboard(
     changes: Sequence[MemoryChange], turn_id: int, opened: bool, keeps: bool = False
 ) -> list[list[Button]]:
-    """The buttons under an answer: closed, one button; opened, what can be decided about each change."""
+    """Returns the buttons under an answer: one while closed; when opened, those for each change."""
     if not opened:
         return closed_row(changes, turn_id, keeps)
     rows: list[list[Button]] = []
-    spared = [change for change in changes if change.action == "forget" and change.status == "discarded"]
+    unforgotten = [change for change in changes if change.action == "forget" and change.status == "discarded"]
     for change in changes:
         content = shorten(change.content, BUTTON)
         if change.status == "pending":
             verb = "🗑 Forget" if change.action == "forget" else "✅ Keep"
-            rows.append(
-                [
-                    button(f"{verb}: {content}", DecideChange(change.id, "k")),
-                    button("✖ Discard", DecideChange(change.id, "x")),
-                ]
-            )
+            keep = button(f"{verb}: {content}", DecideChange(change.id, "k"))
+            rows.append([keep, button("✖ Discard", DecideChange(change.id, "x"))])
         elif change.status == "applied":
             rows.append([button(f"↩ Undo: {content}", DecideChange(change.id, "u"))])
             if change.action not in ("forget", "archive"):
                 rows[-1].append(button("✎ Edit", EditMemory(change.memory_id)))
-        elif change not in spared:
+        elif change not in unforgotten:
             rows.append([button(change_line(change)[:60], NOTHING)])
-    if spared:
-        which = shorten(spared[0].content, BUTTON) if len(spared) == 1 else f"{len(spared)} of these"
+    if unforgotten:
+        which = shorten(unforgotten[0].content, BUTTON) if len(unforgotten) == 1 else f"{len(unforgotten)} of these"
         rows.append([button(f"✖ Not forgotten: {which}", NOTHING)])
     rows.append([button("‹ Close", CloseChanges(turn_id))])
     return rows
 
 
 def other_rows(rows: Rows, *kinds: type[Callback]) -> list[list[Button]]:
-    """The rows of buttons of a message without those of some kinds; without any kind, those about changes."""
+    """Returns a message's rows of buttons without those of these kinds (by default, those about changes)."""
     return [list(row) for row in rows if not any(_is_one(button, kinds) for button in row)]
 
 

@@ -1,4 +1,4 @@
-"""What a chat handler is given: the command's context, and the message that asks."""
+"""The input of a chat handler: the command's context and the message."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class RepliedMessage:
-    """The message that is replied to."""
+    """The message that this one replies to."""
 
     message_id: int
     text: str
-    """Its text or caption; empty: there is none."""
+    """Its text or caption."""
     author_id: int | None
     sent_at: int
     """Unix time; 0: unknown."""
@@ -34,21 +34,21 @@ class RepliedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The message that asks, or the one under which the button hangs."""
+    """The message with the command, or the one above the button."""
 
     message_id: int = 0
     text: str = ""
-    """All of it, with the command."""
+    """The whole text, command included."""
     sent_at: int = 0
     """Unix time; 0: unknown."""
     document: Document | None = None
     quote: str = ""
-    """The part of another message that was selected to reply to."""
+    """The selected part of the message that this one replies to."""
     replied: RepliedMessage | None = None
     rows: Rows = ()
     """The rows of buttons under it."""
     forum: bool = False
-    """Its chat is a forum."""
+    """Whether its chat is a forum."""
     chat_title: str = ""
 
     @property
@@ -65,8 +65,8 @@ class ChatContext(CommandContext):
     """A command's context in a chat, in Telegram or at a terminal."""
 
     text: str
-    """What follows the command; of the answer to a question, all of it."""
+    """The text after the command; in the reply to a question, the whole text."""
     messenger: Messenger
     """The chat's server, to be asked about people and files."""
     said: Said = NOTHING_SAID
-    """The message that asks, or under which the button hangs."""
+    """The message with the command, or the one above the button."""

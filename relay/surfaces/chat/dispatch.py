@@ -1,4 +1,4 @@
-"""Runs chat handlers by a command's name, a button's data or a question's word. A refusal becomes a reply."""
+"""Runs the handler of a command, a button or a question. A refusal becomes a reply."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS, PRIVATE
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 
-TOO_OLD = ButtonReply("This button does nothing any more.")
+TOO_OLD = ButtonReply("This button no longer works.")
 
 
 async def run_command(call: ChatContext, name: str) -> CommandReply:
-    """Runs a command by its name, with `call.text` as its words."""
+    """Runs a command by name, with `call.text` as its arguments."""
     command = COMMANDS.get(name)
     if command is None or "chat" not in command.surfaces:
         return CommandReply(f"I don't know /{escape_markdown(name)}. /help lists what I can do.", refused=True)
     if command.admin and not call.admin:
         return CommandReply(ADMINS_ONLY, refused=True)
-    reply = await _refusable(call, HANDLERS[name](call))
+    reply = await _or_refusal(call, HANDLERS[name](call))
     return replace(reply, private=True) if name in PRIVATE else reply
 
 
 async def hear_answer(call: ChatContext, word: str, number: int) -> CommandReply:
-    """Hands the reply to a question to whoever asked it."""
-    return await _refusable(call, ANSWERS[word](call, number))
+    """Handles the reply to a question."""
+    return await _or_refusal(call, ANSWERS[word](call, number))
 
 
 async def press_button(call: ChatContext, data: str) -> ButtonReply:
-    """Does what the button with this data says, which may be of another version, or forged."""
+    """Runs a button. Its data may be of another version, or forged."""
     pressed = decode(data)
     if pressed is None:
         return ButtonReply() if data.split(":")[0] == NOTHING else TOO_OLD
@@ -43,7 +43,7 @@ async def press_button(call: ChatContext, data: str) -> ButtonReply:
         return ButtonReply(refusal.told_to(call.operator))
 
 
-async def _refusable(call: ChatContext, work: Awaitable[CommandReply]) -> CommandReply:
+async def _or_refusal(call: ChatContext, work: Awaitable[CommandReply]) -> CommandReply:
     try:
         return await work
     except CommandRefused as refusal:

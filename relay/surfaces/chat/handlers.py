@@ -1,4 +1,4 @@
-"""The registers of chat handlers: which shows a command, which a button runs, which hears the answer to a question."""
+"""The registry of chat handlers for commands, buttons and replies to questions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Press = Callable[[ChatContext, Pressed], Awaitable[ButtonReply]]
 
 HANDLERS: dict[str, Show] = {}
 PRIVATE: set[str] = set()
-"""The commands whose every reply is for the person alone."""
+"""Commands whose replies only the person may see."""
 BUTTONS: dict[str, Press[Any]] = {}
 CONFIRMING: set[str] = set()
-"""The codes of buttons that answer a question with yes; where several hang under a message, the first does."""
+"""Codes of buttons that say yes; the first one under a message counts."""
 ANSWERS: dict[str, Hear] = {}
 
 
 def shows(name: str, *, private: bool = False) -> Callable[[Show], Show]:
-    """Declares how a chat shows a command. `private`: its replies are for the person alone, refusals included."""
+    """Registers a command's handler. `private`: only the person may see its replies, refusals included."""
 
     def declare(show: Show) -> Show:
         HANDLERS[name] = show
@@ -36,26 +36,27 @@ def shows(name: str, *, private: bool = False) -> Callable[[Show], Show]:
     return declare
 
 
-def pressed(kind: type[Pressed], *, confirms: bool = False) -> Callable[[Press[Pressed]], Press[Pressed]]:
-    """Declares what a button does, by its callback class.
+def pressed(*kinds: type[Pressed], confirms: bool = False) -> Callable[[Press[Pressed]], Press[Pressed]]:
+    """Registers the handler of buttons, by their callback classes.
 
-    It must check who presses and what the data says: data can be forged, and years old. Running it twice must do no
-    harm. `confirms`: the first button of this kind under a message does what was asked; `--yes` presses it.
+    It must check who presses the button and validate the data, which can be forged or years old. Running it twice must
+    do no harm. `confirms`: the button says yes to the command's question; `--yes` presses it.
     """
 
     def declare(run: Press[Pressed]) -> Press[Pressed]:
-        if kind.code in BUTTONS:
-            raise ValueError(f"two handlers for the button {kind.code}")
-        BUTTONS[kind.code] = run
-        if confirms:
-            CONFIRMING.add(kind.code)
+        for kind in kinds:
+            if kind.code in BUTTONS:
+                raise ValueError(f"two handlers for the button {kind.code}")
+            BUTTONS[kind.code] = run
+            if confirms:
+                CONFIRMING.add(kind.code)
         return run
 
     return declare
 
 
 def answers(word: str) -> Callable[[Hear], Hear]:
-    """Declares who hears the reply to a question that `question(word, …)` begins."""
+    """Registers the handler of replies to a question that begins with `question(word, …)`."""
 
     def declare(run: Hear) -> Hear:
         ANSWERS[word] = run

@@ -1,4 +1,4 @@
-"""Addresses of messages in Telegram."""
+"""Links to messages in Telegram."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from relay.memory.rows.memories import Posted
 from relay.memory.rows.upkeep.erasure import MessageLeft
 
 SUPERGROUP = -1_000_000_000_000
-"""Ids below are supergroups', the only chats whose messages have addresses."""
+"""Ids below are supergroups', the only chats whose messages have links."""
 
 
 def link_to(posted: Posted | MessageLeft | None, topic_id: int | None) -> str:
-    """The address of a message that stands in a chat; empty where Telegram has none."""
+    """Returns a link to a message; empty if Telegram has none."""
     if not posted or not posted.message_id or posted.chat_id >= SUPERGROUP:
         return ""
     topic = f"{topic_id}/" if topic_id else ""

@@ -1,4 +1,4 @@
-"""The buttons of the memory subject, as typed values. Their data stays in chats: codes and fields never change."""
+"""The buttons about memory. Their data stays in chats, so codes and fields never change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from relay.memory.rows.memories import MemoryFilter
 from relay.surfaces.chat.callbacks import Callback, callback
 
 WORDS = 32
-"""Bytes of a search: what a button's data has room for."""
+"""Bytes of a search that fit into a button's data."""
 LAST_PAGE = 999_999
 CHOSEN = {
     "a": MemoryFilter(),
@@ -30,17 +30,17 @@ CHOSEN = {
     "p": MemoryFilter(pinned=True),
     "z": MemoryFilter(past=True),
 }
-"""The filters of a list, by the letters that stand for them in buttons."""
+"""The filters of a list, by their letters in buttons."""
 
 
 def page_in(text: str) -> int:
-    """The page that a text names, from 1; the first where it names none."""
+    """Parses a page number from 1; anything else is the first page."""
     return min(max(parse_number(text) or 1, 1), LAST_PAGE)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of a list is shown: a filter (one of CHOSEN, `u` with a person's id, `w` for words) and a page from 1."""
+    """A page of a filtered list: a filter (one of CHOSEN, `u` with a person's id, `w` for words) and a page from 1."""
 
     chosen: str = "a"
     page: int = 1
@@ -48,7 +48,7 @@ class View:
 
     @classmethod
     def decode(cls, text: str) -> View:
-        """The view that a button's data names; the beginning of everything when it names none."""
+        """Parses a button's data; anything unknown is the first page of everything."""
         chosen, _, rest = text.partition(".")
         page, _, words = rest.partition(".")
         if chosen not in CHOSEN and not re.fullmatch(r"u[0-9]{1,18}", chosen) and (chosen != "w" or not words):
@@ -59,7 +59,7 @@ class View:
 
     @classmethod
     def search(cls, text: str) -> View:
-        """A search for as many of these words as a button's data can carry."""
+        """Searches for as many of these words as fit into a button's data."""
         text = " ".join(text.replace(":", " ").split())
         words = text.encode("utf-8", "ignore")[:WORDS].decode("utf-8", "ignore").strip()
         if len(words) < len(text) and text[len(words)] != " ":
@@ -67,12 +67,12 @@ class View:
         return cls("w", 1, words) if words else cls()
 
     def encode(self) -> str:
-        """As it stands in a button's data."""
+        """Returns its form in a button's data."""
         return f"{self.chosen}.{self.page}" + (f".{self.words}" if self.words else "")
 
     @property
     def filter(self) -> MemoryFilter:
-        """The memories that it shows."""
+        """The filter of the memories to show."""
         if self.chosen == "w":
             return MemoryFilter(words=self.words)
         return CHOSEN[self.chosen] if self.chosen in CHOSEN else MemoryFilter(subject_id=int(self.chosen[1:]))
@@ -80,25 +80,33 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class HistoryView:
-    """A page of changes: all of them, or those that wait for a tap."""
+    """A page of changes: all of them, or those waiting for a tap."""
 
     waiting: bool = False
     page: int = 1
 
     @classmethod
     def decode(cls, text: str) -> HistoryView:
-        """The view that a button's data names (`a.1`, `w.2`); the first page of all changes when it names none."""
+        """Parses a button's data (`a.1`, `w.2`); anything unknown is the first page of all changes."""
         kind, _, page = text.partition(".")
         return cls(kind == "w", page_in(page))
 
     def encode(self) -> str:
-        """As it stands in a button's data."""
+        """Returns its form in a button's data."""
         return f"{'w' if self.waiting else 'a'}.{self.page}"
+
+
+@dataclass(frozen=True)
+class MemoryCallback(Callback):
+    """A button on a memory's card; `view` leads back to the list."""
+
+    memory_id: int
+    view: View
 
 
 @callback("ml")
 class ListMemories(Callback):
-    """A page of what is known. Space 0 is one's own."""
+    """Shows a page of the memories. Space 0 is one's own."""
 
     space_id: int
     view: View
@@ -106,62 +114,44 @@ class ListMemories(Callback):
 
 @callback("mb")
 class ListPeople(Callback):
-    """The people of a group, to choose one."""
+    """Shows the people of a group, to choose one."""
 
     space_id: int
 
 
 @callback("mo")
-class OpenMemory(Callback):
-    """One memory, opened from a list."""
-
-    memory_id: int
-    view: View
+class OpenMemory(MemoryCallback):
+    """Opens a memory from a list."""
 
 
 @callback("mw")
-class TraceMemory(Callback):
-    """Where a memory came from."""
-
-    memory_id: int
-    view: View
+class TraceMemory(MemoryCallback):
+    """Shows where a memory came from."""
 
 
 @callback("mp")
-class PinMemory(Callback):
-    """Pins a memory."""
-
-    memory_id: int
-    view: View
+class PinMemory(MemoryCallback):
+    """Pins a memory: it comes first in every prompt."""
 
 
 @callback("mq")
-class UnpinMemory(Callback):
+class UnpinMemory(MemoryCallback):
     """Unpins a memory."""
-
-    memory_id: int
-    view: View
 
 
 @callback("mf")
-class ForgetMemory(Callback):
-    """Forgets a memory."""
-
-    memory_id: int
-    view: View
+class ForgetMemory(MemoryCallback):
+    """Forgets a memory; the same page has a button that undoes it."""
 
 
 @callback("mr")
-class RestoreMemory(Callback):
-    """Brings back a memory that was put away or replaced."""
-
-    memory_id: int
-    view: View
+class RestoreMemory(MemoryCallback):
+    """Restores a memory that was archived or replaced."""
 
 
 @callback("mh")
 class ListPast(Callback):
-    """A page of one memory's changes."""
+    """Shows a page of one memory's changes."""
 
     memory_id: int
     page: int
@@ -169,7 +159,7 @@ class ListPast(Callback):
 
 @callback("mv")
 class RestoreWording(Callback):
-    """Lets a memory say again what it said before a change."""
+    """Restores a memory's wording from before a change."""
 
     memory_id: int
     change_id: int
@@ -178,7 +168,7 @@ class RestoreWording(Callback):
 
 @callback("mu")
 class UndoInCard(Callback):
-    """Undoes the last change of an opened memory."""
+    """Undoes the last change of an open memory."""
 
     change_id: int
     view: View
@@ -186,14 +176,14 @@ class UndoInCard(Callback):
 
 @callback("e")
 class EditMemory(Callback):
-    """Asks for another wording of a memory."""
+    """Asks for a new wording of a memory."""
 
     memory_id: int
 
 
 @callback("mc")
 class ListChanges(Callback):
-    """A page of a space's changes."""
+    """Shows a page of a space's changes."""
 
     space_id: int
     view: HistoryView
@@ -201,7 +191,7 @@ class ListChanges(Callback):
 
 @callback("md")
 class DecideInList(Callback):
-    """Undoes (u), keeps (k) or discards (x) a change in the list of them."""
+    """Undoes (u), keeps (k) or discards (x) a change in the list of changes."""
 
     change_id: int
     decision: Literal["u", "k", "x"]
@@ -210,7 +200,7 @@ class DecideInList(Callback):
 
 @callback("ma")
 class DecideWaiting(Callback):
-    """Keeps (k) or discards (x) all that waits."""
+    """Keeps (k) or discards (x) all waiting changes."""
 
     space_id: int
     decision: Literal["k", "x"]
@@ -218,36 +208,36 @@ class DecideWaiting(Callback):
 
 @callback("u")
 class OpenChanges(Callback):
-    """Unfolds what can be decided about a turn's changes."""
+    """Shows a button for each change of a turn."""
 
     turn_id: int
 
 
 @callback("c")
 class CloseChanges(Callback):
-    """Folds it again."""
+    """Hides those buttons again."""
 
     turn_id: int
 
 
 @callback("d")
 class DecideChange(Callback):
-    """Undoes (u), keeps (k) or discards (x) a change under an answer; n: none of those that may be meant."""
+    """Undoes (u), keeps (k) or discards (x) a change under an answer; n chooses none of the candidates."""
 
     change_id: int
     decision: Literal["u", "k", "x", "n"]
 
 
 @callback("fa")
-class ForgetAllMeant(Callback):
-    """Forgets all memories that a turn's words may have meant."""
+class ForgetCandidates(Callback):
+    """Forgets all the candidates of a turn."""
 
     turn_id: int
 
 
 @callback("fp")
 class ForgetShown(Callback):
-    """Forgets what a pattern means (y), leaves it (n), or takes the forgetting back (u)."""
+    """Forgets the memories that match a pattern (y), keeps them (n), or undoes the forgetting (u)."""
 
     turn_id: int
     decision: Literal["y", "n", "u"]
@@ -255,21 +245,21 @@ class ForgetShown(Callback):
 
 @callback("k")
 class KeepAnswer(Callback):
-    """Proposes to keep an answer as a learning."""
+    """Proposes to save an answer as a learning."""
 
     turn_id: int
 
 
 @callback("mk")
 class ShowControls(Callback):
-    """The switches of a space's memory."""
+    """Shows the switches of a space's memory."""
 
     space_id: int
 
 
 @callback("ms")
 class PressSwitch(Callback):
-    """Switches a space's memory, or pauses it for a while."""
+    """Turns a space's memory on or off, or pauses it."""
 
     space_id: int
     to: Literal["on", "off", "2h", "1d", "end"]
@@ -277,42 +267,42 @@ class PressSwitch(Callback):
 
 @callback("mt")
 class PressHere(Callback):
-    """Switches what this chat uses of memory and adds to it."""
+    """Sets whether this chat uses memory and adds to it."""
 
     to: Literal["ignore", "use", "quiet", "teach"]
 
 
 @callback("xe")
 class EraseShown(Callback):
-    """Erases what was shown."""
+    """Erases the content of a preview."""
 
     erasure_id: int
 
 
 @callback("xk")
 class KeepShown(Callback):
-    """Erases nothing of it."""
+    """Cancels an erasure."""
 
     erasure_id: int
 
 
 @callback("xf")
 class ClearFiles(Callback):
-    """Writes the database's files anew."""
+    """Rewrites the database's files."""
 
     erasure_id: int
 
 
 @callback("xp")
 class PurgeBackups(Callback):
-    """Replaces all backups by a fresh one."""
+    """Replaces all backups with a fresh one."""
 
     erasure_id: int
 
 
 @callback("nt")
 class SettleConsolidation(Callback):
-    """Does what a night found (y), or leaves it (n)."""
+    """Applies what a night proposed (y), or leaves everything as it is (n)."""
 
     consolidation_id: int
     answer: Literal["y", "n"]

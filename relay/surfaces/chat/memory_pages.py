@@ -1,11 +1,10 @@
-"""What is known, and how it changed, as pages with buttons. Pure."""
+"""Renders memories and their changes as pages with buttons. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import tzinfo
-from typing import NamedTuple
 
 from relay.core.models import Button
 from relay.core.text import escape_markdown, shorten
@@ -25,7 +24,7 @@ from relay.surfaces.chat.memory_buttons import (
     ShowControls,
     View,
 )
-from relay.surfaces.chat.reply import button
+from relay.surfaces.chat.reply import Page, button
 from relay.surfaces.chat.times import day, moment
 
 PAGE = 8
@@ -57,18 +56,11 @@ MARKS = {
     "person": "👤 ",
     "feeling": "💛 ",
 }
-ENDED = {"superseded": " (replaced)", "archived": " (put away)"}
-
-
-class Page(NamedTuple):
-    """One message: Markdown that fits it, and its buttons."""
-
-    text: str
-    rows: list[list[Button]]
+ENDED = {"superseded": " (replaced)", "archived": " (archived)"}
 
 
 def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
-    """What is known. `place`: the group whose memory it is, as “in …”; empty for one's own."""
+    """Lists memories. `place`: the group whose memory it is, as “in …”; empty for one's own."""
     space = known.space_id or 0
     found = filter_name(known, view)
     page, pages = known.offset // PAGE + 1, pages_of(known.matching)
@@ -77,21 +69,22 @@ def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
     head = f"**What I know{place}{f' · {escape_markdown(found)}' if found else ''}** ({count}{at})"
     lines = "\n".join(memory_line(row, place, zone) for row in known.memories)
     if not known.total:
-        head = f"I know nothing{place} yet. " + ("" if place else "Tell me about yourself, or use /remember.")
+        head = f"I don't know anything{place} yet. " + ("" if place else "Tell me about yourself, or use /remember.")
     elif not lines:
-        lines = "There is nothing like that."
+        lines = "Nothing here matches that."
     else:
-        lines += "\n\nA number opens it; /memory \\<words> looks for words."
+        lines += "\n\nTap a number to open it. /memory \\<words> searches."
     ids = [button(f"#{row.number}", OpenMemory(row.id, view)) for row in known.memories]
-    rows = [*by_four(ids), turning(page, pages, lambda page: ListMemories(space, replace(view, page=page)))]
-    rows += [*filters(known, view, space), below(known, space)]
+    rows = [*by_four(ids), page_buttons(page, pages, lambda page: ListMemories(space, replace(view, page=page)))]
+    rows += [*filters(known, view, space), change_buttons(known, space)]
     if place:
         rows.append([button("👤 My own memory", ListMemories(0, View()))])
-    return Page(f"{head}\n\n{lines}{waits(known.pending)}", [row for row in rows if row])
+    waiting = f"\n\n⏳ {known.pending} waiting for your tap." if known.pending else ""
+    return Page(f"{head}\n\n{lines}{waiting}", [row for row in rows if row])
 
 
 def filter_name(known: MemoryPage, view: View) -> str:
-    """What a filter shows, in words; empty when it shows everything."""
+    """Names a filter; empty if it shows everything."""
     if view.chosen == "w":
         return f"“{view.words}”"
     if view.chosen in CHOSEN:
@@ -101,7 +94,7 @@ def filter_name(known: MemoryPage, view: View) -> str:
 
 
 def memory_line(row: MemoryLine, place: str, zone: tzinfo) -> str:
-    """One memory in a list: its number, marks, the person (in a group), what it says, its date."""
+    """Renders one memory in a list: its number, marks, person (in a group), text and date."""
     marks = ("📌 " if row.pinned else "") + MARKS.get(row.kind, "")
     subject = f"{shorten(row.subject, 40)}: " if place and row.subject else ""
     until = f", until {day(row.valid_until, zone)}" if row.valid_until else ""
@@ -110,10 +103,10 @@ def memory_line(row: MemoryLine, place: str, zone: tzinfo) -> str:
 
 
 def filters(known: MemoryPage, view: View, space: int) -> list[list[Button]]:
-    """The buttons that choose, as far as there is something to choose."""
+    """Returns the filter buttons that would change something."""
     counts = {"f": known.facts, "l": known.learnings, "p": known.pinned, "z": known.past}
-    worth = [kind for kind, count in counts.items() if count and (kind in "pz" or count < known.total)]
-    shown = ["a", *worth] if worth or view.chosen != "a" else []
+    useful = [kind for kind, count in counts.items() if count and (kind in "pz" or count < known.total)]
+    shown = ["a", *useful] if useful or view.chosen != "a" else []
     rows = [[choice(kind, counts.get(kind), view, space) for kind in shown]]
     categories = {kind: known.categories.get(CHOSEN[kind].category or "") for kind in CATEGORIES}
     if view.chosen in f"l{CATEGORIES}" and sum(map(bool, categories.values())) > 1:
@@ -127,69 +120,70 @@ def filters(known: MemoryPage, view: View, space: int) -> list[list[Button]]:
 
 
 def choice(kind: str, count: int | None, view: View, space: int) -> Button:
-    """A button that chooses a filter; the present one is marked."""
+    """Returns a button that chooses a filter; the present one is marked."""
     mark = "• " if kind == view.chosen else ""
     return button(f"{mark}{NAMES[kind]}{f' {count}' if count else ''}", ListMemories(space, View(kind)))
 
 
-def below(known: MemoryPage, space: int) -> list[Button]:
-    """The ways to the changes."""
-    row = (
-        [button("🕘 Changes", ListChanges(space, HistoryView())), button("⚙️", ShowControls(space))]
-        if known.space_id
-        else []
-    )
-    return (
-        [*row, button(f"⏳ {known.pending} waiting", ListChanges(space, HistoryView(waiting=True)))]
-        if known.pending
-        else row
-    )
+def change_buttons(known: MemoryPage, space: int) -> list[Button]:
+    """Returns the buttons that lead to the changes and switches."""
+    row = []
+    if known.space_id:
+        row = [button("🕘 Changes", ListChanges(space, HistoryView())), button("⚙️", ShowControls(space))]
+    if known.pending:
+        row.append(waiting_button(known.pending, space))
+    return row
+
+
+def waiting_button(count: int, space: int) -> Button:
+    """Returns the button that lists waiting changes."""
+    return button(f"⏳ {count} waiting", ListChanges(space, HistoryView(waiting=True)))
 
 
 def people_page(known: MemoryPage, place: str) -> Page:
-    """The people of a group about whom something is known, each a button."""
+    """Lists the people of a group with memories about them, each as a button."""
     space = known.space_id or 0
     people = [
         button(f"{shorten(one.name or '?', 24)} · {one.memories}", ListMemories(space, View(f"u{one.id}")))
         for one in known.people
     ]
     pairs = [people[n : n + 2] for n in range(0, len(people), 2)]
-    text = f"**Whom I know{place}**" + ("" if people else "\n\nNobody yet.")
+    text = f"**People I know{place}**" + ("" if people else "\n\nNobody yet.")
     return Page(text, [*pairs, [button("‹ All", ListMemories(space, View()))]])
 
 
 def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> Page:
-    """The changes of a space, each with what can be decided about it."""
+    """Lists the changes of a space, with buttons to decide about them."""
     space, total = found.space_id or 0, found.pending if waiting else found.total
     page, pages = found.offset // PAGE + 1, pages_of(total)
-    what = "What waits for your tap" if waiting else "Changes"
+    what = "Waiting for your tap" if waiting else "Changes"
     head = f"**{what}{place}** ({total}{f', page {page} of {pages}' if pages > 1 else ''})"
-    lines = [
-        f"- **{number}** · {moment(change.at, zone)} · {escape_markdown(history_line(change, place))}"
-        for number, change in enumerate(found.changes, 1)
-    ]
     view = HistoryView(waiting, page)
     rows = decisions(found.changes, view)
     if waiting and total > 1:
-        rows.append(
-            [
-                button(f"✅ Keep all {total}", DecideWaiting(space, "k")),
-                button("✖ Discard all", DecideWaiting(space, "x")),
-            ]
-        )
-    rows.append(turning(page, pages, lambda page: ListChanges(space, replace(view, page=page))))
+        keep = button(f"✅ Keep all {total}", DecideWaiting(space, "k"))
+        rows.append([keep, button("✖ Discard all", DecideWaiting(space, "x"))])
+    rows.append(page_buttons(page, pages, lambda page: ListChanges(space, replace(view, page=page))))
     ways = [button("‹ What I know", ListMemories(space, View()))]
     if waiting:
         ways.append(button("🕘 All changes", ListChanges(space, HistoryView())))
     elif found.pending:
-        ways.append(button(f"⏳ {found.pending} waiting", ListChanges(space, HistoryView(waiting=True))))
+        ways.append(waiting_button(found.pending, space))
     rows.append(ways)
-    text = "\n".join(lines) or ("Nothing is waiting for your tap." if waiting else "Nothing has changed yet.")
-    return Page(f"{head}\n\n{text}", [row for row in rows if row])
+    nothing = "Nothing is waiting for your tap." if waiting else "Nothing has changed yet."
+    return Page(f"{head}\n\n{history_lines(found.changes, place, zone) or nothing}", [row for row in rows if row])
+
+
+def history_lines(changes: Sequence[PastChange], place: str, zone: tzinfo) -> str:
+    """Lists changes by number, with their times (Markdown)."""
+    return "\n".join(
+        f"- **{number}** · {moment(change.at, zone)} · {escape_markdown(history_line(change, place))}"
+        for number, change in enumerate(changes, 1)
+    )
 
 
 def history_line(change: PastChange, place: str) -> str:
-    """One change in words, with what became of it."""
+    """Describes one change and its present state."""
     subject = f"{shorten(change.subject, 30)}: " if place and change.subject else ""
     change = replace(change, content=shorten(subject + change.content))
     if change.status in ("undone", "discarded"):
@@ -198,7 +192,7 @@ def history_line(change: PastChange, place: str) -> str:
 
 
 def decisions(changes: Sequence[PastChange], view: HistoryView) -> list[list[Button]]:
-    """What a person can decide about changes, by their place in the list."""
+    """Returns the buttons that decide about changes, by their number in the list."""
     rows: list[list[Button]] = []
     undo: list[Button] = []
     for number, change in enumerate(changes, 1):
@@ -211,8 +205,8 @@ def decisions(changes: Sequence[PastChange], view: HistoryView) -> list[list[But
     return [*rows, *by_four(undo)]
 
 
-def turning(page: int, pages: int, to: Callable[[int], Callback]) -> list[Button]:
-    """The buttons that turn pages; none where there is one page only. The page's own number shows it anew."""
+def page_buttons(page: int, pages: int, to: Callable[[int], Callback]) -> list[Button]:
+    """Returns the buttons that turn pages; none for a single page. The page's own number reloads it."""
     if pages < 2:
         return []
     back = [button("«", to(1)), button("‹", to(page - 1))] if page > 1 else []
@@ -221,22 +215,17 @@ def turning(page: int, pages: int, to: Callable[[int], Callback]) -> list[Button
 
 
 def by_four(buttons: list[Button]) -> list[list[Button]]:
-    """Buttons in rows that a phone shows in full."""
+    """Arranges buttons in rows that a phone shows in full."""
     return [buttons[n : n + 4] for n in range(0, len(buttons), 4)]
 
 
-def waits(count: int) -> str:
-    """A line about what waits for a tap, if anything does."""
-    return f"\n\n⏳ {count} wait{'s' if count == 1 else ''} for your tap." if count else ""
-
-
 def pages_of(count: int) -> int:
-    """How many pages so many entries fill; one at least."""
+    """Counts the pages that this many entries fill; at least one."""
     return max(1, -(-count // PAGE))
 
 
 def within(text: str, units: int) -> str:
-    """A text cut to so many UTF-16 units, as Telegram counts."""
+    """Cuts a text to a number of UTF-16 units, as Telegram counts."""
     data = text.encode("utf-16-le", "replace")
     if len(data) <= 2 * units:
         return text

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from relay.core.errors import NotAllowed, RelayError
 from relay.core.models import Button, Export, File, Rows
@@ -15,67 +16,93 @@ from relay.surfaces.chat.context import ChatContext
 
 @dataclass(frozen=True, slots=True)
 class CommandReply:
-    """The answer to a command: Markdown (empty: nothing), and what it changed in memory."""
+    """The reply to a command: Markdown (empty: no reply), and its changes to memory."""
 
     text: str
     changes: Sequence[MemoryChange] = ()
     failed: Sequence[Failure] = ()
     rows: Rows = ()
     private: bool = False
-    """For the person alone: in a group, it goes to their private chat."""
+    """Only the person may see it: in a group, it goes to their private chat."""
     asks: str = ""
-    """It is a question, answered by a reply to it: the field's placeholder. Its text begins as `question` makes it."""
+    """The placeholder of the reply field, if this is a question. Its text begins with `question(…)`."""
     file: File | Export | None = None
     aloud: str = ""
     """Markdown to send as a voice note."""
     refused: bool = False
-    """What was asked is not done; the text says why."""
+    """The command did nothing; the text says why."""
     result: object = None
-    """The command's result, which this shows: `--json` prints it."""
+    """The command's result; `--json` prints it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ButtonReply:
-    """What a button did: a line that pops up, and what becomes of the message it hangs under."""
+    """The reply to a button: a line that pops up, and changes to the message above the button."""
 
     toast: str = ""
     text: str | None = None
     """Replaces the message's text (Markdown), with `rows` under it."""
     rows: Rows | None = None
-    """Replace its buttons."""
+    """Replaces its buttons."""
     says: CommandReply | None = None
-    """A message of its own."""
+    """A new message."""
     result: object = None
-    """The command's result, which this shows."""
+    """The command's result."""
+
+
+class Page(NamedTuple):
+    """One message: Markdown that fits into it, and its buttons."""
+
+    text: str
+    rows: Rows
+
+    def redraw(self, toast: str = "") -> ButtonReply:
+        """Puts the page in place of the message above the button."""
+        return ButtonReply(toast, self.text, self.rows)
+
+    def reply(self, result: object) -> CommandReply:
+        """Sends the page as a private reply to a command."""
+        return CommandReply(self.text, rows=self.rows, private=True, result=result)
 
 
 NOTHING = "n"
 """The data of a button that only shows something."""
-NOT_YOURS = ButtonReply("This is not yours to decide.")
 
 
 def own(call: ChatContext, user_id: int) -> None:
-    """Raises `NotAllowed` where somebody else presses a person's own button."""
+    """Raises `NotAllowed` unless the person presses their own button."""
     if user_id != call.user_id:
         raise NotAllowed
 
 
 def question(word: str, number: int = 0) -> str:
-    """How a question begins, so that the reply to it is understood after a restart too. Where there is no word, its
-    number is a memory's id, not the number that people see."""
+    """Returns the beginning of a question, from which its reply is understood even after a restart. Without a word,
+    the number is a memory's id, not the number that people see."""
     return " ".join(part for part in ("✎", word, f"{'#' * bool(word)}{number}" if number else "") if part)
 
 
 def button(label: str, data: str | Callback) -> Button:
-    """An inline button, by its callback."""
+    """Makes an inline button."""
     return Button(label, data if isinstance(data, str) else encode(data))
 
 
-def nothing(label: str) -> Button:
-    """A button that only shows something."""
-    return Button(label, NOTHING)
+def step_rows(
+    offset: int, size: int, total: int, to: Callable[[int], Callback], labels: tuple[str, str] = ("‹ Newer", "Older ›")
+) -> list[list[Button]]:
+    """Returns a row of buttons to the pages before and after an offset; no row if there are none."""
+    row = [button(labels[0], to(max(0, offset - size)))] if offset > 0 else []
+    row += [button(labels[1], to(offset + size))] if offset + size < total else []
+    return [row] if row else []
+
+
+def wheel_rows(number: int, total: int, to: Callable[[int], Callback]) -> list[list[Button]]:
+    """Returns a row of buttons that go round in a circle of pages, from 1; no row for a single page."""
+    if total < 2:
+        return []
+    back, on = to((number - 2) % total + 1), to(number % total + 1)
+    return [[button("‹", back), button(f"{number}/{total}", NOTHING), button("›", on)]]
 
 
 def cause(call: ChatContext, error: RelayError) -> str:
-    """What went wrong (Markdown): all of it for people who run Relay, in private."""
+    """Describes an error (Markdown); in full only for admins in private."""
     return escape_sentence(error.told_to(call.operator))

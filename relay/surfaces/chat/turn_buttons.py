@@ -1,4 +1,4 @@
-"""Buttons under an answer that ask for another one. They are turns: answered in order, as messages are."""
+"""Buttons under an answer that ask for another one. They are turns, answered in order like messages."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from relay.surfaces.chat.callbacks import Callback, callback
 
 @callback("r")
 class RetryAnswer(Callback):
-    """Answer the message again."""
+    """Answers the message again."""
 
     turn_id: int
 
 
 @callback("w")
 class AnswerWithWeb(Callback):
-    """Answer the message again, with the web."""
+    """Answers the message again, with the web."""
 
     turn_id: int
 
 
 @callback("a")
 class AnswerAgain(Callback):
-    """Answer the new wording of the message, in place of the old answer."""
+    """Answers the edited message, in place of the old answer."""
 
     turn_id: int
 
@@ -31,5 +31,5 @@ CODES = tuple(one.code for one in (RetryAnswer, AnswerWithWeb, AnswerAgain))
 
 
 def is_turn_button(data: str) -> bool:
-    """Whether a button's data asks for another answer, well-formed or not."""
+    """Whether a button's data asks for another answer, even if it is malformed."""
     return data.split(":")[0] in CODES

@@ -1,4 +1,4 @@
-"""Shows digests, and whether they are sent."""
+"""Renders /digest."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.reply import CommandReply
 
-HOW = "`/digest on` sends it each night, `/digest off` ends that, `/digest now` shows the last 24 hours."
-NOTHING_WORTH_TELLING = "There was nothing in the last 24 hours that is worth a digest."
+HOW = "`/digest on` sends one each night, `/digest off` stops that, `/digest now` shows the last 24 hours."
+NOTHING_WORTH_TELLING = "Nothing in the last 24 hours was worth a digest."
 
 
 @shows("digest")
 async def digest(call: ChatContext) -> CommandReply:
-    """Turns the nightly digest of this space on or off, or shows the last day's now."""
+    """Turns this space's nightly digest on or off, or shows the last day's now."""
     word = call.text.strip().lower()
     if word == "now":
         written = await digest_now(call)
@@ -24,9 +24,9 @@ async def digest(call: ChatContext) -> CommandReply:
     choice = await digest_command(call, {"on": True, "off": False}.get(word))
     if word == "on":
         where = "to our own chat" if choice.own_chat else "here"
-        text = f"Each night I'll silently send {where} what the day brought. A day without anything brings none."
+        text = f"Each night I'll send a silent digest of the day {where}. On quiet days there won't be one."
     elif word == "off":
         text = "I won't send a digest any more."
     else:
-        text = f"{'I send a digest each night' if choice.on else 'I send no digest'}. {HOW}"
+        text = f"{'I send a digest each night' if choice.on else 'The nightly digest is off'}. {HOW}"
     return CommandReply(text, result=choice)

@@ -1,4 +1,4 @@
-"""Shows a memory or summary that a search found. Pure."""
+"""Renders memories and summaries in search results. Pure."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from relay.surfaces.chat.memory.cards import name_of, quote
 from relay.surfaces.chat.memory_pages import within
 from relay.surfaces.chat.times import day, moment
 
-CALLED = {"memory": "🧠 memory", "summary": "📋 summary"}
+LABELS = {"memory": "🧠 memory", "summary": "📋 summary"}
 
 
 def known_heading(call: ChatContext, hit: KnownHit) -> str:
-    """What a memory or summary in a list of results is, since when, about whom and from where."""
+    """Returns the heading of a memory or summary in a list of results."""
     status = hit.status if hit.status != "active" else None
     return heading(call, hit.kind, hit, hit.subject, status, hit.valid_until)
 
 
 def memory_page(call: ChatContext, found: OpenedMemory) -> str:
-    """A memory in full, with two of the messages that taught it."""
+    """Renders a memory in full, with two of its source messages."""
     status = found.status if found.status != "active" else None
     title = heading(call, "memory", found, found.subject, status, found.valid_until)
     lines = [f"**{title}**", quote(within(found.content, 2400))]
@@ -33,10 +33,10 @@ def memory_page(call: ChatContext, found: OpenedMemory) -> str:
 
 
 def summary_page(call: ChatContext, found: OpenedSummary) -> str:
-    """A summary in full, with what it covers."""
+    """Renders a summary in full, with the range it covers."""
     lines = [f"**{heading(call, 'summary', found)}**", quote(within(found.content, 2400))]
     if found.from_at and found.through_at:
-        lines.append(f"Of {found.messages} messages, until {moment(found.through_at, call.zone)}.")
+        lines.append(f"Covers {found.messages} messages until {moment(found.through_at, call.zone)}.")
     return "\n\n".join(lines)
 
 
@@ -48,8 +48,8 @@ def heading(
     status: str | None = None,
     until: datetime | None = None,
 ) -> str:
-    """What something is, since when, about whom and from where. `status`: where it is not in force."""
-    parts = [moment(known.at, call.zone), f"{CALLED[kind]} #{known.number}"]
+    """Says what a result is, its date, subject and place. `status`: if it is not active."""
+    parts = [moment(known.at, call.zone), f"{LABELS[kind]} #{known.number}"]
     if subject and call.space.kind == "group":
         parts.append(f"about {escape_markdown(shorten(subject, 40))}")
     if status:

@@ -1,4 +1,4 @@
-"""Shows what a search found, and what was said around a result."""
+"""Renders search results, and the messages around one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.history.found import known_heading, memory_page, summary_page
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory_buttons import OpenMemory, View
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 from relay.surfaces.chat.times import moment
 
 PAGE = 6
 AROUND = 3
 FARTHER = 6
-"""Messages before and after a result; and in a further step."""
+"""Messages before and after a result, and in each further step."""
 LONGEST = 420
 """Characters of one passage: a page of them fits one Telegram message."""
 MARKED = re.compile("\x02([^\x02\x03]*)\x03")
@@ -40,12 +40,12 @@ class Result:
     id: int
 
     def encode(self) -> str:
-        """A message is its number alone."""
+        """Returns the id, with a letter unless it is a message."""
         return str(self.id) if self.kind == "message" else f"{LETTERS[self.kind]}{self.id}"
 
     @classmethod
     def decode(cls, text: str) -> Result | None:
-        """None for what is no result."""
+        """Parses a button's data; None if it is no result."""
         number, named = parse_number(text), read_id(text)
         if number is not None:
             return cls("message", number)
@@ -53,7 +53,7 @@ class Result:
 
     @classmethod
     def examples(cls) -> list[Result]:
-        """One of each kind, with long ids."""
+        """Returns one of each kind, with long ids."""
         return [cls(kind, 10**17) for kind in ("message", "memory", "summary")]
 
 
@@ -86,20 +86,18 @@ class ShowBeside(Callback):
 
 @shows("search")
 async def search(call: ChatContext) -> CommandReply:
-    """Finds messages of this space and what is known in it, best first."""
+    """Searches messages, memories and summaries of this space, best match first."""
     return page(call, await run_search(call, call.text, PAGE))
 
 
 @pressed(ShowResults)
 async def turn_page(call: ChatContext, to: ShowResults) -> ButtonReply:
-    """Shows another page of the results."""
     shown = page(call, await search_page(call, to.search_id, to.offset, PAGE))
     return ButtonReply(text=shown.text, rows=shown.rows)
 
 
 @pressed(OpenResult)
 async def open_result(call: ChatContext, to: OpenResult) -> ButtonReply:
-    """Shows what was said around a message that was found; a memory or summary in full."""
     back = ShowResults(to.search_id, to.offset)
     if to.result.kind == "message":
         return await beside(call, back, to.result.id, "around")
@@ -114,13 +112,12 @@ async def open_result(call: ChatContext, to: OpenResult) -> ButtonReply:
 
 @pressed(ShowBeside)
 async def go_along(call: ChatContext, to: ShowBeside) -> ButtonReply:
-    """Shows what was said before or after the messages that are shown."""
     side: Literal["before", "after"] = "before" if to.side == "b" else "after"
     return await beside(call, ShowResults(to.search_id, to.offset), to.message_id, side)
 
 
 def page(call: ChatContext, results: SearchResults) -> CommandReply:
-    """A page of results, with its buttons (none without results)."""
+    """Renders a page of results, with its buttons."""
     found, offset, search_id = results.page, results.offset, results.search_id
     if not found.found:
         return CommandReply(nothing(results), result=results)
@@ -130,20 +127,16 @@ def page(call: ChatContext, results: SearchResults) -> CommandReply:
         heading = message_heading(call, hit) if isinstance(hit, MessageHit) else known_heading(call, hit)
         lines.append(f"**{number}** · {heading}\n{passage(hit.text)}")
     rows = [[button(str(n), OpenResult(search_id, offset, Result(hit.kind, hit.id))) for n, hit in numbered]]
-    steps = []
-    if offset > 0:
-        steps.append(button("‹ Previous", ShowResults(search_id, max(0, offset - PAGE))))
-    if offset + len(numbered) < found.total:
-        steps.append(button("More ›", ShowResults(search_id, offset + PAGE)))
-    return CommandReply("\n\n".join(lines), rows=[*rows, steps] if steps else rows, result=results)
+    rows += step_rows(offset, PAGE, found.total, lambda to: ShowResults(search_id, to), ("‹ Previous", "More ›"))
+    return CommandReply("\n\n".join(lines), rows=rows, result=results)
 
 
 def headline(results: SearchResults) -> str:
-    """How much was found, which part of it is shown, and how well it fits."""
+    """Says how much was found, which part is shown, and how well it matches."""
     found, offset = results.page, results.offset
     shown = len(found.found)
     if found.near:
-        return "**Nothing has these words**; this comes near"
+        return "**Nothing has these words**, but these come close"
     head = f"**{'More than ' if found.more else ''}{found.total:,} found**"
     if found.total > shown:
         head += f", {offset + 1}–{offset + shown}"
@@ -151,21 +144,21 @@ def headline(results: SearchResults) -> str:
 
 
 def nothing(results: SearchResults) -> str:
-    """Why nothing is shown."""
+    """Says why there are no results."""
     if results.page.total:
         return "There are no more."
     if results.page.nowhere:
         places = escape_markdown(" or ".join(results.query.places))
-        return f"I know no topic or group called {places}. in:here is this conversation."
+        return f"I don't know a topic or group called {places}. in:here is this conversation."
     if results.page.vague and results.query.words:
-        return 'Those words are in nearly every message. Try rarer ones, or put them in quotes: "as it was".'
-    return "I found nothing. Try fewer words, or other ones."
+        return 'Those words are in nearly every message. Try rarer ones, or quote the exact phrase: "like this".'
+    return "I didn't find anything. Try fewer words, or different ones."
 
 
 async def beside(
     call: ChatContext, back: ShowResults, message_id: int, side: Literal["around", "before", "after"]
 ) -> ButtonReply:
-    """Messages around, before or after one, with buttons to go on and back."""
+    """Shows the messages around, before or after one."""
     found = await messages_beside(call, back.search_id, message_id, side, AROUND if side == "around" else FARTHER)
     first, last = found.messages[0], found.messages[-1]
     lines = [f"**{escape_markdown(shorten(first.place, 80))}**"] if first.place else []
@@ -182,7 +175,7 @@ async def beside(
 
 
 def message_heading(call: ChatContext, hit: MessageHit, place: bool = True) -> str:
-    """When, by whom and where something was said; a link to it where Telegram has one."""
+    """Says when, by whom and where something was said, with a link if Telegram has one."""
     when = moment(hit.at, call.zone)
     if link := link_to(hit.posted, hit.topic_id):
         when = f"[{when}]({link})"
@@ -193,7 +186,7 @@ def message_heading(call: ChatContext, hit: MessageHit, place: bool = True) -> s
 
 
 def speaker(call: ChatContext, hit: MessageHit) -> str:
-    """Who said something, as the assistant speaks of them."""
+    """Names the author of a message, from the assistant's point of view."""
     if hit.role == "assistant":
         return "me"
     if call.space.kind == "private" and hit.user_id == call.space.owner_id:
@@ -202,7 +195,7 @@ def speaker(call: ChatContext, hit: MessageHit) -> str:
 
 
 def passage(text: str) -> str:
-    """A passage as Markdown that shows just it, with the words that match in bold."""
+    """Renders a passage verbatim as Markdown, with the matching words in bold."""
     if len(text) > LONGEST:
         text = text[: LONGEST - 1] + "…"
     pieces = MARKED.split(text)
@@ -211,7 +204,7 @@ def passage(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """A text as Markdown that shows just it, with a space at an end that had one."""
+    """Escapes a text, keeping one space at an end that had some."""
     text = text.replace("\x02", "").replace("\x03", "")
     if not text.strip():
         return " " if text else ""
@@ -219,6 +212,6 @@ def spaced(text: str) -> str:
 
 
 def strong(word: str) -> str:
-    """A word in bold, where Markdown can say so: between signs it would show its stars."""
+    """Renders a word in bold, unless signs at its ends would make Markdown show the stars."""
     shown = escape_markdown(word)
     return f"**{shown}**" if word[:1].isalnum() and word[-1:].isalnum() else shown

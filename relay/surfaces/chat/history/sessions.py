@@ -1,4 +1,4 @@
-"""Shows the sessions of a conversation."""
+"""Renders /sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relay.memory.rows.sessions import SaidWords, Session
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 from relay.surfaces.chat.times import local, moment
 
 PAGE = 6
@@ -37,12 +37,11 @@ async def sessions(call: ChatContext) -> CommandReply:
     if not word:
         return await page(call, 0)
     one = await session_numbered(call, parse_number(word) or 0)
-    return CommandReply(described(call, one), result=one)
+    return CommandReply(describe(call, one), result=one)
 
 
 @pressed(ListSessions)
 async def turn_page(call: ChatContext, to: ListSessions) -> ButtonReply:
-    """Shows another page of the list."""
     await call.require_sight()
     listed = await page(call, to.offset)
     return ButtonReply(text=listed.text, rows=listed.rows)
@@ -50,14 +49,13 @@ async def turn_page(call: ChatContext, to: ListSessions) -> ButtonReply:
 
 @pressed(OpenSession)
 async def press_session(call: ChatContext, to: OpenSession) -> ButtonReply:
-    """Shows a session's summary, its first and its last words."""
     await call.require_sight()
     one = await open_session(call, to.session_id)
-    return ButtonReply(text=described(call, one), rows=[[button("‹ Sessions", ListSessions(to.offset))]])
+    return ButtonReply(text=describe(call, one), rows=[[button("‹ Sessions", ListSessions(to.offset))]])
 
 
 async def page(call: ChatContext, offset: int) -> CommandReply:
-    """A page of the list, with its buttons."""
+    """Renders a page of the list, with its buttons."""
     found = await list_sessions(call, offset, PAGE)
     if not found.sessions:
         text = "There are no more." if found.total else "We haven't talked here yet."
@@ -67,16 +65,12 @@ async def page(call: ChatContext, offset: int) -> CommandReply:
     for number, one in numbered:
         lines.append(f"**{number}** · {title(one)}{' · now' if one.present else ''}\n{numbers(call, one)}")
     rows = [[button(str(number), OpenSession(one.id, offset)) for number, one in numbered]]
-    steps = []
-    if offset > 0:
-        steps.append(button("‹ Newer", ListSessions(max(0, offset - PAGE))))
-    if offset + PAGE < found.total:
-        steps.append(button("Older ›", ListSessions(offset + PAGE)))
-    return CommandReply("\n\n".join(lines), rows=[*rows, steps] if steps else rows, result=found)
+    rows += step_rows(offset, PAGE, found.total, ListSessions)
+    return CommandReply("\n\n".join(lines), rows=rows, result=found)
 
 
-def described(call: ChatContext, one: Session) -> str:
-    """A session's title, numbers and summary, its first and its last words."""
+def describe(call: ChatContext, one: Session) -> str:
+    """Renders a session: title, numbers, summary, first and last words."""
     lines = [f"**{title(one)}**", numbers(call, one)]
     if one.summary:
         lines.append(f"> {escape_markdown(shorten(one.summary, 1500))}")
@@ -88,14 +82,14 @@ def described(call: ChatContext, one: Session) -> str:
 
 
 def title(one: Session) -> str:
-    """A session's title; before it has one, its first words."""
+    """Returns a session's title, or its first words if it has none yet."""
     if one.title:
         return escape_markdown(shorten(one.title, 80))
     return f"“{escape_markdown(shorten(one.first.text, 50))}”" if one.first else "without a title"
 
 
 def numbers(call: ChatContext, one: Session) -> str:
-    """When a session was, and how much was said and used."""
+    """Says when a session was, how many messages it has and how many tokens it used."""
     ended = one.ended or one.began
     same_day = local(one.began, call.zone).date() == local(ended, call.zone).date()
     until = f"{local(ended, call.zone):%H:%M}" if same_day else moment(ended, call.zone)
@@ -104,7 +98,7 @@ def numbers(call: ChatContext, one: Session) -> str:
 
 
 def words(call: ChatContext, said: SaidWords) -> str:
-    """Who said what, on one line."""
+    """Quotes a message and its author on one line."""
     who = "me" if said.role == "assistant" else escape_markdown(shorten(said.name or "you", 40))
     if said.role == "user" and call.space.kind == "private" and said.user_id == call.space.owner_id:
         who = "you"

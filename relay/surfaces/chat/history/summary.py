@@ -1,4 +1,4 @@
-"""Shows the summary of a conversation and its versions."""
+"""Renders /summary."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from relay.memory.writing.summaries import LEAST_MESSAGES
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
-from relay.surfaces.chat.soul.versions import to_copy, unfit
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
+from relay.surfaces.chat.soul.versions import check_text, to_copy
 from relay.surfaces.chat.times import moment
 
 PAGE = 5
 LONGEST = 3400
-"""Characters of a summary that are shown: with its heading it fits one Telegram message, which a button can redraw."""
-HOW = "Write /summary, /summary refresh, /summary correct and the text as it should be, or /summary history."
+"""Characters of a summary to show. With its heading it fits into one Telegram message, which a button can redraw."""
+HOW = "Write /summary, /summary refresh, /summary correct <the right text>, or /summary history."
 
 
 @callback("zr")
@@ -42,7 +42,7 @@ class CorrectSummary(Callback):
 
 @callback("zp")
 class ShowSummary(Callback):
-    """Shows the present summary."""
+    """Shows the current summary."""
 
 
 @callback("zh")
@@ -61,7 +61,7 @@ class ShowVersion(Callback):
 
 @callback("zs")
 class RestoreVersion(Callback):
-    """Uses a version again, if `of` is still the present one."""
+    """Restores a version, if `of` is still the current one."""
 
     version_id: int
     of: int
@@ -90,43 +90,37 @@ async def summary(call: ChatContext) -> CommandReply:
 
 @answers("summary")
 async def corrected(call: ChatContext, version_id: int) -> CommandReply:
-    """Takes the reply to the question as the summary's new text."""
+    """Uses the reply to the question as the summary's new text."""
     return await correct(call, call.text, version_id)
 
 
 @pressed(RefreshSummary)
 async def press_refresh(call: ChatContext, _: RefreshSummary) -> ButtonReply:
-    """Writes a new summary and shows it."""
     await call.require_sight()
     done = await refresh_summary(call)
-    now = present(call, done.present)
-    return ButtonReply(failure(done), now.text, now.rows)
+    return redraw(present(call, done.present), failure(done))
 
 
 @pressed(CorrectSummary)
 async def press_correct(call: ChatContext, _: CorrectSummary) -> ButtonReply:
-    """Asks for the correction."""
     await call.require_sight()
     return ButtonReply(says=await ask(call))
 
 
 @pressed(ShowSummary)
 async def press_present(call: ChatContext, _: ShowSummary) -> ButtonReply:
-    """Shows the present summary."""
     await call.require_sight()
-    return redrawn(present(call, await read_summary(call)))
+    return redraw(present(call, await read_summary(call)))
 
 
 @pressed(ListVersions)
 async def press_history(call: ChatContext, to: ListVersions) -> ButtonReply:
-    """Shows a page of the versions."""
     await call.require_sight()
-    return redrawn(await history(call, to.offset))
+    return redraw(await history(call, to.offset))
 
 
 @pressed(ShowVersion)
 async def press_version(call: ChatContext, to: ShowVersion) -> ButtonReply:
-    """Shows one version, with a button to use it again."""
     await call.require_sight()
     found = await read_summary(call, to.version_id)
     if found.summary is None:
@@ -139,73 +133,61 @@ async def press_version(call: ChatContext, to: ShowVersion) -> ButtonReply:
 
 @pressed(RestoreVersion)
 async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
-    """Uses an older version again."""
     await call.require_sight()
     done = await restore_summary(call, to.version_id, to.of)
-    now = present(call, done.present)
-    toast = "This one is used again." if done.restored else "The summary has changed since. This is it now."
-    return ButtonReply(toast, now.text, now.rows)
+    toast = "Restored." if done.restored else "The summary has changed since. This is the current one."
+    return redraw(present(call, done.present), toast)
 
 
-def redrawn(reply: CommandReply) -> ButtonReply:
-    """A command's reply in place of the message whose button was pressed."""
-    return ButtonReply(text=reply.text, rows=reply.rows)
+def redraw(reply: CommandReply, toast: str = "") -> ButtonReply:
+    """Puts a command's reply in place of the message above the button."""
+    return ButtonReply(toast, reply.text, reply.rows)
 
 
 def failure(done: RefreshedSummary) -> str:
-    """Why there is no new summary, in a sentence; empty when there is one."""
+    """Says why there is no new summary; empty if there is one."""
     match done.outcome:
         case "written":
             return ""
         case "no_budget":
             return done.detail
         case "nothing_new":
-            return "There is nothing new to summarise yet."
+            return "There's nothing new to summarise yet."
         case "slow":
-            return "It takes longer than usual. Look again in a while: /summary"
+            return "This is taking longer than usual. Try /summary again in a while."
     why = done.detail or "I can't write it right now."
     return f"⚠️ {why} I'll try again in a while."
 
 
 def present(call: ChatContext, found: SummaryInUse) -> CommandReply:
-    """The present summary, with its buttons."""
+    """Renders the current summary, with its buttons."""
     if found.summary is None:
         rows = [[button("⟳ Write one now", RefreshSummary())]] if found.fresh >= LEAST_MESSAGES else []
         return CommandReply(NONE_YET, rows=rows, result=found)
-    rows = [
-        [
-            button("⟳ Refresh", RefreshSummary()),
-            button("✎ Correct", CorrectSummary()),
-            button("History", ListVersions(0)),
-        ]
-    ]
-    return CommandReply(version_text(call, found, found.summary), rows=rows, result=found)
+    row = [button("⟳ Refresh", RefreshSummary()), button("✎ Correct", CorrectSummary())]
+    row.append(button("History", ListVersions(0)))
+    return CommandReply(version_text(call, found, found.summary), rows=[row], result=found)
 
 
 async def history(call: ChatContext, offset: int) -> CommandReply:
-    """A page of the versions, with their buttons."""
+    """Renders a page of the versions, with their buttons."""
     found = await summary_versions(call, offset, PAGE)
     if not found.versions:
         return CommandReply(NONE_YET, result=found)
     lines = [f"**Versions of this conversation's summary** ({found.total})"]
     for one in found.versions:
-        now = ", the present one" if one.id == found.present else ""
+        now = ", current" if one.id == found.present else ""
         lines.append(f"**{one.number}** · {maker(call, one)}{now}\n{escape_markdown(shorten(one.text, 160))}")
     rows = [[button(str(one.number), ShowVersion(one.id)) for one in found.versions]]
-    steps = []
-    if offset > 0:
-        steps.append(button("‹ Newer", ListVersions(max(0, offset - PAGE))))
-    if offset + PAGE < found.total:
-        steps.append(button("Older ›", ListVersions(offset + PAGE)))
-    rows += [*([steps] if steps else []), [button("‹ The present one", ShowSummary())]]
+    rows += [*step_rows(offset, PAGE, found.total, ListVersions), [button("‹ Current summary", ShowSummary())]]
     return CommandReply("\n\n".join(lines), rows=rows, result=found)
 
 
 def version_text(call: ChatContext, found: SummaryInUse, one: SummaryVersion) -> str:
-    """A version of a summary, with what it covers."""
+    """Renders a version of a summary, with the range it covers."""
     about = [maker(call, one)]
     if found.through:
-        about.append(f"of {messages(found.messages)} until {moment(found.through, call.zone)}")
+        about.append(f"covers {messages(found.messages)} until {moment(found.through, call.zone)}")
     if found.fresh:
         about.append(f"{messages(found.fresh)} since")
     text = one.text if len(one.text) <= LONGEST else one.text[:LONGEST].rstrip() + " […]"
@@ -214,18 +196,18 @@ def version_text(call: ChatContext, found: SummaryInUse, one: SummaryVersion) ->
 
 
 def messages(number: int) -> str:
-    """A number of messages; they are counted to 5,000."""
+    """Says how many messages; the count ends at 5,000."""
     return pluralize(number, "message") if number < 5_000 else "over 5,000 messages"
 
 
 def maker(call: ChatContext, one: SummaryVersion) -> str:
-    """Who made a version, and when."""
-    who = f"corrected by {one.by or 'somebody'}" if one.author_id else f"by {one.model}"
+    """Says who made a version, and when."""
+    who = f"corrected by {one.by or 'someone'}" if one.author_id else f"by {one.model}"
     return f"{escape_markdown(who)}, {moment(one.created_at, call.zone)}"
 
 
 async def ask(call: ChatContext) -> CommandReply:
-    """The question for a correction, with the text as it is, to copy from."""
+    """Asks for a correction, with the current text to copy."""
     one = (await read_summary(call)).summary
     if one is None:
         return CommandReply(NONE_YET)
@@ -234,7 +216,6 @@ async def ask(call: ChatContext) -> CommandReply:
 
 
 async def correct(call: ChatContext, text: str, of: int = 0) -> CommandReply:
-    """Replaces the present summary by a person's text. A message that Telegram may have split is refused."""
-    if no := unfit(call, text, SUMMARY_TOKENS, "summary"):
-        return CommandReply(no, refused=True)
+    """Replaces the current summary with a person's text. Refuses a message that Telegram may have split."""
+    check_text(call, text, SUMMARY_TOKENS, "summary")
     return present(call, await correct_summary(call, text, of))

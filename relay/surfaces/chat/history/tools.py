@@ -1,4 +1,4 @@
-"""What the tools that an answer used are called to people, those of earlier versions too."""
+"""Describes the tools that an answer used, those of earlier versions included."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ TOOL_NAMES = {
 }
 
 
-def tools_told(tools: Iterable[str]) -> str:
-    """What was done with tools, each once; empty without any. Not Markdown."""
+def describe_tools(tools: Iterable[str]) -> str:
+    """Says what the tools did, each once; empty without tools. Not Markdown."""
     return ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in tools))

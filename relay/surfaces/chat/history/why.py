@@ -1,4 +1,4 @@
-"""Shows what went into an answer, each fact with a button to forget it."""
+"""Renders /why: the prompt of an answer, each fact with a button to forget it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from relay.memory.rows.usage import ToolCall
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.history.tools import tools_told
-from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, button
+from relay.surfaces.chat.history.tools import describe_tools
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, wheel_rows
 from relay.surfaces.chat.times import moment
 
 PAGE = 6
 LAYERS = ("soul", "persona", "memory", "preferences", "summary", "recent", "recalled", "message", "media")
 TAINTS = {
-    "message": "what you sent held words of others",
-    "reply": "it replies to words of others",
-    "memory": "some of what I know here is from others",
-    "summary": "the summary comes from words of others",
+    "message": "your message contained other people's words",
+    "reply": "it replies to other people's words",
+    "memory": "some of what I know here comes from others",
+    "summary": "the summary contains other people's words",
     "people": "several people spoke before",
-    "recent": "earlier messages held words of others",
-    "recalled": "what was recalled holds words of others",
-    "tool": "a tool brought in words of others",
+    "recent": "earlier messages contained other people's words",
+    "recalled": "what I recalled contained other people's words",
+    "tool": "a tool brought in other people's words",
 }
 LEFT_OUT = {
     "project_override_suppression": "replaced by this chat's own",
@@ -42,8 +42,8 @@ LEFT_OUT = {
     "token_budget_exceeded": "no room",
 }
 """Why a preference is not in a prompt."""
-SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (put away since)"}
-NOT_KEPT = "What went into it is not kept any more."
+SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (archived since)"}
+NOT_KEPT = "I no longer have the details of this answer."
 
 
 @callback("yp")
@@ -81,30 +81,27 @@ async def why(call: ChatContext) -> CommandReply:
 
 @pressed(ShowFacts)
 async def turn_page(call: ChatContext, to: ShowFacts) -> ButtonReply:
-    """Shows another page of the facts."""
     return shown(await explain_turn(call, to.turn_id), to.page, call)
 
 
 @pressed(ForgetUsedFact)
 async def press_forget(call: ChatContext, to: ForgetUsedFact) -> ButtonReply:
-    """Forgets one of the facts, as /forget does."""
     done = await forget_fact(call, to.turn_id, to.memory_id)
     if not done.changes:
-        line = "It is forgotten already." if done.gone else "This is not yours to forget."
+        line = "It's already forgotten." if done.gone else "That isn't yours to forget."
         return shown(done.explanation, to.page, call, line)
     return shown(done.explanation, to.page, call, "Forgotten.", CommandReply("", done.changes))
 
 
 @pressed(ShowToolCall)
 async def press_tool(call: ChatContext, to: ShowToolCall) -> ButtonReply:
-    """Shows what a tool was given and returned."""
     used = await read_tool_call(call, to.turn_id, to.number)
-    return ButtonReply("", tool_told(used), tool_rows(used))
+    return ButtonReply("", tool_text(used), tool_rows(used))
 
 
-def tool_told(used: ToolCall) -> str:
-    """A tool's call in Markdown; short enough for one message."""
-    name = tools_told([used.name or "tool"])
+def tool_text(used: ToolCall) -> str:
+    """Renders a tool call in Markdown, short enough for one message."""
+    name = describe_tools([used.name or "tool"])
     lines = [
         f"**Tool {used.nr} of {used.total}**: {escape_markdown(name)}",
         "",
@@ -121,26 +118,22 @@ def tool_told(used: ToolCall) -> str:
 
 
 def tool_rows(used: ToolCall) -> list[list[Button]]:
-    """The buttons that turn from tool to tool, and back to the explanation."""
-    turn, number, total = used.turn_id, used.nr, used.total
-    arrows = [
-        button("‹", ShowToolCall(turn, (number - 2) % total + 1)),
-        button(f"{number}/{total}", NOTHING),
-        button("›", ShowToolCall(turn, number % total + 1)),
-    ]
-    return [*([arrows] if total > 1 else []), [button("‹ Why this answer", ShowFacts(turn, 1))]]
+    """Returns the buttons to the other tool calls and back to the explanation."""
+    turn = used.turn_id
+    arrows = wheel_rows(used.nr, used.total, lambda number: ShowToolCall(turn, number))
+    return [*arrows, [button("‹ Why this answer", ShowFacts(turn, 1))]]
 
 
 def shown(
     found: Explanation, page: int, call: ChatContext, toast: str = "", says: CommandReply | None = None
 ) -> ButtonReply:
-    """An explanation in place of the one under whose button somebody tapped."""
+    """Redraws an explanation."""
     text = explained(found, page, call.zone, call.services.budget.prices)
     return ButtonReply(toast, text, fact_rows(found, page), says)
 
 
 def explained(found: Explanation, page: int, zone: tzinfo, prices: Prices) -> str:
-    """The explanation, in Markdown; short enough for one message."""
+    """Explains an answer in Markdown, short enough for one message."""
     prompt = found.prompt
     when = f"{moment(found.at, zone)}, " if found.at else ""
     lines = [f"**Why this answer** ({when}{escape_markdown(found.model or 'no model')})"]
@@ -165,13 +158,13 @@ def explained(found: Explanation, page: int, zone: tzinfo, prices: Prices) -> st
         lines.append(f"- how you like answers: {liked}")
     if media := prompt.media:
         lines.append(f"- pictures and documents: {media.shown} shown, {media.described} only described")
-    lines.append(f"- tools: {escape_markdown(tools_told(prompt.tools)) or 'none'}")
+    lines.append(f"- tools: {escape_markdown(describe_tools(prompt.tools)) or 'none'}")
     lines += [f"- {line}" for line in (left_out(prompt), learning(found))]
     return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found, prices)
 
 
 def recalled(found: Explanation) -> str:
-    """How many passages of what sort were recalled."""
+    """Counts the recalled passages by kind."""
     sorts = (
         (len(found.recalled), "message", "messages"),
         (len(found.recalled_memories), "memory", "memories"),
@@ -198,12 +191,12 @@ def count_left_out(prompt: PromptRecord) -> dict[str, int]:
 
 
 def quoted(text: str, length: int) -> str:
-    """The first words of a text, shown just as they are."""
+    """Returns the beginning of a text, escaped."""
     return escape_markdown(shorten(text, length))
 
 
 def left_out(prompt: PromptRecord) -> str:
-    """What did not fit into the prompt, and why."""
+    """Says what did not fit into the prompt, and why."""
     parts = []
     dropped = prompt.memory_layer.dropped if prompt.memory_layer else {}
     if prompt.left_out_memories:
@@ -212,25 +205,25 @@ def left_out(prompt: PromptRecord) -> str:
         parts.append(pluralize(prompt.left_out_memories, "fact") + because)
     if prompt.dropped_recent:
         parts.append(pluralize(prompt.dropped_recent, "recent message"))
-    told = f"left out of the prompt: {' and '.join(parts) or 'nothing'}"
-    return told + (" (the model found it too long at first)" if prompt.share < 1 else "")
+    shortened = " (the model refused the first prompt as too long)" if prompt.share < 1 else ""
+    return f"left out of the prompt: {' and '.join(parts) or 'nothing'}{shortened}"
 
 
 def learning(found: Explanation) -> str:
-    """Whether what the answer taught took effect at once, and if not, why."""
+    """Says whether the answer's changes to memory took effect at once, and if not, why."""
     chosen = found.prompt.learning
     if chosen == "off":
         return "memory: learning was off"
     if found.tainted:
         reasons = [TAINTS[name] for name in found.prompt.tainted_by if name in TAINTS]
-        return f"memory: changes wait for your tap ({'; '.join(reasons) or 'words of others were in it'})"
+        return f"memory: changes wait for your tap ({'; '.join(reasons) or 'it contained other people’s words'})"
     if chosen == "ask":
         return "memory: changes wait for your tap, as you chose in /settings"
-    return "memory: changes at once"
+    return "memory: changes take effect at once"
 
 
 def page_of(found: Explanation, page: int) -> tuple[Sequence[KnownFact], int, int]:
-    """The facts of a page, its number (the nearest there is) and how many there are."""
+    """Returns the facts of the nearest page, its number and the number of pages."""
     known = found.memories
     pages = max(1, -(-len(known) // PAGE))
     page = min(max(page, 1), pages)
@@ -238,9 +231,9 @@ def page_of(found: Explanation, page: int) -> tuple[Sequence[KnownFact], int, in
 
 
 def facts(found: Explanation, page: int) -> str:
-    """The facts of a page, each with its number."""
+    """Lists the facts of a page, each with its number."""
     rows, page, pages = page_of(found, page)
-    lent = f" and {found.hidden} that somebody lent to this group" if found.hidden else ""
+    lent = f" and {found.hidden} that someone lent to this group" if found.hidden else ""
     if not rows:
         return f"**Facts**: none{lent}"
     lines = [f"**Facts** ({len(found.memories)}{lent}{f', page {page} of {pages}' if pages > 1 else ''})"]
@@ -253,7 +246,7 @@ def facts(found: Explanation, page: int) -> str:
 
 
 def tokens(found: Explanation, prices: Prices) -> str:
-    """Tokens by layer, as estimated, and in all, as the model's server counted them, with their cost."""
+    """Lists estimated tokens by layer, and the total that the model's server counted, with its cost."""
     layers, usage = found.prompt.tokens, found.usage
     estimated = ", ".join(f"{name} {layers[name]:,}" for name in LAYERS if layers.get(name))
     spent = prices.cost(found.model, asdict(usage))
@@ -261,14 +254,14 @@ def tokens(found: Explanation, prices: Prices) -> str:
         f"about {dollars(spent)}" if spent is not None else f"no price known for {escape_markdown(found.model or '?')}"
     )
     return (
-        f"**Tokens** (estimated): {estimated or 'not noted'}\n\n"
+        f"**Tokens** (estimated): {estimated or 'not recorded'}\n\n"
         f"**Counted**: {usage.asked:,} in ({usage.cached:,} from the cache, {usage.written:,} written to it), "
         f"{usage.output_tokens or 0:,} out; {price}"
     )
 
 
 def fact_rows(found: Explanation, page: int) -> list[list[Button]]:
-    """A button for each fact of a page that is still known, and those that turn it."""
+    """Returns a button for each fact that is still known, and those that turn the page."""
     rows, page, pages = page_of(found, page)
     turn = found.turn_id
     buttons = [
@@ -278,12 +271,4 @@ def fact_rows(found: Explanation, page: int) -> list[list[Button]]:
     ]
     if found.tool_calls:
         buttons.append([button(f"🔎 {pluralize(found.tool_calls, 'tool call')}", ShowToolCall(turn, 1))])
-    if pages > 1:
-        before, after = (page - 2) % pages + 1, page % pages + 1
-        arrows = [
-            button("‹", ShowFacts(turn, before)),
-            button(f"{page}/{pages}", NOTHING),
-            button("›", ShowFacts(turn, after)),
-        ]
-        buttons.append(arrows)
-    return buttons
+    return buttons + wheel_rows(page, pages, lambda to: ShowFacts(turn, to))

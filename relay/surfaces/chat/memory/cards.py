@@ -1,4 +1,4 @@
-"""One memory as a page with buttons, and where it came from. Pure."""
+"""Renders one memory as a page with buttons, its history and its origin. Pure."""
 
 from __future__ import annotations
 
@@ -26,28 +26,19 @@ from relay.surfaces.chat.memory_buttons import (
     UnpinMemory,
     View,
 )
-from relay.surfaces.chat.memory_pages import PAGE, Page, by_four, history_line, pages_of, turning, within
-from relay.surfaces.chat.reply import button
+from relay.surfaces.chat.memory_pages import PAGE, by_four, history_lines, page_buttons, pages_of, within
+from relay.surfaces.chat.reply import Page, button
 from relay.surfaces.chat.times import moment
 
 AROUND = 600
-"""Characters of a source that are quoted."""
-KINDS = {
-    "fact": "Fact",
-    "preference": "Preference",
-    "decision": "Decision",
-    "event": "Event",
-    "person": "Person",
-    "goal": "Goal",
-    "feeling": "Feeling",
-    "learning": "Learning",
-}
+"""Characters of a source to quote."""
+KINDS = ("fact", "preference", "decision", "event", "person", "goal", "feeling", "learning")
 UNDO = {
-    "supersede": "↩ Undo the replacing",
-    "merge": "↩ Undo the replacing",
-    "archive": "↩ Undo putting away",
+    "supersede": "↩ Undo replacing",
+    "merge": "↩ Undo replacing",
+    "archive": "↩ Undo archiving",
     "restore": "↩ Undo restoring",
-    "refresh": "↩ Undo the rewording",
+    "refresh": "↩ Undo rewording",
     "forget": "↩ Undo forgetting",
     "pin": "↩ Undo pinning",
     "unpin": "↩ Undo unpinning",
@@ -59,20 +50,20 @@ WORDS_OF = {
     "paid media": "paid media",
     "users shared": "shared people",
 }
-"""What holds words of others, by the marks of blocks; any other mark is a noun itself."""
+"""Names of block marks in which other people's words can be; any other mark is its own name."""
 STATUS = {
-    "pending": "⏳ It waits for a tap: I do not use it yet.",
-    "superseded": "⇢ Something newer took its place: I do not use it any more.",
-    "archived": "🗄 It is put away: I do not use it, and it can be found.",
-    "forgotten": "🧠 It is forgotten: I do not use it any more.",
-    "discarded": "✖ It was undone or discarded: I do not use it.",
+    "pending": "⏳ Waiting for a tap; I'm not using it yet.",
+    "superseded": "⇢ Replaced by something newer; I no longer use it.",
+    "archived": "🗄 Archived; I don't use it, but search finds it.",
+    "forgotten": "🧠 Forgotten; I no longer use it.",
+    "discarded": "✖ Undone or discarded; I'm not using it.",
 }
 
 
 def card(row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, note: str = "") -> Page:
-    """A memory in full. `yours`: this person may change it. `note`: a line about what was just done."""
+    """Renders a memory in full. `yours`: this person may change it. `note`: a line about what was just done."""
     about = f" about {escape_markdown(shorten(row.subject, 60))}" if row.subject else ""
-    kind = KINDS.get(row.kind, "Fact")
+    kind = (row.kind if row.kind in KINDS else "fact").capitalize()
     lines = [f"- learned {moment(row.created_at, zone)}: {learned_how(row, viewer)}", *life(row, zone)]
     if row.updated_at != row.created_at:
         lines.append(f"- last changed {moment(row.updated_at, zone)}")
@@ -83,26 +74,26 @@ def card(row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, 
     head = f"**{'📌 ' if row.pinned else ''}{kind} #{row.number}{about}**"
     notes = [STATUS.get(row.status, ""), note]
     if row.status == "active" and not yours:
-        notes.append("It is changed by whom it is about, or by the people who run me.")
+        notes.append("Only the person it's about and my admins can change it.")
     below = "".join(f"\n\n{escape_sentence(one)}" for one in notes if one)
     text = f"{head}\n\n{quote(within(row.content, 2900))}\n\n" + "\n".join(lines) + below
     return Page(text, card_buttons(row, view, yours))
 
 
 def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
-    """How much a memory counts, from when until when it holds, and how often it was used."""
+    """Lists a memory's importance, validity and use."""
     sure = f", {100 * row.confidence:.0f} % sure" if row.confidence < 1 else ""
     lines = [f"- importance: {row.importance} of 10{sure}"]
     since, until = row.valid_from, row.valid_until
     if until:
-        ends = "deadline" if row.kind == "goal" else "holds until"
+        ends = "deadline" if row.kind == "goal" else "valid until"
         lines.append(f"- {ends}: {moment(until, zone)}" + (f", since {moment(since, zone)}" if since else ""))
     elif since:
-        lines.append(f"- holds since {moment(since, zone)}")
+        lines.append(f"- valid since {moment(since, zone)}")
     if row.uses and row.last_used_at:
         lines.append(f"- used {pluralize(row.uses, 'time')}, last {moment(row.last_used_at, zone)}")
     if row.faded and row.status == "active":
-        lines.append("- of no use for half a year: no prompt carries it, searching finds it")
+        lines.append("- unused for half a year: left out of prompts, but search finds it")
     if row.evidence:
         lines.append(f"- said in {pluralize(row.evidence, 'message')}")
     if row.replaced_by:
@@ -111,7 +102,7 @@ def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
 
 
 def card_buttons(row: OpenedMemory, view: View, yours: bool) -> list[list[Button]]:
-    """What can be done with a memory, and the way back to the list."""
+    """Returns the buttons for a memory, and the one back to the list."""
     number, rows = row.id, []
     if yours and row.status == "active":
         pin = button("Unpin", UnpinMemory(number, view)) if row.pinned else button("📌 Pin", PinMemory(number, view))
@@ -125,64 +116,58 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool) -> list[list[Button
         more.append(button(UNDO[row.last.action], UndoInCard(row.last.id, view)))
     if row.status == "pending":
         more.append(button("⏳ Keep or discard…", ListChanges(row.space_id, HistoryView(waiting=True))))
-    return [
-        *rows,
-        *[more[n : n + 2] for n in range(0, len(more), 2)],
-        [button("‹ Back", ListMemories(row.space_id, view))],
-    ]
+    pairs = [more[n : n + 2] for n in range(0, len(more), 2)]
+    return [*rows, *pairs, [button("‹ Back", ListMemories(row.space_id, view))]]
 
 
 def learned_how(row: OpenedMemory, viewer: int) -> str:
-    """By what a memory came about."""
+    """Says how a memory came about."""
     if row.by == "user":
-        who = "you" if row.subject_id == viewer else escape_markdown(shorten(row.subject or "somebody", 60))
-        return f"{who} told me to keep it"
+        who = "you" if row.subject_id == viewer else escape_markdown(shorten(row.subject or "someone", 60))
+        return f"{who} asked me to remember it"
     if row.by == "promoted":
-        return "you kept a message" if row.promoted_by == viewer else "somebody kept a message"
+        return "you saved a message" if row.promoted_by == viewer else "someone saved a message"
     if row.tainted:
-        kept = "kept after a tap" if row.status == "active" else "it waited for a tap"
-        return f"I noticed it beside what others wrote; {kept}"
+        confirmed = "confirmed by a tap" if row.status == "active" else "never confirmed"
+        return f"I noticed it next to other people's words; {confirmed}"
     return "I noticed it in a conversation"
 
 
 def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, note: str = "") -> Page:
-    """What became of a memory, newest first, with what it said before to be said again. `yours`: this person may."""
+    """Lists a memory's changes, newest first, with buttons that restore earlier wordings. `yours`: this person may."""
     page, pages = past.offset // PAGE + 1, pages_of(past.total)
-    lines = [
-        f"- **{number}** · {moment(change.at, zone)} · {escape_markdown(history_line(change, ''))}"
-        for number, change in enumerate(past.changes, 1)
-    ]
     at = f" ({page} of {pages})" if pages > 1 else ""
-    text = f"**History of #{row.number}**{at}\n\n{quote(within(row.content, 300))}\n\n" + "\n".join(lines)
+    lines = history_lines(past.changes, "", zone)
+    text = f"**History of #{row.number}**{at}\n\n{quote(within(row.content, 300))}\n\n{lines}"
     restores = [
         button(f"♻ Restore {number}", RestoreWording(row.id, change.id, page))
         for number, change in enumerate(past.changes, 1)
         if yours and change.restores
     ]
-    rows = [*by_four(restores), turning(page, pages, lambda page: ListPast(row.id, page))]
+    rows = [*by_four(restores), page_buttons(page, pages, lambda page: ListPast(row.id, page))]
     rows.append([button("‹ Back", OpenMemory(row.id, View()))])
     return Page(text + (f"\n\n{escape_sentence(note)}" if note else ""), [buttons for buttons in rows if buttons])
 
 
 def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, viewer: int, chat: str) -> Page:
-    """Where a memory came from. `chat`: the name of the group in which that was, if it is known."""
+    """Shows where a memory came from. `chat`: the group's name, if it is known."""
     said, where = source.said, place_of(source, chat)
     lines = [f"**Where #{row.number} is from**", quote(within(row.content, 300))]
     if source.elsewhere:
-        lines.append("It was said in a place that is not shown here.")
+        lines.append("It comes from another chat, which I don't show here.")
     elif said is not None:
         who = "I" if said.role == "assistant" else name_of(said.user_id, said.name, viewer)
         lines.append(f"{who} said, {moment(said.at, zone)}{where}:")
-        lines.append(quote(around(said.text, row.content)) if said.text.strip() else "(nothing in words)")
+        lines.append(quote(around(said.text, row.content)) if said.text.strip() else "(no text)")
     elif row.by == "user":
         who = name_of(row.subject_id, row.subject, viewer)
         lines.append(f"{who} told me with /remember, {moment(source.at, zone)}{where}.")
     else:
-        lines.append(f"Learned {moment(source.at, zone)}{where}. The message that taught it is gone.")
+        lines.append(f"Learned {moment(source.at, zone)}{where}. The original message is gone.")
     if row.tainted and not source.elsewhere:
-        lines.append(f"It came with what others wrote: {escape_markdown(foreign(source))}.")
+        lines.append(f"The message included other people's words: {escape_markdown(foreign(source))}.")
     if source.answer is not None and not source.elsewhere:
-        lines.append(f"My answer, {moment(source.answer.at, zone)}, noted it:")
+        lines.append(f"I noted it in my answer of {moment(source.answer.at, zone)}:")
         lines.append(quote(around(source.answer.text, row.content, AROUND // 2)))
     link = link_to(source.posted, source.topic_id)
     if link:
@@ -192,12 +177,12 @@ def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, vi
 
 
 def name_of(user_id: int | None, name: str | None, viewer: int) -> str:
-    """Who said something, to the one who asks."""
-    return "You" if user_id == viewer else escape_markdown(shorten(name or "Somebody", 60))
+    """Names the author of a message, for the person who asks."""
+    return "You" if user_id == viewer else escape_markdown(shorten(name or "Someone", 60))
 
 
 def place_of(source: MemorySource, chat: str) -> str:
-    """The chat and topic in which a memory was learned, as far as they are known."""
+    """Names the chat and topic in which a memory was learned, if they are known."""
     if source.chat_id is None:
         return ""
     if source.chat_id == 0:
@@ -209,26 +194,26 @@ def place_of(source: MemorySource, chat: str) -> str:
 
 
 def foreign(source: MemorySource) -> str:
-    """Which words of others a turn read."""
+    """Lists the other people's words that a turn read."""
     parts = source.said.foreign if source.said else ()
     found = []
     for part in parts:
         kind = str(part.kind or "text").replace("_", " ")
-        by = f" of {part.author}" if part.author else ""
+        by = f" by {part.author}" if part.author else ""
         if kind in BY_SOMEBODY:
-            found.append(BY_SOMEBODY[kind] + (part.author or "somebody"))
+            found.append(BY_SOMEBODY[kind] + (part.author or "someone"))
         else:
             found.append(WORDS_OF.get(kind, f"a {kind}") + by)
     if any(str(tool).startswith("web_") for tool in source.tools or []):
         found.append("web pages that I read")
     replied = source.reply_to
     if replied and not replied.own:
-        found.append(f"a message of {replied.by or 'somebody'} that was replied to")
+        found.append(f"a message by {replied.by or 'someone'} that was replied to")
     return within("; ".join(dict.fromkeys(found)), 200) or "earlier in that conversation"
 
 
 def around(text: str, about: str, length: int = AROUND) -> str:
-    """So much of a text as stands around the first of another's longest words."""
+    """Returns the part of a text around the longest word that it shares with another."""
     if len(text) <= length:
         return text
     lower = text.lower()
@@ -240,7 +225,7 @@ def around(text: str, about: str, length: int = AROUND) -> str:
 
 
 def quote(text: str) -> str:
-    """A text as a quote that shows just it, line by line."""
+    """Quotes a text verbatim in Markdown, line by line."""
     lines = [line for line in (" ".join(line.split()) for line in text.splitlines()) if line]
-    # The first character as a reference, so that a line is no list, rule or heading.
+    # The first character is a reference, so that the line does not become a list, rule or heading.
     return "\n".join(f"> &#{ord(line[0])};{' ' * (line[1:2] == ' ')}{escape_markdown(line[1:])}" for line in lines)

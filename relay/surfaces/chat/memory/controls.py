@@ -1,4 +1,4 @@
-"""Shows the switches of a memory, and what happens to it as a whole."""
+"""Renders the switches of a memory, and /memory reset."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from relay.commands.memory.access import GONE, find_space
-from relay.commands.memory.controls import (
-    MemorySwitch,
-    count_for_reset,
-    show_controls,
-    switch,
-)
+from relay.commands.memory.controls import MemorySwitch, count_for_reset, show_controls, switch
 from relay.commands.memory.controls import reset as reset_command
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.models import Button
@@ -24,21 +19,20 @@ from relay.surfaces.chat.memory.places import place_of
 from relay.surfaces.chat.memory.spans import HOW, until
 from relay.surfaces.chat.memory_buttons import (
     HistoryView,
-    ListChanges,
     ListMemories,
     PressHere,
     PressSwitch,
     ShowControls,
     View,
 )
-from relay.surfaces.chat.memory_pages import Page
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
+from relay.surfaces.chat.memory_pages import waiting_button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, question
 from relay.surfaces.chat.times import moment
 
 QUESTION_SECONDS = 600
-"""How long the question about a reset can be answered."""
-RECALLS = ("this chat uses what I know", "this chat ignores what I know")
-TEACHES = ("this chat teaches me", "this chat teaches me nothing")
+"""How long a reset can be confirmed."""
+RECALLS = ("I use what I know in this chat", "I don't use what I know in this chat")
+TEACHES = ("I learn from this chat", "I don't learn from this chat")
 HERE = {
     "ignore": MemorySwitch(recalls=False),
     "use": MemorySwitch(recalls=True),
@@ -46,20 +40,20 @@ HERE = {
     "teach": MemorySwitch(teaches=True),
 }
 HOW_HERE = (
-    "/memory here ignore: in this chat I use nothing that I know; /memory here use: I do again. "
-    "/memory here quiet: this chat teaches me nothing; /memory here teach: it does again."
+    "/memory here ignore: I don't use what I know in this chat; /memory here use: I do again. "
+    "/memory here quiet: I don't learn from this chat; /memory here teach: I do again."
 )
 
 
 async def pause(call: ChatContext, rest: str) -> CommandReply:
-    """`/memory pause 2h|until <date>`: nothing is recalled and nothing learned until then."""
+    """`/memory pause 2h|until <date>`: stops recalling and learning until then."""
     if rest.lower() in ("off", "end"):
         return await _switched(call, MemorySwitch(resume=True))
     return await _switched(call, MemorySwitch(paused_until=pause_end(call, rest)))
 
 
 def pause_end(call: ChatContext, words: str) -> datetime:
-    """Until when words say that memory is paused. Raises `CommandRefused` where they name no time after now."""
+    """Parses the end of a pause. Raises `CommandRefused` unless it is a time after now."""
     end = until(words, datetime.now(call.zone))
     if end is None:
         raise CommandRefused(HOW)
@@ -67,7 +61,7 @@ def pause_end(call: ChatContext, words: str) -> datetime:
 
 
 async def here(call: ChatContext, rest: str) -> CommandReply:
-    """`/memory here …`: what this chat or topic uses of the memory, and whether it adds to it."""
+    """`/memory here …`: whether this chat or topic uses memory and adds to it."""
     change = HERE.get(rest.lower())
     if change is not None:
         return await _switched(call, change)
@@ -82,20 +76,18 @@ async def here(call: ChatContext, rest: str) -> CommandReply:
 async def board(call: ChatContext, rest: str) -> CommandReply:
     """`/memory controls`: all the switches."""
     now = await show_controls(call)
-    page = await _page(call, now)
-    return CommandReply(page.text, rows=page.rows, private=True, result=now)
+    return (await _page(call, now)).reply(now)
 
 
 async def reset(call: ChatContext, rest: str) -> CommandReply:
-    """`/memory reset`: asks for the number of memories before it forgets them all."""
+    """`/memory reset`: asks for the number of memories before forgetting them all."""
     known = await count_for_reset(call)
     if not known:
         return CommandReply("There's nothing to forget: I don't know anything yet.")
     return CommandReply(
-        f"{question('reset', known)} – forget **everything** that I know here, "
-        f"{pluralize(known, 'memory', 'memories')}? "
-        f"Reply to this message with their number, {known}, within ten minutes. What was said stays; "
-        "/forget --erase takes that away for good.",
+        f"{question('reset', known)} – forget **everything** I know here, {pluralize(known, 'memory', 'memories')}? "
+        f"To confirm, reply to this message with their number, {known}, within ten minutes. Your messages stay; "
+        "/forget --erase removes those for good.",
         asks=str(known),
     )
 
@@ -111,46 +103,40 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
     "controls": board,
     "reset": reset,
 }
-"""The words after /memory that are no search."""
+"""The words after /memory that aren't a search."""
 
 
 @answers("reset")
 async def confirm_reset(call: ChatContext, known: int) -> CommandReply:
-    """Forgets everything, when the number is typed, still right, and in time."""
+    """Forgets everything, if the number is right and in time."""
     asked = call.said.replied.sent_at if call.said.replied else 0
     if asked and call.said.sent_at - asked > QUESTION_SECONDS:
-        raise CommandRefused("That was too long ago. Start again: /memory reset")
+        raise CommandRefused("That was too long ago. Please start again with /memory reset.")
     done = await reset_command(call, known if parse_number(call.text.strip()) == known else -1)
     return CommandReply(
-        f"🧠 Forgot all {pluralize(done.forgotten, 'memory', 'memories')}. /memory changes shows them, and brings back "
-        "each that you undo there.",
+        f"🧠 Forgot all {pluralize(done.forgotten, 'memory', 'memories')}. You can undo each one in /memory changes.",
         result=done,
     )
 
 
 @pressed(ShowControls)
 async def press_controls(call: ChatContext, to: ShowControls) -> ButtonReply:
-    """Shows the switches of a space's memory, from its list."""
-    page = await _page(call, await show_controls(call, to.space_id), to.space_id)
-    return ButtonReply(text=page.text, rows=page.rows)
+    return (await _page(call, await show_controls(call, to.space_id), to.space_id)).redraw()
 
 
 @pressed(PressSwitch)
 async def press_switch(call: ChatContext, to: PressSwitch) -> ButtonReply:
-    """Switches a space's memory."""
     if to.to in ("on", "off"):
         change = MemorySwitch(on=to.to == "on")
     elif to.to == "end":
         change = MemorySwitch(resume=True)
     else:
         change = MemorySwitch(paused_until=pause_end(call, to.to))
-    page = await _page(call, await switch(call, change, to.space_id), to.space_id)
-    return ButtonReply("Done.", page.text, page.rows)
+    return (await _page(call, await switch(call, change, to.space_id), to.space_id)).redraw("Done.")
 
 
 @pressed(PressHere)
 async def press_here(call: ChatContext, to: PressHere) -> ButtonReply:
-    """Switches what a private chat's topic uses and teaches."""
     if not call.private:
         raise NotAllowed(GONE)
     now = await switch(call, HERE[to.to])
@@ -158,20 +144,20 @@ async def press_here(call: ChatContext, to: PressHere) -> ButtonReply:
 
 
 async def _switched(call: ChatContext, change: MemorySwitch) -> CommandReply:
-    """Switches something where it was asked, and says how it is switched then."""
+    """Switches something in this chat, and shows the result."""
     now = await switch(call, change)
     return CommandReply(in_words(call, now), result=now)
 
 
 async def _page(call: ChatContext, now: Controls, space_id: int | None = None) -> Page:
-    """The switches of a space's memory as a page. `space_id`: None is the space of this chat."""
+    """Renders the switches of a space's memory. `space_id`: None is the space of this chat."""
     space = call.space if space_id is None else await find_space(call, space_id)
     own = space == call.space
     return Page(in_words(call, now, await place_of(call, space), own), rows(now, own and call.private))
 
 
 def in_words(call: ChatContext, now: Controls, place: str = "", here: bool = True) -> str:
-    """How a memory is switched, one thing a line."""
+    """Describes a memory's switches, one a line."""
     if now.memory == "off":
         state = "⛔ Memory is off; I'm not using it. /memory on"
     elif now.paused_until:
@@ -181,8 +167,8 @@ def in_words(call: ChatContext, now: Controls, place: str = "", here: bool = Tru
         state = "🧠 Memory is on."
     lines = [f"**Memory{place}**", f"- {state}"]
     if here:
-        rests = "once memory is on again, " if now.memory == "off" or now.paused_until else ""
-        lines += [f"- {rests}{RECALLS[not now.recalls]}; {TEACHES[not now.teaches]}"]
+        later = "once memory is on again: " if now.memory == "off" or now.paused_until else ""
+        lines += [f"- {later}{RECALLS[not now.recalls]}; {TEACHES[not now.teaches]}"]
         if now.private:
             lines.append("- 🕶 this conversation is off the record. /private off")
     lines.append(f"- {pluralize(now.memories, 'memory', 'memories')}, {now.pending:,} waiting for a tap")
@@ -190,12 +176,12 @@ def in_words(call: ChatContext, now: Controls, place: str = "", here: bool = Tru
 
 
 def rows(now: Controls, here: bool) -> list[list[Button]]:
-    """The buttons that switch something; those that would change nothing are left out."""
+    """Returns the buttons that would change something."""
     space = now.space_id or 0
     if now.memory == "off":
         first = [button("🧠 On", PressSwitch(space, "on"))]
     elif now.paused_until:
-        first = [button("🧠 End the rest", PressSwitch(space, "end")), button("⛔ Off", PressSwitch(space, "off"))]
+        first = [button("🧠 Resume", PressSwitch(space, "end")), button("⛔ Off", PressSwitch(space, "off"))]
     else:
         first = [
             button("💤 2 hours", PressSwitch(space, "2h")),
@@ -206,9 +192,9 @@ def rows(now: Controls, here: bool) -> list[list[Button]]:
         button("Ignore memory here", PressHere("ignore"))
         if now.recalls
         else button("Use memory here", PressHere("use")),
-        button("Learn nothing here", PressHere("quiet")) if now.teaches else button("Learn here", PressHere("teach")),
+        button("Don't learn here", PressHere("quiet")) if now.teaches else button("Learn here", PressHere("teach")),
     ]
     ways = [button("‹ What I know", ListMemories(space, View()))]
     if now.pending:
-        ways.append(button(f"⏳ {now.pending} waiting", ListChanges(space, HistoryView(waiting=True))))
+        ways.append(waiting_button(now.pending, space))
     return [first, *([chat] if here else []), ways]

@@ -1,4 +1,4 @@
-"""Shows changes of memory, under an answer and in a list, with buttons that undo, keep or discard them."""
+"""Renders memory changes, under an answer and in a list, with buttons that undo, keep or discard them."""
 
 from __future__ import annotations
 
@@ -27,86 +27,77 @@ from relay.surfaces.chat.memory_buttons import (
     DecideChange,
     DecideInList,
     DecideWaiting,
-    ForgetAllMeant,
+    ForgetCandidates,
     HistoryView,
     ListChanges,
     OpenChanges,
 )
-from relay.surfaces.chat.memory_pages import Page, history_page
-from relay.surfaces.chat.reply import ButtonReply, CommandReply
+from relay.surfaces.chat.memory_pages import history_page
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page
 
 DECISIONS: dict[str, Decision] = {"u": "undo", "k": "keep", "x": "discard"}
 DONE: dict[Decision, str] = {"undo": "Undone.", "keep": "Done.", "discard": "Discarded."}
-CHANGED_SINCE = "This has changed again since. Undo that first."
-SETTLED = "That is settled already."
+CHANGED_SINCE = "It has changed again since. Undo the newer change first."
+SETTLED = "That's already decided."
 
 
 @pressed(OpenChanges)
 async def open_changes(call: ChatContext, to: OpenChanges) -> ButtonReply:
-    """Shows what can be decided about each change of a turn."""
     return ButtonReply(rows=_keyboard(call, await turn_changes(call, to.turn_id), opened=True))
 
 
 @pressed(CloseChanges)
 async def close_changes(call: ChatContext, to: CloseChanges) -> ButtonReply:
-    """Folds that together again."""
     return ButtonReply(rows=_keyboard(call, await turn_changes(call, to.turn_id), opened=False))
 
 
 @pressed(DecideChange)
 async def decide_under_answer(call: ChatContext, to: DecideChange) -> ButtonReply:
-    """Undoes, keeps or discards a change."""
     if to.decision == "n":
         decided = await choose_none(call, to.change_id)
-        said = "I forget none of them." if decided.outcome == "done" else SETTLED
+        toast = "OK, I won't forget any of them." if decided.outcome == "done" else SETTLED
     elif to.decision == "k":
         decided = await choose(call, to.change_id)
-        said = said_of(decided, "keep")
+        toast = outcome_line(decided, "keep")
     else:
         decided = await decide(call, to.change_id, DECISIONS[to.decision])
-        said = said_of(decided, DECISIONS[to.decision])
-    return ButtonReply(said, rows=_keyboard(call, decided, opened=True))
+        toast = outcome_line(decided, DECISIONS[to.decision])
+    return ButtonReply(toast, rows=_keyboard(call, decided, opened=True))
 
 
-@pressed(ForgetAllMeant)
-async def forget_all(call: ChatContext, to: ForgetAllMeant) -> ButtonReply:
-    """Forgets all that a forgetting may mean."""
+@pressed(ForgetCandidates)
+async def forget_all(call: ChatContext, to: ForgetCandidates) -> ButtonReply:
     return ButtonReply("Done.", rows=_keyboard(call, await choose_all(call, to.turn_id), opened=True))
 
 
 @pressed(ListChanges)
 async def show_history(call: ChatContext, to: ListChanges) -> ButtonReply:
-    """Shows a page of a space's changes."""
-    page = await _page(call, to.view, to.space_id)
-    return ButtonReply(text=page.text, rows=page.rows)
+    return (await _page(call, to.view, to.space_id)).redraw()
 
 
 @pressed(DecideInList)
 async def decide_in_list(call: ChatContext, to: DecideInList) -> ButtonReply:
-    """Undoes, keeps or discards a change in the list of them."""
     await find_change(call, to.change_id)
     decided = await decide(call, to.change_id, DECISIONS[to.decision])
     found = await call.store.history(
         decided.place.space, to.view.waiting, (to.view.page - 1) * PAGE, PAGE, call.user_id, call.admin
     )
     page = history_page(found, to.view.waiting, await place_of(call, decided.place.space), call.zone)
-    return ButtonReply(said_of(decided, DECISIONS[to.decision]), page.text, page.rows)
+    return page.redraw(outcome_line(decided, DECISIONS[to.decision]))
 
 
 @pressed(DecideWaiting)
 async def decide_all(call: ChatContext, to: DecideWaiting) -> ButtonReply:
-    """Keeps or discards all that waits."""
     done = await decide_waiting(call, "keep" if to.decision == "k" else "discard", to.space_id)
     page = await _page(call, HistoryView(waiting=True), to.space_id)
-    left = f" {done.pending} still wait." if done.pending else ""
-    return ButtonReply(f"{'Kept' if to.decision == 'k' else 'Discarded'}: {done.decided}.{left}", page.text, page.rows)
+    left = f" {done.pending} still waiting." if done.pending else ""
+    return page.redraw(f"{'Kept' if to.decision == 'k' else 'Discarded'}: {done.decided}.{left}")
 
 
 async def history(call: ChatContext, view: HistoryView) -> CommandReply:
     """`/memory changes` and `/memory waiting`."""
     found = await list_changes(call, view.waiting, (view.page - 1) * PAGE)
-    page = history_page(found, view.waiting, await place_of(call, call.space), call.zone)
-    return CommandReply(page.text, rows=page.rows, private=True, result=found)
+    return history_page(found, view.waiting, await place_of(call, call.space), call.zone).reply(found)
 
 
 async def _page(call: ChatContext, view: HistoryView, space_id: int) -> Page:
@@ -115,13 +106,13 @@ async def _page(call: ChatContext, view: HistoryView, space_id: int) -> Page:
     return history_page(found, view.waiting, await place_of(call, space), call.zone)
 
 
-def said_of(decided: Decided, decision: Decision) -> str:
-    """What became of a decision, in words."""
+def outcome_line(decided: Decided, decision: Decision) -> str:
+    """Says what a decision did."""
     return {"done": DONE[decision], "settled": SETTLED, "changed since": CHANGED_SINCE}[decided.outcome]
 
 
 def _keyboard(call: ChatContext, found: TurnChanges, opened: bool) -> list[list[Button]]:
-    """A turn's changes as buttons, above those under the same message that are about something else."""
+    """Returns the buttons of a turn's changes, above the other buttons of the same message."""
     if found.place.turn_id is None:
         raise NotAllowed(NOT_YOURS)
     own = changes_keyboard(found.changes, found.place.turn_id, opened, found.place.keeps)

@@ -1,4 +1,4 @@
-"""Shows erasing for good: what would go, what went, and where it may still be."""
+"""Renders permanent erasure: the preview, the result, and where copies may remain."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from relay.surfaces.chat.times import moment
 NUMBER = re.compile(r"#([0-9]{1,18})")
 MOST_LISTED = 12
 TOAST = 190
-LAST_WORD = "It cannot be undone. My messages that repeat it go, too; delete your own Telegram messages yourself."
+LAST_WORD = "This can't be undone. I delete my own messages that repeat it; please delete yours in Telegram."
 THEIRS = {
-    "yours": "What you wrote stays in Telegram until you delete it there:",
-    "ours": "Telegram keeps these messages of mine; please delete them:",
-    "export": "These exports may hold it, too; delete the files you don't need:",
+    "yours": "Your own messages stay in Telegram until you delete them:",
+    "ours": "I can't delete these messages of mine; please delete them yourself:",
+    "export": "These exports may also contain it; delete the files you don't need:",
 }
-"""What the person has to delete, by its kind."""
-AT_NIGHT = "The words stay in the database's files until tonight, when I rewrite them."
-CLEARED = "🧹 The database's files are written anew: nothing of what was erased is left in them."
+"""What the person has to delete, by kind."""
+AT_NIGHT = "Traces stay in the database's files until tonight, when I rewrite them."
+CLEARED = "🧹 I rewrote the database's files. Nothing of what you erased is left in them."
 
 
 def query_of(text: str) -> EraseQuery:
-    """What is to be erased, in a person's words: a memory by its number (#12), or words."""
+    """Parses what to erase: a memory by its number (#12), or words."""
     number = NUMBER.fullmatch(text.strip())
     return ErasedMemoryNumber(int(number[1])) if number else ErasedWords(text)
 
 
 async def preview(call: ChatContext, text: str) -> CommandReply:
-    """`/forget --erase …`: shows what an erasure would take."""
+    """`/forget --erase …`: shows what an erasure would remove."""
     found = await preview_erasure(call, query_of(text))
     if found is None:
-        return CommandReply("I found nothing like that to erase.", private=True)
+        return CommandReply("I found nothing to erase that matches.", private=True)
     buttons = [
         button("🔥 Erase for good", EraseShown(found.erasure_id)),
         button("✖ Keep", KeepShown(found.erasure_id)),
@@ -61,7 +61,7 @@ async def preview(call: ChatContext, text: str) -> CommandReply:
 
 
 def preview_text(call: ChatContext, found: ErasePreview) -> str:
-    """What would go, in words (Markdown)."""
+    """Lists what an erasure would remove (Markdown)."""
     lines = [f"🔥 **Erase for good?** {counts(found.counts)}"]
     memories = [f"- `#{row.number}` {escape_markdown(shorten(row.content, 160))}" for row in found.memories]
     said = [
@@ -79,10 +79,10 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
     if found.documents:
         lines += ["", f"Documents: {escape_markdown(shorten(', '.join(found.documents), 300))}"]
     if found.counts.summaries:
-        lines += ["", "Summaries made from them go too. I'll write new ones without them."]
+        lines += ["", "Summaries that include them go too. I'll write new ones without them."]
     lines += [
-        f"Besides, {pluralize(row.messages, 'message names', 'messages name')} “{escape_markdown(row.word)}”: "
-        f"/forget --erase {escape_markdown(row.word)} takes those."
+        f"{pluralize(row.messages, 'more message mentions', 'more messages mention')} “{escape_markdown(row.word)}”: "
+        f"/forget --erase {escape_markdown(row.word)} erases those."
         for row in found.left[:2]
     ]
     if found.more:
@@ -91,44 +91,42 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
 
 
 def who(row: ErasedMessage) -> str:
-    """Who said a message."""
+    """Names the author of a message."""
     return "I" if row.role == "assistant" else escape_markdown(shorten(row.name or "you", 30))
 
 
 def counts(number: ErasedCounts) -> str:
-    """How much goes, in words."""
-    told = [
+    """Lists how many things an erasure removes."""
+    parts = [
         pluralize(number.memories, "memory", "memories"),
         pluralize(number.messages, "message"),
         pluralize(number.summaries, "summary", "summaries"),
         pluralize(number.documents, "document"),
     ]
-    return ", ".join(one for one in told if not one.startswith("0 ")) or "nothing"
+    return ", ".join(one for one in parts if not one.startswith("0 ")) or "nothing"
 
 
 @pressed(KeepShown)
 async def keep(call: ChatContext, to: KeepShown) -> ButtonReply:
-    """Leaves it all as it is."""
     await keep_shown(call, to.erasure_id)
     return ButtonReply("Kept.", "Nothing was erased.", [])
 
 
 @pressed(EraseShown)
 async def erase(call: ChatContext, to: EraseShown) -> ButtonReply:
-    """Erases what was shown."""
     done = await erase_shown(call, to.erasure_id)
     if done.step is None:
-        return ButtonReply("Erasing. It continues by itself.", "🔥 Erasing…", [])
+        return ButtonReply("Erasing. This continues by itself.", "🔥 Erasing…", [])
     buttons = []
     if done.clears:
-        buttons.append([button("🧹 Write the database's files anew now", ClearFiles(to.erasure_id))])
+        buttons.append([button("🧹 Rewrite the database's files now", ClearFiles(to.erasure_id))])
     if done.backups:
         buttons.append([button("🗄 Purge the backups", PurgeBackups(to.erasure_id))])
-    return ButtonReply("Erased.", told(call, done, done.step), buttons)
+    return ButtonReply("Erased.", erased_text(call, done, done.step), buttons)
 
 
-def told(call: ChatContext, done: Erasing, step: ErasureStep) -> str:
-    """What was erased, and where it may still be."""
+def erased_text(call: ChatContext, done: Erasing, step: ErasureStep) -> str:
+    """Says what was erased, and where copies may remain."""
     lines = [f"🔥 Erased for good: {counts(step.counts)}."]
     if done.remains is not None:
         lines += [done.remains, AT_NIGHT if done.at_night else OVER_REST]
@@ -137,11 +135,11 @@ def told(call: ChatContext, done: Erasing, step: ErasureStep) -> str:
 
 
 def ours(done: ErasureStep) -> str:
-    """What became of our messages that repeated it; empty when none did."""
+    """Says what happened to the bot's messages that repeated it; empty if none did."""
     number = done.counts
     did = [
         f"{word} {pluralize(count, 'message')} of mine"
-        for count, word in ((number.deleted, "deleted"), (number.edited, "took it out of"))
+        for count, word in ((number.deleted, "deleted"), (number.edited, "removed it from"))
         if count
     ]
     waiting = f"{pluralize(done.waiting, 'message')} of mine will follow." if done.waiting else ""
@@ -149,18 +147,18 @@ def ours(done: ErasureStep) -> str:
 
 
 def theirs(call: ChatContext, posted: Sequence[MessageLeft]) -> list[str]:
-    """What the person has to delete, by kind: when it was said, and where Telegram has an address, where."""
-    said = []
+    """Lists what the person has to delete, by kind: the time, with a link if Telegram has one."""
+    lines = []
     for what, line in THEIRS.items():
         rows = [one for one in posted if one.what == what]
         if rows:
-            more = f" and {len(rows) - MOST_LISTED} before" if len(rows) > MOST_LISTED else ""
-            said.append(f"{line} {', '.join(place_of(call, one) for one in rows[-MOST_LISTED:])}{more}.")
-    return said
+            more = f" and {len(rows) - MOST_LISTED} older" if len(rows) > MOST_LISTED else ""
+            lines.append(f"{line} {', '.join(place_of(call, one) for one in rows[-MOST_LISTED:])}{more}.")
+    return lines
 
 
 def place_of(call: ChatContext, one: MessageLeft) -> str:
-    """A message of a chat by its time (Markdown)."""
+    """Names a message by its time (Markdown)."""
     at = moment(one.at, call.zone)
     link = link_to(one, 0)
     return f"[{at}]({link})" if link else at if one.chat_id == call.chat_id else f"{at} in another chat"
@@ -168,7 +166,6 @@ def place_of(call: ChatContext, one: MessageLeft) -> str:
 
 @pressed(ClearFiles)
 async def press_clear(call: ChatContext, to: ClearFiles) -> ButtonReply:
-    """Writes the database's files anew, without what was erased."""
     try:
         remains = await clear_files(call)
     except RelayError as error:
@@ -178,10 +175,9 @@ async def press_clear(call: ChatContext, to: ClearFiles) -> ButtonReply:
 
 @pressed(PurgeBackups)
 async def press_purge(call: ChatContext, to: PurgeBackups) -> ButtonReply:
-    """Replaces all backups by a fresh one."""
     try:
         removed = await purge_backups(call)
     except RelayError as error:
         return ButtonReply(shorten(str(error), TOAST))
-    said = f"{pluralize(removed, 'backup')} removed; a fresh one is there."
-    return ButtonReply(said, rows=other_rows(call.said.rows, PurgeBackups), says=CommandReply(f"🗄 {said}"))
+    line = f"Removed {pluralize(removed, 'backup')} and made a fresh one."
+    return ButtonReply(line, rows=other_rows(call.said.rows, PurgeBackups), says=CommandReply(f"🗄 {line}"))

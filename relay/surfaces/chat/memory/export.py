@@ -1,4 +1,4 @@
-"""Shows the export of everything that is known and was said."""
+"""Sends /export."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from relay.surfaces.chat.reply import CommandReply
 
 @shows("export", private=True)
 async def export(call: ChatContext) -> CommandReply:
-    """Sends what this space holds, to read and to import again; asked in a group, in the person's own chat."""
+    """Sends this space's memories and messages, to read and to import; from a group, to the person's own chat."""
     group = await title_of(call, call.space.chat_id or 0) if call.space.kind == "group" else ""
     file = await export_command(call, group)
     text = (
-        f"Everything that I know and that was said{await place_of(call, call.space)}: {TEXT} is for you to read, "
-        f"{LINES} for another Relay (`{RELAY} import`). Keep it safe: it is for your eyes only."
+        f"Here's everything I know and everything that was said{await place_of(call, call.space)}. {TEXT} is for you "
+        f"to read, {LINES} is for another Relay (`{RELAY} import`). Keep it safe: it's private."
     )
     return CommandReply(text, file=file)

@@ -1,4 +1,4 @@
-"""Where something is known, in words."""
+"""Names the group whose memory is shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relay.surfaces.chat.people.bot_rights import ChatInfo, ask
 
 
 async def place_of(call: ChatContext, space: Space) -> str:
-    """Where something is known, for a heading: “in” and the group's name; empty for a person's own memory."""
+    """Returns “in” and the group's name, for a heading; empty for a person's own memory."""
     if space.kind == "private":
         return ""
     name = await title_of(call, space.chat_id or 0)
@@ -17,7 +17,7 @@ async def place_of(call: ChatContext, space: Space) -> str:
 
 
 async def title_of(call: ChatContext, chat_id: int) -> str:
-    """What a group is called; empty when Telegram does not tell."""
+    """Returns a group's title; empty if Telegram does not say."""
     if chat_id == call.chat_id and call.said.chat_title:
         return call.said.chat_title
     chat = await ask(ChatInfo, call.messenger, "getChat", chat_id=chat_id)

@@ -1,81 +1,72 @@
-"""Shows keeping and rewording: facts in a person's words, and messages that they want kept."""
+"""Renders /remember, the ◆ button and rewording."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from relay.commands.memory.access import is_at_home
 from relay.commands.memory.change import clean_wording, edit_memory, find_editable
 from relay.commands.memory.remember import KeptMessage, find_message, keep_answer, keep_message
 from relay.commands.memory.remember import remember as remember_command
-from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.memories import KeepableMessage
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.memory.cards import quote
-from relay.surfaces.chat.memory.forgetting import copied
+from relay.surfaces.chat.memory.forgetting import as_code
 from relay.surfaces.chat.memory_buttons import DecideChange, EditMemory, KeepAnswer
 from relay.surfaces.chat.memory_pages import within
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 
-KNOWN = "I know that already."
+KNOWN = "I already know that."
 
 
 @shows("remember")
 async def remember(call: ChatContext) -> CommandReply:
-    """Keeps a fact in the person's own words, or the message that this replies to."""
+    """Saves a fact in the person's own words, or the message that this replies to."""
     replied = call.said.replied
     if replied is not None and replied.message_id:
         message = await find_message(call, replied.message_id)
         message = message or KeepableMessage(replied.text, untrusted=True, private=False)
-        return _kept(await keep_message(call, message, clean_wording(call.text, "learning")))
+        return _saved(await keep_message(call, message, clean_wording(call.text, "learning")))
     done = await remember_command(call, call.text)
     return CommandReply("", done.changes, done.failed, result=done)
 
 
 async def keep_marked(call: ChatContext, telegram_message_id: int) -> CommandReply:
-    """Proposes to keep a message that somebody marked with ✍; silent where it is not known."""
+    """Proposes to save a message that someone marked with ✍; silent if it is unknown."""
     found = await find_message(call, telegram_message_id)
-    return _kept(await keep_message(call, found)) if found and found.text.strip() else CommandReply("")
+    return _saved(await keep_message(call, found)) if found and found.text.strip() else CommandReply("")
 
 
 @pressed(KeepAnswer)
 async def press_keep(call: ChatContext, to: KeepAnswer) -> ButtonReply:
-    """Proposes to keep an answer: the ◆ under it."""
-    return ButtonReply(says=_kept(await keep_answer(call, to.turn_id)))
+    return ButtonReply(says=_saved(await keep_answer(call, to.turn_id)))
 
 
-def _kept(done: KeptMessage) -> CommandReply:
+def _saved(done: KeptMessage) -> CommandReply:
+    """Shows what was saved, or a proposal to save, edit or skip."""
     changed = done.changed
     if not done.proposed or changed.failed:
         return CommandReply("", changed.changes, changed.failed, result=done)
-    return _draft(changed.changes, done)
-
-
-def _draft(changes: Sequence[MemoryChange], result: KeptMessage) -> CommandReply:
-    """A proposal, to be kept, reworded or skipped."""
-    waiting = next((one for one in changes if one.waits), None)
+    waiting = next((one for one in changed.changes if one.waits), None)
     if waiting is None:
-        return CommandReply(KNOWN, result=result)
+        return CommandReply(KNOWN, result=done)
     row = [
         button("✅ Keep", DecideChange(waiting.id, "k")),
         button("✎ Edit", EditMemory(waiting.memory_id)),
         button("✖ Skip", DecideChange(waiting.id, "x")),
     ]
-    return CommandReply(f"◆ I would keep this:\n\n{quote(within(waiting.content, 2500))}", rows=[row], result=result)
+    return CommandReply(f"◆ Shall I remember this?\n\n{quote(within(waiting.content, 2500))}", rows=[row], result=done)
 
 
 @pressed(EditMemory)
 async def ask_edit(call: ChatContext, to: EditMemory) -> ButtonReply:
-    """Asks for the new wording of a memory, where its space is at home or else in the person's own chat."""
     row = await find_editable(call, to.memory_id)
-    text = f"{question('', row.id)} – reply to this message with the new wording of:\n{copied(row.content)}"
+    text = f"{question('', row.id)} – reply to this message with the new wording of:\n{as_code(row.content)}"
     return ButtonReply(says=CommandReply(text, asks="New wording", private=not is_at_home(call, row.space)))
 
 
 @answers("")
 async def edit(call: ChatContext, memory_id: int) -> CommandReply:
-    """Puts the person's wording in place of a memory's (the reply to what the Edit button asks)."""
+    """Replaces a memory's wording with the reply to the Edit button's question."""
     done = await edit_memory(call, memory_id, call.text)
     private = not is_at_home(call, done.space)
     return CommandReply("", done.changed.changes, done.changed.failed, private=private, result=done)

@@ -1,4 +1,4 @@
-"""Until when something is to last, as people write it. Pure."""
+"""Parses times and durations as people write them. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOW = "Write /memory pause 2h (or 30m, 3d, 1w), or /memory pause until 2026-12-2
 
 
 def until(text: str, now: datetime) -> datetime | None:
-    """The moment that a text names, after now and in its time zone; None when it names none."""
+    """Parses a moment after `now`, in its time zone; None if the text names none."""
     text = " ".join(text.split())
     if (span := FOR.fullmatch(text)) is not None:
         return now + timedelta(minutes=int(span[1]) * MINUTES[span[2][0].lower()]) if int(span[1]) else None

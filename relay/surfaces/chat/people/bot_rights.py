@@ -1,4 +1,4 @@
-"""What the bot may do in a group, as Telegram tells it, and what to change where it may not."""
+"""What the bot may do in a group, as Telegram reports it, and how to change that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Told = TypeVar("Told")
 
 @dataclass(frozen=True, slots=True)
 class BotUser:
-    """The bot, as `getMe` tells."""
+    """The result of `getMe`."""
 
     id: int = 0
     first_name: str = ""
@@ -34,7 +34,7 @@ class MemberUser:
 
 @dataclass(frozen=True, slots=True)
 class ChatMember:
-    """Somebody in a chat, as `getChatMember` tells."""
+    """The result of `getChatMember`."""
 
     status: str
     user: MemberUser = MemberUser()
@@ -53,7 +53,7 @@ class ChatPermissions:
 
 @dataclass(frozen=True, slots=True)
 class ChatInfo:
-    """A chat, as `getChat` tells."""
+    """The result of `getChat`."""
 
     title: str = ""
     username: str = ""
@@ -64,34 +64,34 @@ class ChatInfo:
 
     @property
     def open(self) -> bool:
-        """Whether others can find it, or comment in it from outside."""
+        """Whether others can find the chat, or comment in it from outside."""
         return bool(self.username or self.active_usernames or self.linked_chat_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """None: Telegram did not tell."""
+    """What the bot may do in a group; None means that Telegram did not say."""
 
     reads: bool | None
-    """It gets every message, not only those that are for it."""
+    """Whether it gets every message, not only those addressed to it."""
     writes: bool | None
     forum: bool
     username: str
-    """The bot's own."""
+    """The bot's own username."""
     administrator: bool = False
 
     @property
     def remedy(self) -> str:
         """What to change so that it gets every message (Markdown)."""
         return (
-            "To let me read all of it, either make me an administrator (tap the group's name → Edit → Administrators "
-            "→ Add; I need no particular right), or tell @BotFather: /setprivacy → "
-            f"@{self.username} → Disable; then remove me from the group and add me again."
+            "To let me read every message, either make me an administrator (tap the group's name → Edit → "
+            "Administrators → Add; I don't need any particular right), or send @BotFather /setprivacy → "
+            f"@{self.username} → Disable, then remove me from the group and add me again."
         )
 
 
 async def standing(messenger: Messenger, bot_id: int, chat_id: int) -> Standing:
-    """Looks at what the bot may do in a group."""
+    """Asks Telegram what the bot may do in a group."""
     me = await ask(BotUser, messenger, "getMe")
     chat = await ask(ChatInfo, messenger, "getChat", chat_id=chat_id)
     member = await ask(ChatMember, messenger, "getChatMember", chat_id=chat_id, user_id=bot_id)
@@ -105,7 +105,7 @@ async def standing(messenger: Messenger, bot_id: int, chat_id: int) -> Standing:
 
 
 async def ask(told: type[Told], messenger: Messenger, method: str, **parameters: Any) -> Told | None:
-    """Asks Telegram something that changes nothing; None when it does not tell."""
+    """Calls a read-only method of the Bot API; None if Telegram does not answer."""
     try:
         return decode(told, await messenger.call(method, **parameters))
     except MessengerError:
@@ -113,7 +113,7 @@ async def ask(told: type[Told], messenger: Messenger, method: str, **parameters:
 
 
 def decode(told: type[Told], result: object) -> Told | None:
-    """What a method returned; None for something else, or nothing."""
+    """Decodes the result of a method; None if it is missing or has another shape."""
     try:
         return _adapter(told).validate_python(result) if result else None  # type: ignore[arg-type]
     except ValidationError:
@@ -126,9 +126,9 @@ def _adapter(told: Any) -> TypeAdapter[Any]:
 
 
 async def name_in(messenger: Messenger, chat_id: int, user_id: int) -> str:
-    """What a member of a group is called."""
+    """Returns the first name of a member of a group."""
     member = await ask(ChatMember, messenger, "getChatMember", chat_id=chat_id, user_id=user_id)
-    return (member.user.first_name if member else "") or "Somebody"
+    return (member.user.first_name if member else "") or "Someone"
 
 
 def reads_all(me: BotUser | None, member: ChatMember | None) -> bool | None:

@@ -1,4 +1,4 @@
-"""Shows what is answered in a group, and whose memory is lent to it."""
+"""Renders /answer, /link and /unlink."""
 
 from __future__ import annotations
 
@@ -18,39 +18,36 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own
 
 MODES = {
     "all": "every message of the people I know",
-    "addressed": "only what is addressed to me: a mention, a reply to me, a command",
-    "off": "nothing at all; only commands of the people who run me work",
+    "addressed": "only messages addressed to me: a mention, a reply to me, a command",
+    "off": "nothing; only my admins' commands work",
 }
 LABELS: dict[Mode, str] = {"all": "All", "addressed": "When addressed", "off": "Off"}
-BY_MYSELF = "everything while only one person is here, otherwise what is addressed to me"
+BY_MYSELF = "every message while only one person is here, otherwise messages addressed to me"
 HOW = (
-    "Write /answer all, /answer addressed or /answer off. In a topic it counts for the topic, "
-    "with the word everywhere after it (/answer off everywhere) for the whole group."
+    "Write /answer all, /answer addressed or /answer off. In a topic, that applies to the topic; "
+    "add everywhere (/answer off everywhere) to change the whole group."
 )
 LEND = (
     "**Lend your own memory to this group?**\n\n"
-    "When you speak to me here, I then also know what I know about you, and what we said in private. "
-    "**My answers are visible to everybody here**, and what I say in them stays in this group's memory. "
-    "I use it for your own messages only, never for those of others; what I learn here stays here. "
-    "/unlink takes it back; so does your leaving the group."
+    "When you talk to me here, I'll also use what I know about you and what we said in private. "
+    "**Everyone here can see my answers**, and what I say in them stays in this group's memory. "
+    "I use it for your own messages only, never for anyone else's; what I learn here stays here. "
+    "/unlink takes it back; so does leaving the group."
 )
-LENT = (
-    "**Your memory is lent to this group**, for your own messages only. "
-    "My answers to them are visible to everybody here."
-)
-TAKEN_BACK = "Taken back. From now on I use nothing but this group's own memory here."
+LENT = "**Your memory is lent to this group**, for your own messages only. Everyone here can see my answers to them."
+TAKEN_BACK = "Done. From now on I only use this group's own memory here."
 
 
 @callback("ga")
 class ChooseAnswering(Callback):
-    """What is answered where the button hangs."""
+    """Sets which messages the bot answers here."""
 
     mode: Mode
 
 
 @callback("gl")
 class Lend(Callback):
-    """Whether a person lends their memory."""
+    """Lends a person's memory to the group, or cancels."""
 
     owner_id: int
     sure: Literal["y", "n"]
@@ -58,14 +55,14 @@ class Lend(Callback):
 
 @callback("gu")
 class TakeBack(Callback):
-    """Takes back what is lent."""
+    """Takes back a lent memory."""
 
     lender: int
 
 
 @shows("answer")
 async def answer(call: ChatContext) -> CommandReply:
-    """Says what is answered in a group or a topic of it; alone, shows it."""
+    """Shows or sets which messages the bot answers in a group or topic."""
     word, *rest = call.text.lower().split() or [""]
     mode = next((one for one in get_args(Mode) if one == word), None)
     if not call.private and word and (mode is None or rest not in ([], ["here"], ["everywhere"])):
@@ -76,21 +73,20 @@ async def answer(call: ChatContext) -> CommandReply:
 
 @pressed(ChooseAnswering)
 async def choose_answer(call: ChatContext, to: ChooseAnswering) -> ButtonReply:
-    """Says by a button what is answered where it hangs."""
     now = await answer_command(call, call.said.forum, to.mode)
     return ButtonReply(f"{LABELS[to.mode]}.", await _page(call, now, to.mode), _rows(now))
 
 
 async def _page(call: ChatContext, now: Answering, mode: Mode | None) -> str:
-    """How things stand, with a warning where Telegram does not let happen what was just set."""
+    """Describes the settings, with a warning if Telegram's own settings prevent them."""
     lines = [f"**What I answer in this {'topic' if now.topic else 'group'}**: {MODES.get(now.here or '', BY_MYSELF)}."]
     if now.topic:
         lines.append(f"Elsewhere in this group: {MODES.get(now.everywhere or '', BY_MYSELF)}.")
-        lines.append("/answer all everywhere (or addressed, or off) says it for the whole group.")
+        lines.append("/answer all everywhere (or addressed, or off) changes the whole group.")
     if mode == "all":
         rights = await standing(call.messenger, call.bot_id, call.chat_id)
         if rights.reads is False:
-            lines.append(f"⚠️ But Telegram only shows me what is addressed to me here. {rights.remedy}")
+            lines.append(f"⚠️ But Telegram only shows me messages addressed to me here. {rights.remedy}")
     return "\n\n".join(lines)
 
 
@@ -102,7 +98,7 @@ def _rows(now: Answering) -> Rows:
 
 @shows("link")
 async def link(call: ChatContext) -> CommandReply:
-    """Explains what lending means and asks; once lent, shows it."""
+    """Explains lending and asks, or shows whose memory is lent."""
     now = await find_lending(call)
     if now.lender is None:
         ask = [button("Lend my memory here", Lend(call.user_id, "y")), button("Cancel", Lend(call.user_id, "n"))]
@@ -110,31 +106,29 @@ async def link(call: ChatContext) -> CommandReply:
     if now.lender == call.user_id:
         return CommandReply(LENT, rows=_unlink_row(now), result=now)
     name = escape_markdown(await name_in(call.messenger, call.chat_id, now.lender))
-    text = f"{name} lends me their memory here already; one can be lent at a time."
+    text = f"{name} has already lent their memory here. Only one can be lent at a time."
     return CommandReply(text, rows=_unlink_row(now), result=now)
 
 
 @shows("unlink")
 async def unlink(call: ChatContext) -> CommandReply:
-    """Takes back what is lent."""
+    """Takes back a lent memory."""
     return CommandReply(TAKEN_BACK, result=await unlink_command(call))
 
 
 @pressed(Lend)
 async def press_lend(call: ChatContext, to: Lend) -> ButtonReply:
-    """Lends the memory of whoever asked, if they say so themselves."""
     own(call, to.owner_id)
     if not call.admin:
         raise NotAllowed
     if to.sure != "y" or call.private:
-        return ButtonReply(text="Nothing is lent.", rows=[])
+        return ButtonReply(text="OK, I won't use your memory here.", rows=[])
     now = await lend(call)
     return ButtonReply("Lent.", LENT, _unlink_row(now), result=now)
 
 
 @pressed(TakeBack)
 async def press_unlink(call: ChatContext, to: TakeBack) -> ButtonReply:
-    """Takes back what is lent."""
     return ButtonReply("Taken back.", TAKEN_BACK, [], result=await take_back(call, to.lender))
 
 

@@ -1,4 +1,4 @@
-"""Shows an invitation's link, and asks before somebody's right to use the bot is taken back."""
+"""Renders /invite and /revoke."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from relay.surfaces.chat.times import moment
 NO_NAME = "I can't ask Telegram for my name right now, and the link needs it. Try again later."
 WHOM = "Say who: reply with /revoke to one of their messages, or write /revoke and their id or @name."
 REVOKE = (
-    "It takes effect at once: the answer I'm writing to them ends and teaches me nothing, their waiting messages stay "
-    "unanswered, and their open invitations end. What I remember of them stays as it is, and is theirs again if they "
-    "are let in again (/users)."
+    "This takes effect at once. I stop the answer I'm writing to them and don't learn from it, I won't answer their "
+    "waiting messages, and their open invitations end. I keep what I remember about them in case you let them in "
+    "again (/users)."
 )
 
 
 @callback("hr")
 class Revoke(Callback):
-    """Whether somebody's right to use the bot is really taken back."""
+    """Confirms or cancels the removal of a person's access."""
 
     user_id: int
     sure: Literal["y", "n"]
@@ -36,7 +36,7 @@ class Revoke(Callback):
 
 @shows("invite", private=True)
 async def invite(call: ChatContext) -> CommandReply:
-    """Makes a link that is good for one person, once."""
+    """Makes a link that lets one person in, once."""
     me = await ask(BotUser, call.messenger, "getMe")
     username = me.username if me else ""
     if not username:
@@ -46,15 +46,15 @@ async def invite(call: ChatContext) -> CommandReply:
     return CommandReply(
         f"This link lets {whom} in, once, until {moment(made.until, call.zone)}:\n\n"
         f"{escape_markdown(invite_link(username, made.nonce))}\n\n"
-        "Don't share it with anyone else: whoever opens it first is in. I'll tell you who came. /users lists it "
-        "and can cancel it.",
+        "Don't share it with anyone else: whoever opens it first is in. I'll tell you who it was. You can cancel it in "
+        "/users.",
         result=made,
     )
 
 
 @shows("revoke", private=True)
 async def revoke(call: ChatContext) -> CommandReply:
-    """Asks whether the person who is named, or replied to, is really meant."""
+    """Asks before removing the access of the person who is named, or replied to."""
     word = call.text.strip()
     replied = call.said.replied.author_id if call.said.replied else None
     number = parse_number(word)
@@ -67,7 +67,6 @@ async def revoke(call: ChatContext) -> CommandReply:
 
 @pressed(Revoke, confirms=True)
 async def press_revoke(call: ChatContext, to: Revoke) -> ButtonReply:
-    """Takes it back."""
     if not call.admin:
         raise NotAllowed
     done = await revoke_command(call, to.user_id) if to.sure == "y" else None
@@ -83,5 +82,5 @@ async def press_revoke(call: ChatContext, to: Revoke) -> ButtonReply:
 
 
 def invite_link(username: str, nonce: str) -> str:
-    """What to open in Telegram so that the bot hears Start with a nonce."""
+    """Returns the link that sends the bot Start with a nonce."""
     return f"https://t.me/{username}?start={nonce}"

@@ -1,4 +1,4 @@
-"""Shows who may use the bot and who asks to, with buttons for an admin's word about them."""
+"""Renders /users: who may use the bot and who asks to, with buttons that decide."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from relay.surfaces.chat.times import day, moment
 Word = Literal["a", "d", "b", "l"]
 VERDICTS: dict[Word, Verdict] = {"a": "approve", "d": "deny", "b": "block", "l": "admit"}
 HOW = (
-    "Write /users approve, deny or block and the id of somebody who asks, or /users admit and that of somebody who was "
-    "kept out. /users cancel and an invitation's number takes it back. /users lists them."
+    "Write /users approve, deny or block with the id of someone who asks, /users admit with the id of someone who "
+    "wasn't let in, or /users cancel with an invitation's number. /users lists them all."
 )
 CANCELLED = "Cancelled: the link no longer works."
 TOASTS = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
@@ -31,7 +31,7 @@ LISTED_IDS = 30
 
 @callback("hp")
 class DecideAsked(Callback):
-    """An admin's word, under the message that told of somebody who asks."""
+    """An admin's decision, under the message about a person who asks for access."""
 
     user_id: int
     word: Word
@@ -39,7 +39,7 @@ class DecideAsked(Callback):
 
 @callback("hu")
 class DecideListed(Callback):
-    """An admin's word, in the list of everybody."""
+    """An admin's decision, in the list of people."""
 
     user_id: int
     word: Word
@@ -47,14 +47,14 @@ class DecideListed(Callback):
 
 @callback("hi")
 class CancelInvitation(Callback):
-    """Takes an invitation back."""
+    """Cancels an invitation."""
 
     invite_id: int
 
 
 @shows("users", private=True)
 async def users(call: ChatContext) -> CommandReply:
-    """Lists everybody who is known; gives the word that is named: /users approve 333."""
+    """Lists all known people, or decides about one: /users approve 333."""
     word, number = [*call.text.lower().split(), "", ""][:2]
     if word:
         return await _decided(call, word, parse_number(number.removeprefix("#")))
@@ -75,23 +75,20 @@ async def _decided(call: ChatContext, word: str, number: int | None) -> CommandR
 
 @pressed(DecideAsked)
 async def decide_asked(call: ChatContext, to: DecideAsked) -> ButtonReply:
-    """Gives an admin's word; the first one counts."""
     decided = await decide(call, to.user_id, VERDICTS[to.word])
-    by = shorten(decided.decided_by_name or "Somebody", 60)
+    by = shorten(decided.decided_by_name or "Someone", 60)
     toast = TOASTS[decided.role] if decided.changed else f"{by} has already decided."
     return ButtonReply(toast, verdict_line(decided), [])
 
 
 @pressed(DecideListed)
 async def decide_listed(call: ChatContext, to: DecideListed) -> ButtonReply:
-    """Gives an admin's word and shows the list anew."""
     decided = await decide(call, to.user_id, VERDICTS[to.word])
     return await _listed(call, TOASTS[decided.role] if decided.changed else "That's already decided.")
 
 
 @pressed(CancelInvitation)
 async def press_cancel(call: ChatContext, to: CancelInvitation) -> ButtonReply:
-    """Takes an invitation back and shows the list anew."""
     try:
         await cancel_invitation(call, to.invite_id)
     except CommandRefused as refusal:
@@ -107,45 +104,41 @@ async def _listed(call: ChatContext, toast: str) -> ButtonReply:
 
 
 def who(person: Person) -> str:
-    """A person as admins see them (Markdown): names are theirs to choose, the id is not."""
+    """Names a person to admins (Markdown). People choose their names; the id is fixed."""
     username = f"{escape_markdown('@' + person.username)}, " if person.username else ""
     return f"{escape_markdown(person.name)} ({username}id {person.user_id})"
 
 
 def asked_row(person: Person) -> list[Button]:
-    """The buttons under the message that tells of somebody who asks."""
+    """Returns the buttons under the message about a person who asks for access."""
     words: dict[Word, str] = {"a": "Approve", "d": "Deny", "b": "Block"}
     return [button(label, DecideAsked(person.user_id, word)) for word, label in words.items()]
 
 
 def listed_row(person: Person) -> list[Button]:
-    """The buttons about somebody who asks, in the list: the first says who that is."""
+    """Returns the buttons for a person who asks, in the list; the first one names the person."""
     words: dict[Word, str] = {"a": f"Approve {shorten(person.name, 20)}", "d": "Deny", "b": "Block"}
     return [button(label, DecideListed(person.user_id, word)) for word, label in words.items()]
 
 
 def verdict_line(person: DecidedPerson) -> str:
-    """What was decided about somebody, and by whom."""
+    """Says what was decided about a person, and by whom."""
     by = _decider(person)
     match person.role:
         case "user" | "admin":
-            return f"✅ {who(person)} may use me: let in by {by}."
+            return f"✅ {who(person)} can use me now, let in by {by}."
         case "blocked":
-            return (
-                f"⛔ {who(person)} was blocked by {by}, and gets in with no invitation either. /users can change that."
-            )
-    return f"🚫 {who(person)} was {_kept_out(person)} by {by}. /users can change that."
+            return f"⛔ {who(person)} was blocked by {by}; invitations won't help either. You can change it in /users."
+    return f"🚫 {who(person)} was {_refused(person)} by {by}. You can change that in /users."
 
 
 def people_page(call: ChatContext, known: KnownPeople) -> str:
-    """Everybody who is known, by section."""
-    out = [
-        f"{who(one)} – {_kept_out(one)} by {escape_markdown(one.decided_by_name or 'somebody')}" for one in known.out
-    ]
+    """Lists all known people, by section."""
+    out = [f"{who(one)} – {_refused(one)} by {_decider(one)}" for one in known.out]
     if (more := known.out_count - len(out)) > 0:
         out.append(f"and {pluralize(more, 'other')} before them")
     sections: list[tuple[str, Sequence[str]]] = [
-        ("Who may use me", _let_in(call, known)),
+        ("People who can use me", _let_in(call, known)),
         ("Waiting for an answer", [who(one) for one in known.people if one.role == "asking"]),
         ("Open invitations", [_invitation(call, one) for one in known.invites]),
         ("Not let in", out),
@@ -156,7 +149,7 @@ def people_page(call: ChatContext, known: KnownPeople) -> str:
 
 
 def people_rows(known: KnownPeople) -> list[list[Button]]:
-    """The buttons for those about whom a word can be given."""
+    """Returns the buttons for everything that can be decided."""
     rows = [listed_row(one) for one in known.people if one.role == "asking"]
     for invite in known.invites:
         whom = f"the invitation for {shorten(invite.for_whom, 40)}" if invite.for_whom else "an invitation"
@@ -166,24 +159,24 @@ def people_rows(known: KnownPeople) -> list[list[Button]]:
 
 
 def _decider(person: Person) -> str:
-    return escape_markdown(person.decided_by_name or "somebody")
+    return escape_markdown(person.decided_by_name or "someone")
 
 
-def _kept_out(person: Person) -> str:
-    """How it came that somebody may not use the bot."""
+def _refused(person: Person) -> str:
+    """Says how a person lost or was denied access."""
     if person.role == "blocked":
         return "blocked"
     return "revoked" if person.let_in else "denied"
 
 
 def _let_in(call: ChatContext, known: KnownPeople) -> list[str]:
-    """Those who may use the bot: first those whom the settings name."""
+    """Lists the people who may use the bot, those named in the settings first."""
     settings = call.services.people
     lines = _named(settings)
     for one in known.people:
         if not one.may_use or one.user_id in settings.named_admins:
             continue
-        runs = ", runs me" if one.role == "admin" else ""
+        runs = ", admin" if one.role == "admin" else ""
         by = f"let in by {escape_markdown(one.decided_by_name)}" if one.decided_by_name else "claimed me"
         when = f", {day(one.decided_at, call.zone)}" if one.decided_at else ""
         lines.append(f"{who(one)}{runs} – {by}{when}")
@@ -191,19 +184,19 @@ def _let_in(call: ChatContext, known: KnownPeople) -> list[str]:
 
 
 def _named(settings: People) -> list[str]:
-    lines = [f"{_ids(settings.named_admins)} – run me, as RELAY\\_ADMINS says"] if settings.named_admins else []
+    lines = [f"{_ids(settings.named_admins)} – admins, set in RELAY\\_ADMINS"] if settings.named_admins else []
     if others := settings.named - settings.named_admins:
-        lines.append(f"{_ids(others)} – as RELAY\\_USERS says")
+        lines.append(f"{_ids(others)} – set in RELAY\\_USERS")
     return lines
 
 
 def _ids(users: frozenset[int]) -> str:
-    """People of whom only the ids are known."""
+    """Lists people of whom only the ids are known."""
     first, more = sorted(users)[:LISTED_IDS], len(users) - LISTED_IDS
     return ", ".join(str(one) for one in first) + (f" and {pluralize(more, 'other')}" if more > 0 else "")
 
 
 def _invitation(call: ChatContext, invite: Invitation) -> str:
     whom = f"for {escape_markdown(invite.for_whom)}" if invite.for_whom else "for whoever opens it"
-    by = escape_markdown(invite.made_by_name or "somebody")
+    by = escape_markdown(invite.made_by_name or "someone")
     return f"#{invite.id} {whom}, by {by}, until {moment(invite.expires_at, call.zone)}"

@@ -1,4 +1,4 @@
-"""Pictures of numbers. Imported only when one is drawn: it loads Pillow."""
+"""Draws the usage chart. Imported only when needed, because it loads Pillow."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from relay.core.text import format_tokens
 WIDTH, HEIGHT = 800, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 60, 56, 44
 """Space around the plot, in pixels."""
-# One light card for both: Telegram puts it on a white or a dark chat, and on either the ink stands out from the paper.
+# One light card for both themes: the ink stands out from the paper in a white and in a dark chat.
 PAPER, INK, GRID = "#F5F6F8", "#1F2933", "#D5DAE1"
 BAR, LINE = "#2F6FDE", "#D9480F"
 
 
-class Spent(Protocol):
-    """A day's numbers."""
+class DayUsage(Protocol):
+    """The usage of one day."""
 
     @property
     def asked(self) -> int: ...
@@ -33,8 +33,8 @@ class Spent(Protocol):
     def share(self) -> float | None: ...
 
 
-def usage_chart(days: Sequence[date], used: Sequence[Spent]) -> bytes:
-    """A PNG of 800×400: cost by day as bars (tokens where no price is known), the cache's share as a line."""
+def usage_chart(days: Sequence[date], used: Sequence[DayUsage]) -> bytes:
+    """Draws a PNG of 800×400: cost by day as bars (tokens if no price is known), the cache's share as a line."""
     priced = any(day.spent for day in used)
     heights = [day.spent if priced else float(day.asked + day.output) for day in used]
     top = ceiling(max(heights, default=0.0))
@@ -49,13 +49,13 @@ def usage_chart(days: Sequence[date], used: Sequence[Spent]) -> bytes:
             draw.rectangle((centre - half, min(_y(height / top), _y(0) - 1), centre + half, _y(0)), fill=BAR)
     _share(draw, centres, [day.share for day in used])
     _days(draw, centres, days)
-    kept = io.BytesIO()
-    image.save(kept, "PNG", optimize=True)
-    return kept.getvalue()
+    png = io.BytesIO()
+    image.save(png, "PNG", optimize=True)
+    return png.getvalue()
 
 
 def ceiling(highest: float) -> float:
-    """A round number at or above the highest value."""
+    """Returns a round number at or above the highest value."""
     if highest <= 0:
         return 1.0
     unit = 10.0 ** math.floor(math.log10(highest))
@@ -63,7 +63,7 @@ def ceiling(highest: float) -> float:
 
 
 def _y(part: float) -> float:
-    """Where a part (0–1) of the plot's height is."""
+    """Converts a part (0–1) of the plot's height to a pixel row."""
     return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM)
 
 
@@ -72,7 +72,7 @@ def _font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
 
 
 def _axes(draw: ImageDraw.ImageDraw, top: float, priced: bool) -> None:
-    """Lines, what they stand for on both sides, and what is what."""
+    """Draws the grid, its labels on both sides, and the legend."""
     for quarter in range(5):
         part = quarter / 4
         draw.line((LEFT, _y(part), WIDTH - RIGHT, _y(part)), fill=INK if quarter == 0 else GRID, width=1)
@@ -84,11 +84,11 @@ def _axes(draw: ImageDraw.ImageDraw, top: float, priced: bool) -> None:
     after = LEFT + 22 + draw.textlength(first, font=_font(16)) + 28
     draw.line((after, 27, after + 26, 27), fill=LINE, width=3)
     draw.ellipse((after + 9, 23, after + 17, 31), fill=LINE)
-    draw.text((after + 34, 27), "share of the cache", fill=INK, font=_font(16), anchor="lm")
+    draw.text((after + 34, 27), "read from the cache", fill=INK, font=_font(16), anchor="lm")
 
 
 def _amount(value: float, top: float, priced: bool) -> str:
-    """A value on the left axis."""
+    """Formats a value on the left axis."""
     if priced:
         decimals = next((number for number in range(6) if math.isclose(round(top / 4, number), top / 4)), 6)
         return f"${value:,.{decimals}f}"
@@ -96,7 +96,7 @@ def _amount(value: float, top: float, priced: bool) -> str:
 
 
 def _share(draw: ImageDraw.ImageDraw, centres: Sequence[float], shares: Sequence[float | None]) -> None:
-    """The cache's share: a dot for each day with one, joined."""
+    """Draws the cache's share: a dot for each day that has one, joined by a line."""
     dots = [(x, _y(share)) for x, share in zip(centres, shares, strict=True) if share is not None]
     if len(dots) > 1:
         draw.line(dots, fill=LINE, width=3, joint="curve")
@@ -105,7 +105,7 @@ def _share(draw: ImageDraw.ImageDraw, centres: Sequence[float], shares: Sequence
 
 
 def _days(draw: ImageDraw.ImageDraw, centres: Sequence[float], days: Sequence[date]) -> None:
-    """Dates under the plot, as many as there is room for; today is always among them."""
+    """Writes dates under the plot, as many as fit, always including today."""
     every = max(1, math.ceil(len(days) / 14))
     for number, (x, day) in enumerate(zip(centres, days, strict=True)):
         if (len(days) - 1 - number) % every == 0:

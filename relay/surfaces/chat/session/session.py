@@ -1,4 +1,4 @@
-"""Shows greetings and help, and how a conversation begins and ends."""
+"""Renders /start, /help, /new, /stop and /retry."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.reply import CommandReply
 
-MORE_HERE = "/help says what else I can do."
+MORE_HERE = "/help shows what else I can do."
 ANSWERS = {
     "all": "I answer every message of the people I know",
-    "off": "I'm switched off here; the people who run me can change that with /answer",
+    "off": "I'm switched off here; my admins can change that with /answer",
 }
 ADDRESSED = "I answer the people I know when they mention me, reply to me or use a command"
 
 
 @shows("start")
 async def start(call: ChatContext) -> CommandReply:
-    """Greets, and says how to begin."""
+    """Greets the person and says how to begin."""
     greeting = await start_command(call)
     return CommandReply(hello(call.name) if call.private else _hello_here(greeting), result=greeting)
 
 
 def hello(name: str, first: str = "") -> str:
-    """The greeting in private; `first`: what comes before all else."""
+    """Returns the greeting in private; `first` comes before everything else."""
     return (
-        f"Hello {escape_markdown(name)}! {first}I am your assistant, and I remember: what you tell me in one "
-        "chat or topic I know in all of yours. What I learn I say under my answer, and a tap there undoes it.\n\n"
+        f"Hello {escape_markdown(name)}! {first}I'm your assistant, and I remember: what you tell me in one chat or "
+        "topic, I know in all of yours. I show what I learn under my answers, and you can undo it with a tap.\n\n"
         "Just write to me. /help shows the rest."
     )
 
 
 def _hello_here(greeting: Greeting) -> str:
-    """The greeting in a group: when the bot answers there, and what memory it has there."""
+    """Returns the greeting in a group: when the bot answers there, and which memory it uses."""
     name = escape_markdown(greeting.name)
     if greeting.alone:
         return (
-            f"Hello {name}! It's just the two of us here, so I answer everything, with your own memory, as in our "
+            f"Hello {name}! It's just the two of us here, so I answer everything and use your own memory, as in our "
             f"private chat. {MORE_HERE}"
         )
     return (
-        f"Hello {name}! {ANSWERS.get(greeting.answers or '', ADDRESSED)}. This group has a memory of its own: what I "
-        "learn here stays here, and I don't use what anybody tells me in private, unless they lend it. "
+        f"Hello {name}! {ANSWERS.get(greeting.answers or '', ADDRESSED)}. This group has its own memory: what I "
+        "learn here stays here, and I don't use what anyone tells me in private unless they lend it. "
         f"{MORE_HERE}"
     )
 
@@ -60,7 +60,7 @@ async def show_help(call: ChatContext) -> CommandReply:
         for one in sections
     ]
     if call.private:
-        texts = ["Write to me as you would to a friend; I answer, and I remember.", *lists]
+        texts = ["Write to me as you would to a friend. I answer, and I remember.", *lists]
     else:
         begin = "Write to me as you would to a friend: mention me, or reply to me."
         texts = [begin, *lists, "/help in our private chat lists everything I can do."]
@@ -74,23 +74,23 @@ async def new(call: ChatContext) -> CommandReply:
     title = done.title
     named = f": **{escape_markdown(title)}**{'' if title[-1] in '.!?…' else '.'}" if title else "."
     if done.ended.private:
-        text = f"What was off the record is erased. A new conversation, on the record{named}"
+        text = f"I've erased what was off the record. A new conversation, on the record{named}"
     elif not done.ended.messages:
-        text = f"This is a new conversation already{named}"
+        text = f"This is already a new conversation{named}"
     else:
-        text = f"A new conversation{named} I keep what I know about you; what was said before can still be searched."
+        text = f"A new conversation{named} I still know what I know about you, and /search finds what we said before."
     return CommandReply(text, result=done)
 
 
 @shows("stop")
 async def stop(call: ChatContext) -> CommandReply:
-    """Ends the running answer, which says so itself."""
+    """Stops the running answer, which then says so itself."""
     done = await stop_command(call)
     return CommandReply("" if done.running else "I'm not writing anything here right now.", result=done)
 
 
 @shows("retry")
 async def retry(call: ChatContext) -> CommandReply:
-    """Refuses: the worker runs a retry, as a turn."""
+    """Refuses: the worker runs a retry as a turn."""
     await retry_command(call)
     return CommandReply("")

@@ -1,4 +1,4 @@
-"""Shows a person's own choices, with buttons that change them."""
+"""Renders /settings: a person's own choices, with buttons that change them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Learning = Literal["on", "ask", "off"]
 Flag = Literal["sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags"]
 LEARNING = {
     "on": "I learn as we talk",
-    "ask": "what I learn waits for your tap",
-    "off": "I learn nothing",
+    "ask": "I ask before I remember something",
+    "off": "I don't learn anything",
 }
 LEARNING_LABELS: dict[Learning, str] = {"on": "🧠 On", "ask": "🧠 Ask", "off": "🧠 Off"}
 FLAGS: dict[Flag, tuple[str, str]] = {
     "sound": ("answers make a sound", "answers are silent"),
     "previews": ("links show a preview", "links show no preview"),
-    "tools": ("answers say which tools I used", "answers do not say which tools I used"),
-    "diagnostics": ("answers say which memories I used", "answers do not say which memories I used"),
-    "keep": ("answers have a ◆ to keep them; a 👎 takes it away", "answers have no ◆"),
-    "reactions": ("a ✍ on a message proposes to keep it", "a ✍ on a message keeps nothing"),
-    "tags": ("answers have a 🏷 to say what was good or bad", "answers have no 🏷"),
+    "tools": ("answers say which tools I used", "answers don't say which tools I used"),
+    "diagnostics": ("answers say which memories I used", "answers don't say which memories I used"),
+    "keep": ("answers have a ◆ button to save them; a 👎 removes it", "answers have no ◆ button"),
+    "reactions": ("a ✍ on a message saves it, if you confirm", "a ✍ on a message does nothing"),
+    "tags": ("answers have a 🏷 button to say what was good or bad", "answers have no 🏷 button"),
 }
 LABELS: dict[Flag, tuple[str, str]] = {
     "sound": ("🔔 Sound", "🔕 Silent"),
@@ -39,18 +39,18 @@ LABELS: dict[Flag, tuple[str, str]] = {
     "tools": ("🔎 Show tools", "Hide tools"),
     "diagnostics": ("🧠 Show memories", "Hide memories"),
     "keep": ("◆ Keep button", "No ◆"),
-    "reactions": ("✍ Keeps", "✍ Keeps nothing"),
+    "reactions": ("✍ Saves", "✍ Off"),
     "tags": ("🏷 Tags", "No 🏷"),
 }
 ASK_ZONE = (
     "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "
-    "I use it for the times I tell you."
+    "I use it for the times I show you."
 )
 
 
 @callback("tl")
 class ChooseLearning(Callback):
-    """Whether the person's messages teach anything."""
+    """Sets whether the assistant learns from a person's messages."""
 
     user_id: int
     learning: Learning
@@ -58,7 +58,7 @@ class ChooseLearning(Callback):
 
 @callback("tv")
 class ChooseVoice(Callback):
-    """When answers are said aloud, under /settings."""
+    """Sets which answers are also spoken, under /settings."""
 
     user_id: int
     voice: voice.Voice
@@ -66,7 +66,7 @@ class ChooseVoice(Callback):
 
 @callback("ts")
 class ChooseFlag(Callback):
-    """One of the choices that are on or off."""
+    """Sets a choice that is on or off."""
 
     user_id: int
     name: Flag
@@ -83,7 +83,7 @@ class ChooseZone(Callback):
 
 @shows("settings", private=True)
 async def settings(call: ChatContext) -> CommandReply:
-    """Shows a person's choices; makes the one that is named."""
+    """Shows a person's choices, or changes one by name."""
     name, _, value = call.text.strip().partition(" ")
     if name.lower() == "zone" and value.strip().lower() not in ("", INSTALLATION):
         return await _zone_set(call, value)
@@ -93,38 +93,34 @@ async def settings(call: ChatContext) -> CommandReply:
 
 @answers("zone")
 async def set_zone(call: ChatContext, _: int) -> CommandReply:
-    """Sets the time zone that a person names in reply to the question."""
+    """Sets the time zone from the reply to the question."""
     return await _zone_set(call, call.text)
 
 
 async def _zone_set(call: ChatContext, words: str) -> CommandReply:
     choices = await settings_command(call, Choice("zone", words))
     now = datetime.now(choices.zone_or(call.services.zone))
-    text = f"Your time zone is {escape_markdown(choices.zone)}; it is {now:%H:%M} there now."
+    text = f"Your time zone is {escape_markdown(choices.zone)}, where it's {now:%H:%M} now."
     return CommandReply(text, private=True, result=choices)
 
 
 @pressed(ChooseLearning)
 async def choose_learning(call: ChatContext, to: ChooseLearning) -> ButtonReply:
-    """Sets whether the person's messages teach anything."""
     return await _chosen(call, to.user_id, Choice("learning", to.learning))
 
 
 @pressed(ChooseVoice)
 async def choose_voice(call: ChatContext, to: ChooseVoice) -> ButtonReply:
-    """Sets when answers are said aloud."""
     return await _chosen(call, to.user_id, Choice("voice", to.voice))
 
 
 @pressed(ChooseFlag)
 async def choose_flag(call: ChatContext, to: ChooseFlag) -> ButtonReply:
-    """Sets one of the choices that are on or off."""
     return await _chosen(call, to.user_id, Choice(to.name, "on" if to.on else "off"))
 
 
 @pressed(ChooseZone)
 async def choose_zone(call: ChatContext, to: ChooseZone) -> ButtonReply:
-    """Asks for a time zone, or goes back to the installation's."""
     own(call, to.user_id)
     if to.to == "ask":
         return ButtonReply(says=CommandReply(f"{question('zone')} {ASK_ZONE}", asks="Europe/Berlin"))
@@ -132,15 +128,15 @@ async def choose_zone(call: ChatContext, to: ChooseZone) -> ButtonReply:
 
 
 async def _chosen(call: ChatContext, user_id: int, choice: Choice) -> ButtonReply:
-    """Makes a person's own choice and shows all of them."""
+    """Changes a person's own choice and shows all of them."""
     own(call, user_id)
     choices = await settings_command(call, choice)
     return ButtonReply("Done.", _page(call, choices), _rows(call.user_id, choices))
 
 
 def _page(call: ChatContext, choices: Choices) -> str:
-    """A person's choices, one a line."""
-    zone = escape_markdown(choices.zone or str(call.services.zone)) + ("" if choices.zone else " (where I run)")
+    """Lists a person's choices, one a line."""
+    zone = escape_markdown(choices.zone or str(call.services.zone)) + ("" if choices.zone else " (the server's)")
     lines = [learning_line(choices, call.services.installation.capture, call.admin)]
     lines += [f"- {words[0] if getattr(choices, name) else words[1]}" for name, words in FLAGS.items()]
     lines.append(f"- {voice.voice_line(choices.voice)}")
@@ -149,15 +145,15 @@ def _page(call: ChatContext, choices: Choices) -> str:
 
 
 def learning_line(choices: Choices, capture: str, admin: bool) -> str:
-    """Whether somebody's messages teach anything; and what they chose, where the installation allows less."""
+    """Says whether the assistant learns from a person, and their own choice if the installation allows less."""
     learning = choices.within(capture).learning
-    why = f"RELAY_CAPTURE is {capture} where I run" if admin else "more is not allowed here"
+    why = f"RELAY_CAPTURE is {capture}" if admin else "this installation doesn't allow more"
     limit = f" ({why}; your own choice is {choices.learning})"
     return f"- learning: {learning} – {LEARNING[learning]}{limit if learning != choices.learning else ''}"
 
 
 def _rows(user_id: int, choices: Choices) -> list[list[Button]]:
-    """The buttons; a tick marks each present choice."""
+    """Returns the buttons; a tick marks each present choice."""
     learning = [
         button(f"{'✓ ' if choices.learning == name else ''}{label}", ChooseLearning(user_id, name))
         for name, label in LEARNING_LABELS.items()
@@ -172,5 +168,5 @@ def _rows(user_id: int, choices: Choices) -> list[list[Button]]:
     voices = [button(voice.voice_label(name, choices.voice), ChooseVoice(user_id, name)) for name in voice.LABELS]
     zone = [button("🕒 Time zone…", ChooseZone(user_id, "ask"))]
     if choices.zone:
-        zone.append(button("🕒 As where you run", ChooseZone(user_id, "house")))
+        zone.append(button("🕒 Server's time zone", ChooseZone(user_id, "house")))
     return [learning, *flags, voices, zone]

@@ -1,4 +1,4 @@
-"""Shows how things stand."""
+"""Renders /status."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relay.surfaces.chat.times import moment
 
 @shows("status")
 async def status(call: ChatContext) -> CommandReply:
-    """Numbers about this space and the installation."""
+    """Shows numbers about this space and the installation."""
     report = await status_command(call)
     now, today = report.now, report.now.today
     cached = f", {100 * today.cached // today.asked} % from the cache" if today.asked else ""
@@ -34,8 +34,8 @@ async def status(call: ChatContext) -> CommandReply:
         f"- last 24 hours: {pluralize(today.turns, 'turn')}, {pluralize(today.asked, 'token')} in{cached}, "
         f"{today.output:,} out, "
         f"{price(sum_up(now.used, call.services.budget.prices))} with summaries and titles",
-        f"- voice: {heard_by(report.hears, report.speaks)}",
-        f"- found by {found}",
+        f"- voice: {voice_engines(report.hears, report.speaks)}",
+        f"- search by {found}",
     ]
     if report.operator:
         lines += _operator_lines(call, report)
@@ -43,23 +43,23 @@ async def status(call: ChatContext) -> CommandReply:
 
 
 def _memory_lines(memory: Controls, zone: tzinfo) -> list[str]:
-    """What is unusual about memory now; nothing when it is simply on."""
+    """Lists what is unusual about memory; empty if it is simply on."""
     lines = []
     if memory.memory == "off":
         lines.append("- ⛔ memory is off (/memory on)")
     elif memory.paused_until:
         lines.append(f"- 💤 memory is paused until {moment(memory.paused_until, zone)} (/memory resume)")
     if not memory.recalls:
-        lines.append("- this chat ignores what I know (/memory here)")
+        lines.append("- I don't use what I know in this chat (/memory here)")
     if not memory.teaches:
-        lines.append("- this chat teaches me nothing (/memory here)")
+        lines.append("- I don't learn from this chat (/memory here)")
     if memory.private:
         lines.append("- 🕶 this conversation is off the record (/private off)")
     return lines
 
 
 def _operator_lines(call: ChatContext, report: StatusReport) -> list[str]:
-    """How things stand for the people who run it."""
+    """Lists what only admins see."""
     now = report.now
     lines = [
         f"- queue: {now.waiting} waiting, {now.running} running, {now.set_aside} set aside today, "
@@ -69,7 +69,7 @@ def _operator_lines(call: ChatContext, report: StatusReport) -> list[str]:
     ]
     if night := now.night:
         when = moment(night.begun_at, call.zone) + ("" if night.ended_at else " (not over yet)")
-        lines.append(f"- last sleep: {when}; {escape_markdown(night_told(night.phases) or 'nothing is done yet')}")
+        lines.append(f"- last sleep: {when}; {escape_markdown(night_told(night.phases) or 'nothing done yet')}")
     lines += [
         f"- ⚠️ gave up: {pluralize(one.jobs, one.kind + ' job')} in 7 days ({escape_markdown(one.last_error)})"
         for one in now.parked
@@ -81,8 +81,8 @@ def _operator_lines(call: ChatContext, report: StatusReport) -> list[str]:
     return lines
 
 
-def heard_by(hears: str, speaks: str) -> str:
-    """What hears people and what speaks to them, in words (Markdown)."""
-    heard = f"heard by {escape_markdown(hears)}" if hears else "not heard (no engine is installed and on)"
-    said = f"answers said by {escape_markdown(speaks)}" if speaks else "answers are not said aloud"
-    return f"{heard}; {said}"
+def voice_engines(hears: str, speaks: str) -> str:
+    """Names the engines for speech to text and text to speech (Markdown)."""
+    heard = f"speech to text by {escape_markdown(hears)}" if hears else "speech to text is off"
+    spoken = f"text to speech by {escape_markdown(speaks)}" if speaks else "text to speech is off"
+    return f"{heard}; {spoken}"

@@ -1,4 +1,4 @@
-"""Shows usage: a table, the models, and a picture."""
+"""Renders /usage: a table, the models, and a chart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relay.surfaces.chat.reply import CommandReply
 
 @shows("usage", private=True)
 async def usage(call: ChatContext) -> CommandReply:
-    """Shows what this space used, with a picture; to admins also what the whole installation used."""
+    """Shows what this space used, with a chart; to admins also what the whole installation used."""
     word = call.text.strip()
     report = await usage_command(call, parse_number(word) or 0 if word else DAYS)
     lines = [table(report)]
@@ -35,19 +35,19 @@ async def usage(call: ChatContext) -> CommandReply:
 
 
 def budget_line(used: BudgetUsed, zone: str) -> str:
-    """How much of today's budgets is used; empty when there is none to tell of."""
+    """Says how much of today's budgets is used; empty without budgets."""
     parts = [f"you {dollars(used.own)} of {dollars(used.each)}"] if used.each else []
     if used.all and used.total is not None:
-        parts.append(f"all together {dollars(used.total)} of {dollars(used.all)}")
+        parts.append(f"everyone {dollars(used.total)} of {dollars(used.all)}")
     return f"**Today's budget** (since midnight, {zone}): {', '.join(parts)}" if parts else ""
 
 
 def table(report: UsageReport) -> str:
-    """The days on which something was used, the models, and all of it together."""
+    """Renders the days with usage, the models, and the total."""
     days = len(report.starts)
     head = f"**Usage of the last {days} days**" if days > 1 else "**Usage of today**"
     if not report.models:
-        return f"{head}\n\nNothing was used."
+        return f"{head}\n\nNothing used."
     lines = [line("day", "answers", "in", "cache", "out", "cost")]
     lines += [
         day_line(start.date(), used) for start, used in zip(report.starts, report.days, strict=True) if used.asked
@@ -57,25 +57,25 @@ def table(report: UsageReport) -> str:
     unpriced = report.whole.unpriced
     notes = f"\n\nNo price known for {escape_markdown(', '.join(unpriced))}." if unpriced else ""
     return (
-        f"{head}\n\n{block}\n\n{models}\n\n**Together**: {in_words(report.whole)}. "
+        f"{head}\n\n{block}\n\n{models}\n\n**Total**: {in_words(report.whole)}. "
         f"Prices as of {AS_OF:%d %B %Y}; your bill may differ.{notes}"
     )
 
 
 def day_line(day: date, used: Used) -> str:
-    """One day of the table."""
+    """Renders one day of the table."""
     share = f"{100 * used.share:.0f}%" if used.share is not None else ""
     cost = price(used).replace("no price", "?")
     return line(f"{day:%m-%d}", str(used.answers), format_tokens(used.asked), share, format_tokens(used.output), cost)
 
 
 def line(day: str, answers: str, asked: str, share: str, output: str, cost: str) -> str:
-    """A row of the table within 40 columns, so that a phone shows it on one line."""
+    """Formats a row of the table within 40 columns, so that a phone shows it on one line."""
     return f"{day:<5} {answers:>7} {asked:>6} {share:>5} {output:>5} {cost:>7}"
 
 
 def in_words(used: Used) -> str:
-    """What was used, on one line."""
+    """Describes usage on one line."""
     share = f" ({100 * used.share:.0f} % from the cache)" if used.share is not None else ""
     times = [pluralize(used.answers, "answer")] if used.answers else []
     if used.summaries:
@@ -86,7 +86,7 @@ def in_words(used: Used) -> str:
 
 
 def price(used: Used) -> str:
-    """What it cost; a plus: some models have no known price."""
+    """Formats the cost; a plus means that some models have no known price."""
     if used.unpriced and not used.spent:
         return "no price"
     return dollars(used.spent) + ("+" if used.unpriced else "")

@@ -1,4 +1,4 @@
-"""Shows what is said aloud, and when."""
+"""Renders /voice and /say."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own
 
 Voice = Literal["auto", "always", "never"]
 SPEAKS = {
-    "auto": "a voice note is answered aloud too",
-    "always": "every answer is also said aloud",
-    "never": "no answer is said aloud",
+    "auto": "I answer voice notes with a voice note too",
+    "always": "I also send every answer as a voice note",
+    "never": "I never send voice notes",
 }
 LABELS: dict[Voice, str] = {"auto": "🔊 Auto", "always": "🔊 Always", "never": "🔇 Never"}
 
 
 @callback("vv")
 class ChooseVoice(Callback):
-    """When answers are said aloud, under /voice."""
+    """Sets which answers are also spoken, under /voice."""
 
     user_id: int
     voice: Voice
@@ -33,14 +33,14 @@ class ChooseVoice(Callback):
 
 @shows("say")
 async def say(call: ChatContext) -> CommandReply:
-    """Says the answer that this replies to, else the last one here."""
+    """Speaks the answer that this replies to, else the last one here."""
     answer = await say_command(call, call.said.replied.message_id if call.said.replied else 0)
     return CommandReply("", aloud=answer.text, result=answer)
 
 
 @shows("voice", private=True)
 async def voice(call: ChatContext) -> CommandReply:
-    """Shows when a person's answers are said aloud, or sets it."""
+    """Shows or sets which of a person's answers are also spoken."""
     chosen = await voice_command(call, call.text.strip().lower())
     why = "" if chosen.speaks else f" {escape_sentence(OFF if call.operator else SILENT)}"
     return CommandReply(f"{voice_line(chosen.voice)}.{why}", rows=[_row(call.user_id, chosen)], result=chosen)
@@ -48,19 +48,18 @@ async def voice(call: ChatContext) -> CommandReply:
 
 @pressed(ChooseVoice)
 async def choose_voice(call: ChatContext, to: ChooseVoice) -> ButtonReply:
-    """Sets when answers are said aloud."""
     own(call, to.user_id)
     chosen = await voice_command(call, to.voice)
     return ButtonReply("Done.", f"{voice_line(chosen.voice)}.", [_row(call.user_id, chosen)])
 
 
 def voice_line(chosen: str) -> str:
-    """A choice in words, as /voice and /settings show it."""
+    """Describes a choice, as /voice and /settings show it."""
     return f"voice: {chosen} – {SPEAKS[chosen]}"
 
 
 def voice_label(name: Voice, chosen: str) -> str:
-    """A button's label; a tick marks the present choice."""
+    """Returns a button's label; a tick marks the present choice."""
     return f"{'✓ ' if chosen == name else ''}{LABELS[name]}"
 
 

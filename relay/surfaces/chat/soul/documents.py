@@ -1,4 +1,4 @@
-"""Texts that come from elsewhere: the message that a command replies to, or a text document."""
+"""Reads a text from the message that a command replies to, or from a document."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ ENDINGS = (".md", ".markdown", ".txt")
 
 
 class Unreadable(CommandRefused):
-    """A text cannot be had; the sentence says why."""
+    """A text cannot be read."""
 
 
 async def text_given(call: ChatContext) -> tuple[str, str] | None:
-    """A text and where it is from: the document sent with a command, else what the command replies to (the part that
-    was quoted, a document, or its text). None when there is neither. Raises `Unreadable`."""
+    """Returns a text and its source: the document sent with a command, else what the command replies to (the quoted
+    part, a document, or its text). None if there is neither. Raises `Unreadable`."""
     said, replied = call.said, call.said.replied
     if said.document:
         return await _read(call, said.document)
@@ -28,12 +28,12 @@ async def text_given(call: ChatContext) -> tuple[str, str] | None:
         return await _read(call, replied.document)
     if replied.text:
         return replied.text, "a message"
-    raise Unreadable("There is no text in that message.")
+    raise Unreadable("That message has no text.")
 
 
 async def _read(call: ChatContext, document: Document) -> tuple[str, str]:
     if not document.name.lower().endswith(ENDINGS) and document.mime not in ("text/plain", "text/markdown"):
-        raise Unreadable("I take text from .md and .txt documents only.")
+        raise Unreadable("I can only read .md and .txt documents here.")
     if document.size > MOST_BYTES:
         raise Unreadable(TOO_LARGE)
     try:
@@ -41,21 +41,21 @@ async def _read(call: ChatContext, document: Document) -> tuple[str, str]:
     except FileTooLarge:
         raise Unreadable(TOO_LARGE) from None
     except MessengerError as error:
-        raise Unreadable(f"I could not download that document, please send it again. ({error})") from None
+        raise Unreadable(f"I couldn't download that document. Please send it again. ({error})") from None
     return _decoded(content), f"the document {shorten(document.name, 60)}" if document.name else "a document"
 
 
-TOO_LARGE = f"That document is too large: I take {MOST_BYTES // 1024} KB at most."
+TOO_LARGE = f"That document is too large. The limit is {MOST_BYTES // 1024} KB."
 
 
 def _decoded(content: bytes) -> str:
-    """A document's text."""
+    """Decodes a document's text."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise Unreadable("That document is not text in UTF-8. Save it as such and send it again.")
+        raise Unreadable("That document isn't UTF-8 text. Please save it as UTF-8 and send it again.")
     text = text.replace("\r\n", "\n").strip()
     if not text:
         raise Unreadable("That document is empty.")

@@ -1,4 +1,4 @@
-"""Shows the role that the assistant has in one chat or topic."""
+"""Renders /persona: the assistant's role in one chat or topic."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
-from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy, whole
+from relay.surfaces.chat.soul.difference import exact
+from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy
 
-NONE = "No role is set here. For example: /persona You are my Spanish teacher"
+NONE = "I don't have a role here. For example: /persona You are my Spanish teacher"
 
 
 @callback("pc")
 class ClearPersona(Callback):
-    """Clears a persona, if it is still the present one."""
+    """Clears a persona, if it is still in use."""
 
     persona_id: int
 
 
 @callback("pu")
 class UndoPersona(Callback):
-    """Brings a persona back, if the one that replaced it is still present."""
+    """Restores a persona, if the one that replaced it is still in use."""
 
     persona_id: int
     before: int
@@ -49,7 +50,7 @@ async def persona(call: ChatContext) -> CommandReply:
         return CommandReply(NONE)
     head = f"**My role here**\n{byline(call, found)} · {about(found.text, PERSONA_TOKENS)}"
     rows = [[button("✎ Edit", EditPersona(found.id)), _clear(found)]]
-    return CommandReply(f"{head}\n\n{whole(found.text)}", rows=rows, result=found)
+    return CommandReply(f"{head}\n\n{exact(found.text)}", rows=rows, result=found)
 
 
 async def _set(call: ChatContext, text: str, instead_of: int | None = None) -> CommandReply:
@@ -58,15 +59,15 @@ async def _set(call: ChatContext, text: str, instead_of: int | None = None) -> C
 
 
 async def _changed(done: PersonaChange) -> CommandReply:
-    """What became of a persona, with a button that brings back the one before."""
+    """Shows what changed, with a button that restores the previous persona."""
     now, before = done.present, done.before
     if now is None:  # the command refuses that
         return CommandReply(NONE, result=done)
     ends = ", until this conversation off the record ends" if now.session_id else ""
     if not now.text:
-        text = f"Cleared: from the next message on I have no role here{ends}."
+        text = f"Cleared. From the next message on, I have no role here{ends}."
         return CommandReply(text, rows=_undo(now, before), result=done)
-    head = f"From the next message on, this is my role here{ends} ({about(now.text, PERSONA_TOKENS)})."
+    head = f"From the next message on, that's my role here{ends} ({about(now.text, PERSONA_TOKENS)})."
     earlier = before.text if before else ""
     changes = f" What changed:\n\n{await difference_to(earlier, now.text)}" if earlier else ""
     return CommandReply(head + changes, rows=[*_undo(now, before), [_clear(now)]], result=done)
@@ -82,27 +83,24 @@ def _clear(now: Persona) -> Button:
 
 @pressed(ClearPersona)
 async def press_clear(call: ChatContext, to: ClearPersona) -> ButtonReply:
-    """Clears a persona, if it is still the present one."""
     return ButtonReply(rows=(), says=await _changed(await set_persona(call, "", to.persona_id)))
 
 
 @pressed(UndoPersona)
 async def press_undo(call: ChatContext, to: UndoPersona) -> ButtonReply:
-    """Brings a persona back, if the one that replaced it is still present."""
     return ButtonReply(rows=(), says=await _changed(await undo_persona(call, to.persona_id, to.before)))
 
 
 @pressed(EditPersona)
 async def press_edit(call: ChatContext, to: EditPersona) -> ButtonReply:
-    """Sends the persona to copy, and asks for the new one."""
     found = await present_persona(call, to.persona_id)
-    asked = f"{question('persona', found.id)} – reply to this message with my role here."
+    asked = f"{question('persona', found.id)} – reply to this message with my new role here."
     return ButtonReply(says=to_copy(asked, found.text, "persona.md", "My role here"))
 
 
 @answers("persona")
 async def hear_persona(call: ChatContext, number: int) -> CommandReply:
-    """Sets the answer to that question."""
+    """Sets the persona from the reply to the question."""
     text = call.text.strip()
     if call.admin and not text:
         raise CommandRefused("Please reply with text.")

@@ -1,4 +1,4 @@
-"""Shows the soul, its versions and drafts, with buttons that make one of them active."""
+"""Renders /soul: the soul, its versions and drafts, with buttons that activate one of them."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ from relay.memory.rows.soul import Soul, SoulDraft
 from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, nothing, question
+from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, button, question, step_rows
+from relay.surfaces.chat.soul.difference import exact
 from relay.surfaces.chat.soul.documents import text_given
-from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy, whole
+from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy
 
 USAGE = (
-    "Write /soul to see my personality. /soul set <text> changes it; sent as the caption of a .md or .txt document, or "
-    "in reply to a message, /soul set makes a draft. /soul edit gives you the text to copy. /soul history lists the "
-    "versions, /soul restore <number> brings one back."
+    "/soul shows my personality. /soul set <text> changes it; as the caption of a .md or .txt document, or in reply to "
+    "a message, /soul set makes a draft. /soul edit gives you the text to copy. /soul history lists the versions, and "
+    "/soul restore <number> brings one back."
 )
-NONE = "No soul is set. Give me one with /soul set &lt;text&gt;"
+NONE = "I don't have a soul yet. Give me one with /soul set &lt;text&gt;"
 
 
 @callback("sa")
 class ActivateDraft(Callback):
-    """Activates a draft whose difference to the active version the person has seen."""
+    """Activates a draft, if the active version is still the one that the person has seen."""
 
     draft_id: int
     seen: int
@@ -60,28 +61,28 @@ class ShowHistory(Callback):
 
 @callback("sv")
 class ViewVersion(Callback):
-    """Shows a version whole."""
+    """Shows a version in full."""
 
     version: int
 
 
 @callback("sr")
 class RestoreVersion(Callback):
-    """Makes a new version with the text of an old one."""
+    """Restores an old version as a new one."""
 
     version: int
 
 
 @callback("se")
 class EditSoul(Callback):
-    """Sends the active soul to copy; the number is the version under which the button hung."""
+    """Sends the active soul to copy; `version` is the one above the button."""
 
     version: int
 
 
 @shows("soul")
 async def soul(call: ChatContext) -> CommandReply:
-    """Shows the active soul, changes it, or tells of its versions."""
+    """Shows the active soul, changes it, or lists its versions."""
     word, rest = [*call.text.strip().split(maxsplit=1), "", ""][:2]
     match word.lower(), rest:
         case "", _:
@@ -105,11 +106,11 @@ async def _show(call: ChatContext) -> CommandReply:
     if active is None:
         return CommandReply(NONE)
     rows = [[button("✎ Edit", EditSoul(active.version)), button("History", ShowHistory(1))]]
-    return CommandReply(f"{_headline(call, active)}\n\n{whole(active.text)}", rows=rows, result=active)
+    return CommandReply(f"{_headline(call, active)}\n\n{exact(active.text)}", rows=rows, result=active)
 
 
 def _headline(call: ChatContext, version: Soul) -> str:
-    """A version's number, who wrote it, when, why, and how long it is."""
+    """Returns a version's number, author, date, reason and length."""
     state = " (active)" if version.active else ""
     reason = f" · {escape_markdown(version.reason)}" if version.reason else ""
     length = about(version.text, SOUL_TOKENS)
@@ -117,9 +118,9 @@ def _headline(call: ChatContext, version: Soul) -> str:
 
 
 async def _active(now: ActiveSoul) -> CommandReply:
-    """What changed with a version, and a button that takes it back."""
+    """Shows what changed with a version, and a button that undoes it."""
     if not now.changed:
-        return CommandReply(f"That is what I am already: version {now.version}.", result=now)
+        return CommandReply(f"That's already my soul, version {now.version}.", result=now)
     what = f", with the text of version {now.restored}" if now.restored else ""
     head = f"**Soul version {now.version} is active** from the next message on{what} ({about(now.text, SOUL_TOKENS)})."
     changes = await difference_to(now.before_text, now.text)
@@ -128,15 +129,15 @@ async def _active(now: ActiveSoul) -> CommandReply:
 
 
 def _back(version: int) -> Rows:
-    """The button that takes an activation back. Each version replaced the one before it."""
+    """Returns the button that undoes an activation. Each version replaced the one before it."""
     return [[button(f"↩ Back to version {version - 1}", RestoreVersion(version - 1))]] if version > 1 else []
 
 
 async def _take(call: ChatContext) -> CommandReply:
-    """Makes a draft of a text from elsewhere: a document, or the message that is replied to."""
+    """Makes a draft from a document, or from the message that is replied to."""
     given = await text_given(call)
     if given is None:
-        raise CommandRefused(f"What shall I be? {USAGE}")
+        raise CommandRefused(f"What should I be? {USAGE}")
     text, source = given
     return await _draft(call, text, f"from {source}", None)
 
@@ -151,7 +152,7 @@ async def _ask(call: ChatContext) -> CommandReply:
 
 @answers("soul")
 async def hear_soul(call: ChatContext, based_on: int) -> CommandReply:
-    """Makes a draft of the answer to that question."""
+    """Makes a draft from the reply to the question."""
     if not call.admin:
         raise NotAllowed(ADMINS_ONLY)
     text = call.text.strip()
@@ -164,95 +165,86 @@ async def _draft(call: ChatContext, text: str, reason: str, based_on: int | None
     check_text(call, text, SOUL_TOKENS, "soul")
     drafted = await draft_soul(call, text, reason, based_on)
     if drafted.draft_id is None:
-        return CommandReply(f"That is what I am already: version {drafted.active_version}.", result=drafted)
+        return CommandReply(f"That's already my soul, version {drafted.active_version}.", result=drafted)
     return await _draft_shown(drafted, drafted.draft_id)
 
 
 async def _draft_shown(drafted: Drafted, draft_id: int) -> CommandReply:
-    """A draft as its difference to the active soul, with the buttons that decide about it."""
+    """Shows a draft's difference to the active soul, with buttons that activate or discard it."""
     head = f"**A draft of my soul** ({about(drafted.text, SOUL_TOKENS)}). Nothing has changed yet."
     active = drafted.active_version
     if drafted.based_on != active:
         head += (
-            f" ⚠️ It was made from version {drafted.based_on}, but version {active} is active by now; "
-            "activating it would undo what was changed there."
+            f" ⚠️ It's based on version {drafted.based_on}, but version {active} is active now; "
+            "activating it would undo the changes in between."
         )
     changes = await difference_to(drafted.active_text, drafted.text) or "(none)"
-    rows = [
-        [button("✅ Activate", ActivateDraft(draft_id, active)), button("✖ Discard", DiscardDraft(draft_id))],
-    ]
+    rows = [[button("✅ Activate", ActivateDraft(draft_id, active)), button("✖ Discard", DiscardDraft(draft_id))]]
     return CommandReply(f"{head} The difference to version {active}:\n\n{changes}", rows=rows, result=drafted)
 
 
 @pressed(ActivateDraft, confirms=True)
 async def press_activate(call: ChatContext, to: ActivateDraft) -> ButtonReply:
-    """Activates a draft whose difference to the active version the person has seen."""
     return await _decided(call, await activate_draft(call, to.draft_id, to.seen), "is active from the next message on")
 
 
 @pressed(DiscardDraft)
 async def press_discard(call: ChatContext, to: DiscardDraft) -> ButtonReply:
-    """Discards a draft."""
-    return await _decided(call, await discard_draft(call, to.draft_id), "was activated already")
+    return await _decided(call, await discard_draft(call, to.draft_id), "is already active")
 
 
 async def _decided(call: ChatContext, draft: SoulDraft, activated: str) -> ButtonReply:
-    """Shows under a draft what became of it."""
+    """Shows the decision under a draft."""
     if draft.status == "activated":
         version = draft.version or 0
-        rows = [[nothing(f"✅ Activated as version {version}")], *_back(version)]
+        rows = [[button(f"✅ Activated as version {version}", NOTHING)], *_back(version)]
         return ButtonReply(f"Version {version} {activated}.", rows=rows, result=draft)
     if draft.status == "discarded":
-        return ButtonReply("This draft is discarded.", rows=[[nothing("✖ Discarded")]], result=draft)
+        return ButtonReply("Draft discarded.", rows=[[button("✖ Discarded", NOTHING)]], result=draft)
     active = await show_soul(call)
     version, text = (active.version, active.text) if active else (0, "")
     again = await _draft_shown(Drafted(draft.id, draft.text, draft.based_on or 0, version, text), draft.id)
-    toast = f"Version {version} has become active meanwhile. Please look at the difference to that one."
+    toast = f"Version {version} has become active in the meantime. Please check the difference to it."
     return ButtonReply(toast, rows=(), says=again)
 
 
 async def _history(call: ChatContext, page: int) -> CommandReply:
-    """The versions, newest first, each with buttons to view and to restore it."""
+    """Lists the versions, newest first, each with buttons to view and to restore it."""
     found = await list_souls(call, page)
     pages = max(1, -(-found.total // PAGE))
     lines, rows = [], []
     for one in found.souls:
-        lines.append(f"{_headline(call, one)}\n{whole(shorten(one.text, 120))}")
+        lines.append(f"{_headline(call, one)}\n{exact(shorten(one.text, 120))}")
         rows.append([button(f"View {one.version}", ViewVersion(one.version))])
         if not one.active:
             rows[-1].append(button(f"↩ Restore {one.version}", RestoreVersion(one.version)))
-    turn = [button("‹ Newer", ShowHistory(page - 1))] if page > 1 else []
-    turn += [button("Older ›", ShowHistory(page + 1))] if page < pages else []
+    rows += step_rows((page - 1) * PAGE, PAGE, found.total, lambda offset: ShowHistory(offset // PAGE + 1))
     head = pluralize(found.total, "version") + (f", page {page} of {pages}" if pages > 1 else "")
-    return CommandReply(f"{head}\n\n" + "\n\n".join(lines), rows=[*rows, *([turn] if turn else [])], result=found)
+    return CommandReply(f"{head}\n\n" + "\n\n".join(lines), rows=rows, result=found)
 
 
 @pressed(ShowHistory)
 async def press_history(call: ChatContext, to: ShowHistory) -> ButtonReply:
-    """Shows another page of the history in place of this one."""
-    told = await _history(call, max(1, to.page))
-    if not told.rows:
-        return ButtonReply(told.text)
+    reply = await _history(call, max(1, to.page))
+    if not reply.rows:
+        return ButtonReply(reply.text)
     listed = any(isinstance(decode(data), ViewVersion) for data in call.said.buttons)
-    return ButtonReply(text=told.text, rows=told.rows) if listed else ButtonReply(says=told)
+    return ButtonReply(text=reply.text, rows=reply.rows) if listed else ButtonReply(says=reply)
 
 
 @pressed(ViewVersion)
 async def press_view(call: ChatContext, to: ViewVersion) -> ButtonReply:
-    """Shows a version whole."""
     found = await view_soul(call, to.version)
     rows = [] if found.active else [[button(f"↩ Restore {found.version}", RestoreVersion(found.version))]]
-    return ButtonReply(says=CommandReply(f"{_headline(call, found)}\n\n{whole(found.text)}", rows=rows, result=found))
+    return ButtonReply(says=CommandReply(f"{_headline(call, found)}\n\n{exact(found.text)}", rows=rows, result=found))
 
 
 @pressed(RestoreVersion)
 async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
-    """Restores a version."""
-    told = await _active(await restore_soul(call, to.version))
-    return ButtonReply(says=told) if told.rows else ButtonReply(told.text)
+    reply = await _active(await restore_soul(call, to.version))
+    return ButtonReply(says=reply) if reply.rows else ButtonReply(reply.text)
 
 
 @pressed(EditSoul)
 async def press_edit(call: ChatContext, to: EditSoul) -> ButtonReply:
-    """Sends the active soul to copy."""
     return ButtonReply(says=await _ask(call))

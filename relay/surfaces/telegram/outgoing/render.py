@@ -9,7 +9,7 @@ from relay.core.text import escape_sentence
 from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
-from relay.surfaces.chat.history.tools import tools_told
+from relay.surfaces.chat.history.tools import describe_tools
 from relay.surfaces.chat.preferences.pages import DropPreference, acting
 from relay.surfaces.chat.preferences.tags import tags_button
 from relay.surfaces.chat.reply import button
@@ -37,7 +37,7 @@ _LEAST_NOTE = 200  # UTF-16 code units of the note that are told whatever stands
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Part]:
     """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
     footer, choices = footer_of(answer), answer.choices
-    tools = tools_told(answer.tools) if choices.tools else ""
+    tools = describe_tools(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))
     tools = "\n".join(line for line in (f"🔎 {tools}" if tools else "", answer.diagnostic) if line)
     parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)
