@@ -151,7 +151,7 @@ async def test_what_a_forward_teaches_waits_for_a_tap(town: Town) -> None:
     listed = await known(town, dm, ada)
     assert "spam" not in listed
     assert "paints" in listed
-    assert "3 wait for your tap" in listed
+    assert "3 waiting for your tap" in listed
     await town.press(dm, ada, reply, "Keep or discard")
     assert await town.press(dm, ada, reply, "Keep: Ada likes spam") == "Done."
     rows = (reply.reply_markup or {})["inline_keyboard"]
@@ -162,7 +162,7 @@ async def test_what_a_forward_teaches_waits_for_a_tap(town: Town) -> None:
     assert "spam" in listed
     assert "ham" not in listed.replace("spam", "")
     assert "paints" in listed
-    assert "wait for your tap" not in listed
+    assert "waiting for your tap" not in listed
     # what follows in the same thread is tainted by it as well
     reply = await town.ask(dm, ada, "my own words now", "Ok [LEARN: Ada rows]")
     assert "Waiting for your tap" in reply.text

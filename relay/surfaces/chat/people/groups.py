@@ -35,7 +35,7 @@ LEND = (
     "/unlink takes it back; so does leaving the group."
 )
 LENT = "**Your memory is lent to this group**, for your own messages only. Everyone here can see my answers to them."
-TAKEN_BACK = "Done. From now on I only use this group's own memory here."
+TAKEN_BACK = "Taken back. From now on I only use this group's own memory here."
 
 
 @callback("ga")
