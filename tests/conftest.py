@@ -48,8 +48,12 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Processes, kills and a loaded machine: a test that misses its moment is run once more, and listed as rerun."""
+    """Processes, kills and a loaded machine: a test that misses its moment is run once more, and listed as rerun. A
+    slow test says which others cover the same."""
     for item in items:
+        for mark in item.iter_markers("slow"):
+            if not mark.args:
+                raise pytest.UsageError(f"{item.nodeid} is marked as slow and does not say which tests cover the same")
         if {"acceptance", "integration"} & set(item.path.relative_to(Path(__file__).parent).parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
@@ -58,6 +62,8 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("heavy"):
             LEFT_OUT[item.nodeid] = f"{item.nodeid.partition('::')[0]}, which needs the speech engines"
+        elif slow := item.get_closest_marker("slow"):
+            LEFT_OUT[item.nodeid] = f"{item.nodeid.partition('::')[0]}, slow; covered by {slow.args[0]}"
         elif ELSEWHERE in item.stash:
             LEFT_OUT[item.nodeid] = "SQL, on one more backend"
 

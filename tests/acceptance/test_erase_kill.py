@@ -33,7 +33,7 @@ async def test_a_kill_in_the_middle_of_erasing_leaves_nothing(house: House) -> N
     asked = await shown(house, chat)
     assert {"message", "event", "outbox", "erasure"} <= set(holding(house))
     with house.locked("message", "share"):
-        house.tg.press(chat, None, asked, next(data for name, data in asked.buttons.items() if "Erase" in name))
+        house.tg.press(chat, None, asked, await house.tg.button(asked, "Erase"))
         await house.until("select count(*) > 0 from relay.erasure where status = 'working'", timeout=30)
         await house.relay.kill()
     await house.again()
@@ -58,7 +58,7 @@ async def test_a_kill_while_the_chats_are_cleared_leaves_nothing_of_it_there(hou
     await house.tg.say(chat, None, f"/forget --erase {WORD}")
     asked = await shown(house, chat)
     away = house.tg.fault("deleteMessage", "500", times=-1, chat_id=chat.id)
-    house.tg.press(chat, None, asked, next(data for name, data in asked.buttons.items() if "Erase" in name))
+    house.tg.press(chat, None, asked, await house.tg.button(asked, "Erase"))
     await house.struck(away)
     await house.relay.kill()
     assert not {"message", "outbox", "retraction", "memory"} & set(holding(house))

@@ -5,17 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.town import SESSION, Town
-from tests.standins.telegram import Chat, StoredMessage, User
 
 pytestmark = SESSION
-
-
-async def press(town: Town, chat: Chat, user: User, message: StoredMessage, label: str) -> str:
-    """Presses the button with just this label, once it is there; what the bot says to that."""
-    data = await town.tg.wait_for(lambda: message.buttons.get(label), timeout=30)
-    query = town.tg.press(chat, user, message, data)
-    answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
-    return str(answer.get("text") or "")
 
 
 async def test_an_ambiguous_forget_shows_what_it_may_mean_and_a_tap_decides(town: Town) -> None:
@@ -30,7 +21,7 @@ async def test_an_ambiguous_forget_shows_what_it_may_mean_and_a_tap_decides(town
     line = next(line for line in reply.text.splitlines() if "Minka" in line)
     number = line[line.index(" · ") - 1]
     late = reply.buttons["🗑 1" if number != "1" else "🗑 2"]
-    assert await press(town, dm, ada, reply, f"🗑 {number}") == "Done."
+    assert await town.press(dm, ada, reply, f"🗑 {number}") == "Done."
     listed = (await town.ask(dm, ada, "/memory")).text
     assert "Minka" not in listed
     assert "Tom" in listed
@@ -40,7 +31,7 @@ async def test_an_ambiguous_forget_shows_what_it_may_mean_and_a_tap_decides(town
     query = town.tg.press(dm, ada, reply, late)
     answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
     assert answer["text"] == "That's already decided."
-    assert await press(town, dm, ada, reply, "↩ Undo: my cat Minka is pet number 2") == "Undone."
+    assert await town.press(dm, ada, reply, "↩ Undo: my cat Minka is pet number 2") == "Undone."
     assert "Minka" in (await town.ask(dm, ada, "/memory")).text
 
 
@@ -49,7 +40,7 @@ async def test_none_of_these_forgets_nothing(town: Town) -> None:
     reply = await town.ask(dm, ada, "boats", "Ok [LEARN: Boat Nora is red] [LEARN: Boat Lena leaks]")
     reply = await town.ask(dm, ada, "forget it", "Ok [FORGET: boat]")
     assert "Which one should I forget? 1 Boat" in reply.text
-    assert await press(town, dm, ada, reply, "✖ None of these") == "OK, I won't forget any of them."
+    assert await town.press(dm, ada, reply, "✖ None of these") == "OK, I won't forget any of them."
     listed = (await town.ask(dm, ada, "/memory")).text
     assert "(2)" in listed
     assert "wait" not in listed
@@ -61,7 +52,7 @@ async def test_after_one_was_chosen_none_of_these_is_too_late(town: Town, number
     await town.ask(dm, ada, "boats", "Ok [LEARN: Boat Nora is red] [LEARN: Boat Lena leaks]")
     reply = await town.ask(dm, ada, "forget it", "Ok [FORGET: boat]")
     none = reply.buttons["✖ None of these"]
-    assert await press(town, dm, ada, reply, f"🗑 {number}") == "Done."
+    assert await town.press(dm, ada, reply, f"🗑 {number}") == "Done."
     query = town.tg.press(dm, ada, reply, none)
     answer = await town.tg.wait_for(lambda: town.tg.answers.get(query), timeout=30)
     assert answer["text"] == "That's already decided."
@@ -77,7 +68,7 @@ async def test_another_member_of_a_group_does_not_choose(town: Town) -> None:
     assert "Ada: likes green p" in reply.text
     shown = dict(reply.buttons)
     for label in ("🗑 1", "🗑 2", "✖ None of these"):
-        assert "not yours" in await press(town, group, ben, reply, label)
+        assert "not yours" in await town.press(group, ben, reply, label)
     assert reply.buttons == shown
-    assert await press(town, group, ada, reply, "🗑 1") == "Done."
+    assert await town.press(group, ada, reply, "🗑 1") == "Done."
     await town.tg.wait_for(lambda: any("Undo" in label for label in reply.buttons), timeout=30)

@@ -189,6 +189,7 @@ async def test_during_a_summary(house: House) -> None:
     assert house.exchanges(chat) == 6
 
 
+@pytest.mark.slow("the kill at each step, in the same file, and test_chaos.py")
 async def test_twenty_random_kills_under_traffic_in_six_chats(house: House) -> None:
     chance = random.Random(7)
     chats = [house.guest() for _ in range(4)] + [house.room(), house.room()]

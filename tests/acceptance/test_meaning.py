@@ -118,6 +118,7 @@ async def test_vectors_of_another_model_are_made_again(finding: House) -> None:
     await finding.until(EMBEDDED, many, timeout=60)
 
 
+@pytest.mark.slow("test_vectors_of_another_model_are_made_again and test_embedding_sql.py")
 async def test_the_command_makes_all_anew_also_when_it_was_killed(finding: House) -> None:
     chat = finding.guest()
     await finding.answered(chat, await finding.asked(chat))

@@ -116,9 +116,7 @@ async def test_memory_and_undo_outlive_a_restart(world: World) -> None:
     assert "- Ada sails\n- Ada fears sharks" in world.model.last.system_text
     assert "I sail" in str(world.model.last.messages[0])
     for label in ("Undo / Edit", "Undo: Ada fears sharks"):
-        data = next(data for name, data in taught.buttons.items() if label in name)
-        query = world.tg.press(world.dm, world.owner, taught, data)
-        await world.tg.wait_for(lambda query=query: world.tg.answers.get(query))
+        await world.tg.tap(world.dm, world.owner, taught, label)
     said = await world.tg.say(world.dm, world.owner, "and now?")
     await world.tg.wait_reply(world.dm, said)
     assert "Ada sails" in world.model.last.system_text

@@ -342,10 +342,7 @@ async def test_what_is_ones_own_is_not_shown_where_others_came_in(town: Town) ->
 @pytest.mark.asyncio(loop_scope="function")
 async def test_the_list_goes_on_after_a_restart(world: World) -> None:
     async def press(label: str) -> str:
-        data = await world.tg.wait_for(lambda: next((d for name, d in listed.buttons.items() if label in name), None))
-        query = world.tg.press(world.dm, world.owner, listed, data)
-        answer = await world.tg.wait_for(lambda: world.tg.answers.get(query))
-        return str(answer.get("text") or "")
+        return await world.tg.tap(world.dm, world.owner, listed, label)
 
     world.model.rule("I sail", "Ahoy " + " ".join(f"[LEARN: Ada fears {w}]" for w in ("sharks", "storms", "squid")))
     said = await world.tg.say(world.dm, world.owner, "I sail")

@@ -102,7 +102,7 @@ def judge(request: Recorded) -> Any:
     return [tool("keep", {"findings": [sentence] if ids else []})]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("test_judging_sql.py, test_index_sql.py, test_find_sql.py and test_erase_sql.py")
 @pytest.mark.timeout(1500)
 @pytest.mark.skipif(importlib.util.find_spec("relay.surfaces.cli.index") is None, reason="needs `relay memory index`")
 @pytest.mark.parametrize(

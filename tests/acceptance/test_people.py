@@ -59,9 +59,7 @@ async def told(house: House, chat: Chat, words: str, count: int = 1) -> StoredMe
 
 async def press(house: House, chat: Chat, message: StoredMessage, label: str) -> str:
     """Presses a button; what pops up."""
-    data = next(data for name, data in message.buttons.items() if label in name)
-    query = house.tg.press(chat, None, message, data)
-    return str((await house.tg.wait_for(lambda: house.tg.answers.get(query))).get("text") or "")
+    return await house.tg.tap(chat, None, message, label)
 
 
 async def silent(house: House, chat: Chat, *texts: str) -> None:

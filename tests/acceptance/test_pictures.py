@@ -212,7 +212,7 @@ async def test_a_picture_and_its_caption_come_into_a_new_answer_to_an_edit(world
         ),
         WAIT,
     )
-    world.tg.press(world.dm, None, answer, next(data for label, data in answer.buttons.items() if "again" in label))
+    world.tg.press(world.dm, None, answer, await world.tg.button(answer, "again"))
     again = await world.tg.wait_for(
         lambda: next((one for one in world.model.requests if "what is grey?" in one.last_text), None), WAIT
     )

@@ -85,7 +85,7 @@ def slow(crew: Crew) -> None:
     crew.house.model.rule(None, lambda request: Reply(echo(request), spread=0.5))
 
 
-@pytest.mark.slow
+@pytest.mark.slow("test_queue.py and test_lease_sql.py, with several workers on one database")
 async def test_of_two_and_of_three_processes_one_is_killed_under_traffic(two: Crew, three: Crew) -> None:
     await asyncio.gather(whoever_is_behind_the_balancer(two), who_polls(three))
 
@@ -127,7 +127,7 @@ async def whoever_is_behind_the_balancer(two: Crew) -> None:
     await dead.start()
 
 
-@pytest.mark.slow
+@pytest.mark.slow("test_who_stops_gives_polling_back and test_stopping.py")
 async def test_who_stops_hands_polling_over_at_once(three: Crew) -> None:
     slow(three)
     chat = three.house.guest()
@@ -143,7 +143,7 @@ async def test_who_stops_hands_polling_over_at_once(three: Crew) -> None:
     await three.house.answered(chat, await three.house.asked(chat))
 
 
-@pytest.mark.slow
+@pytest.mark.slow("test_the_other_process_is_told_to_stop")
 async def test_stop_reaches_the_process_that_writes(two: Crew, balancer: Balancer) -> None:
     house = two.house
     house.quiet()
@@ -166,7 +166,7 @@ async def test_stop_reaches_the_process_that_writes(two: Crew, balancer: Balance
     assert "not writing" not in "\n".join(house.said(chat))
 
 
-@pytest.mark.slow
+@pytest.mark.slow("test_a_process_shows_that_it_is_there_until_it_stops_or_is_dead")
 async def test_a_restore_sees_processes_that_have_nothing_to_do(two: Crew) -> None:
     house = two.house
     await house.until("select count(*) = 0 from relay.turn where status in ('working', 'answered')")

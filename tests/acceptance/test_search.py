@@ -222,7 +222,7 @@ async def test_its_buttons_outlive_a_restart(world: World) -> None:
     await world.relay.kill()
     await world.relay.start()
     for label, seen in (("More ›", "7–8"), ("8", "zebra crossing"), ("‹ Back to the results", "7–8")):
-        world.tg.press(world.dm, world.owner, found, found.buttons[label])
+        await world.tg.tap(world.dm, world.owner, found, label)
         await world.tg.wait_for(lambda seen=seen, label=label: seen in found.text and label not in found.buttons)
 
 

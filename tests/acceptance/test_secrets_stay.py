@@ -102,7 +102,13 @@ async def in_trouble(house: House, server: EmbeddedPostgres, url: str) -> list[s
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("own", [False, True], ids=["embedded", "DATABASE_URL"])
+@pytest.mark.parametrize(
+    "own",
+    [
+        pytest.param(False, id="embedded"),
+        pytest.param(True, id="DATABASE_URL", marks=pytest.mark.slow("the run on the embedded server")),
+    ],
+)
 async def test_no_secret_leaves_and_nobody_else_reads(own: bool) -> None:
     async with postgres() as server:
         url = await server.start() if own else ""

@@ -113,7 +113,7 @@ async def test_before_much_is_lost_it_asks(world: World) -> None:
     await world.tg.wait_for(lambda: "1 of 2 memories" in world.tg.messages(world.dm)[-1].text, timeout=SOON)
     asked = world.tg.messages(world.dm)[-1]
     assert "Berlin" in await said(world, "/memory")
-    world.tg.press(world.dm, world.owner, asked, asked.buttons["Go on"])
+    await world.tg.tap(world.dm, world.owner, asked, "Go on")
     await world.tg.wait_for(
         lambda: any("Tidied: 1 superseded" in one.text for one in world.tg.messages(world.dm)), timeout=SOON
     )
@@ -125,6 +125,7 @@ def in_a_moment() -> str:
     return f"{datetime.now(ZoneInfo('Europe/Berlin')) + timedelta(seconds=70):%H:%M}"
 
 
+@pytest.mark.slow("tests/integration/test_sleep.py, and the nights of this file that begin at once")
 @pytest.mark.timeout(300)
 async def test_a_night_begins_at_its_time_in_the_time_zone_of_the_settings(world: World) -> None:
     world.relay.environment["RELAY_SLEEP_AT"] = in_a_moment()

@@ -195,13 +195,13 @@ async def test_its_buttons_and_questions_outlive_a_restart(world: World) -> None
         await ask(f"yak {number}")
     world.model.rule("yak", "Yaks.", model="haiku")
     shown = await ask("/summary refresh")
-    tg.press(dm, ada, shown, shown.buttons["✎ Correct"])
+    await tg.tap(dm, ada, shown, "✎ Correct")
     prompt = await tg.wait_for(lambda: next((m for m in tg.messages(dm) if m.text.startswith("✎ summary")), None))
     await ask("/help")  # by now it is written down that the question is in the chat
     await world.relay.kill()
     await world.relay.start()
     assert "version 2 of 2 · corrected by Ada" in (await ask("Better yaks.", reply_to=prompt)).text
-    tg.press(dm, ada, shown, shown.buttons["History"])
+    await tg.tap(dm, ada, shown, "History")
     await tg.wait_for(lambda: "Versions of this conversation's summary (2)" in shown.text)
 
 

@@ -16,6 +16,7 @@ from tests.standins.telegram import Chat
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+ONE_MORE = pytest.mark.slow("the paused project here, and test_each_fault_is_a_sentence_and_ends_by_itself")
 BACKGROUND = (
     "claim", "renew", "release", "tidy", "watch",
     "claim_jobs", "finish_job", "fail_job", "skip_job", "renew_job",
@@ -125,7 +126,7 @@ async def test_a_command_costs_little(house: House, project: SupabaseProject) ->
     ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.slow("test_a_command_costs_little and test_only_what_is_owed_runs_soon")
 async def test_an_idle_bot_asks_once_in_five_seconds(house: House, project: SupabaseProject) -> None:
     chat = house.guest()
     await house.answered(chat, await house.asked(chat))
@@ -145,13 +146,13 @@ async def test_an_idle_bot_asks_once_in_five_seconds(house: House, project: Supa
     ("fault", "sentence"),
     [
         ("paused", "The Supabase project is paused"),
-        ("rotated", "Supabase does not accept the key (HTTP 401)"),
-        (500, "Supabase refused a call: internal error (XX000)"),
-        (502, "Supabase has a problem right now (HTTP 502)"),
+        pytest.param("rotated", "Supabase does not accept the key (HTTP 401)", marks=ONE_MORE),
+        pytest.param(500, "Supabase refused a call: internal error (XX000)", marks=ONE_MORE),
+        pytest.param(502, "Supabase has a problem right now (HTTP 502)", marks=ONE_MORE),
         (503, "Supabase has a problem right now (HTTP 503)"),
-        (429, "Supabase asks for fewer requests right now (HTTP 429)"),
-        ("disconnect", "Supabase cannot be reached right now"),
-        ("timeout", "Supabase does not answer right now"),
+        pytest.param(429, "Supabase asks for fewer requests right now (HTTP 429)", marks=ONE_MORE),
+        pytest.param("disconnect", "Supabase cannot be reached right now", marks=ONE_MORE),
+        pytest.param("timeout", "Supabase does not answer right now", marks=ONE_MORE),
         ("lost", "Supabase cannot be reached right now"),
     ],
 )
@@ -225,7 +226,7 @@ async def test_what_fails_within_a_turn_is_repeated(
     await once(house, chat, following)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("the project that is away, in the same file")
 async def test_an_intake_whose_answer_was_lost_is_taken_up(house: House, project: SupabaseProject) -> None:
     chat = house.guest()
     project.fail("lost", times=1, function="intake")

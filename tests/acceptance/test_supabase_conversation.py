@@ -18,7 +18,10 @@ from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.supabase import SupabaseProject
 from tests.standins.telegram import TelegramStandIn
 
-pytestmark = SESSION
+pytestmark = [
+    SESSION,
+    pytest.mark.slow("test_conversation.py, and over REST test_turn_sql.py and test_supabase.py"),
+]
 
 
 class FarTown(Town):

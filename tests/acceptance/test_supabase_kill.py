@@ -12,7 +12,10 @@ from tests.acceptance.house import House
 from tests.acceptance.test_kill import *  # noqa: F403
 from tests.standins.supabase import SupabaseProject
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.slow("test_kill.py on the embedded server, and over REST test_queue.py and test_lease_sql.py"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,7 @@ def fits(town: Town, message: StoredMessage) -> None:
     assert not refused, refused
 
 
+@pytest.mark.slow("test_facts_sql.py and test_memory_list.py")
 async def test_ten_thousand_facts(house: House, town: Town) -> None:
     olga = town.tg.user(OWNER)
     dm = town.tg.dm(olga)

@@ -124,7 +124,7 @@ async def test_in_a_group_it_is_told_in_private_and_only_to_members(town: Town) 
     own = await said_next(town, dm, mine, "Why this answer")
     assert "Forgotten" in await town.press(dm, ada, own, "salad")
     # somebody who is not in the group gets nothing from a button that they found
-    data = next(data for label, data in shown.buttons.items() if "salad" in label)
+    data = await town.tg.button(shown, "salad")
     theirs = await town.ask(eve_dm, eve, "/start")
     for found in (data, data.replace("yf", "yp").rpartition(":")[0]):
         query = town.tg.press(eve_dm, eve, theirs, found)
@@ -198,12 +198,7 @@ async def test_buttons_outlive_a_restart(world: World) -> None:
     await world.relay.start()
     await world.tg.wait_polling(timeout=30)
     for message, label in ((shown, "kayak"), (settings, "🧠 Off"), (settings, "Time zone")):
-        # a message whose delivery was cut short has another button until it is found again
-        data = await world.tg.wait_for(
-            lambda under=message, label=label: next((d for name, d in under.buttons.items() if label in name), None)
-        )
-        query = world.tg.press(world.dm, world.owner, message, data)
-        await world.tg.wait_for(lambda query=query: world.tg.answers.get(query))
+        await world.tg.tap(world.dm, world.owner, message, label)
     await world.tg.wait_for(lambda: any("Forgot: I own a kayak" in one.text for one in world.tg.messages(world.dm)))
     asking = await world.tg.wait_for(
         lambda: next((one for one in world.tg.messages(world.dm) if one.text.startswith("✎ zone")), None)

@@ -75,10 +75,7 @@ class Town:
 
     async def press(self, chat: Chat, user: User, message: StoredMessage, label: str) -> str:
         """Presses the button whose label contains `label`; what the bot says to that (may be nothing)."""
-        data = next(data for name, data in message.buttons.items() if label in name)
-        query = self.tg.press(chat, user, message, data)
-        answer = await self.tg.wait_for(lambda: self.tg.answers.get(query))
-        return str(answer.get("text") or "")
+        return await self.tg.tap(chat, user, message, label)
 
     def keeps(self, text: str) -> bool:
         """Whether a text is anywhere in the data directory or the log."""

@@ -592,7 +592,9 @@ async def test_one_export_is_packed_at_a_time_and_can_be_stopped(
     for _ in range(3):
         for chat, person in ((ada, people[0]), (ben, people[1])):
             await relay.tg.say(chat, person, "/export")
-    await until(lambda: running > 0)
+    async with asyncio.timeout(10):  # until two of each are under way
+        while not running or await relay.sql("select count(*) from turn where status = 'answered'") != [(4,)]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     await relay.tg.say(ada, people[0], "/stop")
     await until(lambda: "Stopped." in said_in(relay, ada))
     may.set()

@@ -152,6 +152,7 @@ async def test_a_new_table_and_its_columns_move_by_themselves(source: Side, targ
     assert target.dump(*STAYS) == source.dump(*STAYS)
 
 
+@pytest.mark.slow("test_everything_arrives_as_it_was_and_the_source_stays_as_it_is")
 async def test_pages_of_any_size_make_the_same_whole(source: Side, target: Side, monkeypatch: Any) -> None:
     monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 97)
     monkeypatch.setattr("relay.archive.transfer.DIGEST_ROWS", 101)
@@ -184,6 +185,7 @@ async def test_a_database_that_stays_away_is_given_up_with_a_word_on_how_to_go_o
         await Transfer(source.port, Away(), Looking()).run()
 
 
+@pytest.mark.slow("test_a_killed_command_goes_on_where_it_was")
 async def test_a_move_that_is_broken_off_anywhere_goes_on(source: Side, target: Side, monkeypatch: Any) -> None:
     class Break(Exception):
         pass
@@ -243,6 +245,7 @@ async def test_another_sources_unfinished_move_is_not_gone_on_with(source: Side,
         )
 
 
+@pytest.mark.slow("test_everything_arrives_as_it_was_and_the_source_stays_as_it_is")
 async def test_there_and_back(source: Side, target: Side) -> None:
     await Transfer(source.port, target.port, Looking()).run()
     again = Looking()
@@ -402,6 +405,7 @@ async def served(data_dir: Path) -> AsyncIterator[Side]:
         await server.stop()
 
 
+@pytest.mark.slow("test_a_killed_command_goes_on_where_it_was")
 async def test_the_command_moves_to_another_server_and_back(shell: Shell, server: Server, tmp_path: Path) -> None:
     code, output = shell.run("move", "--to", "embedded", "--data-dir", str(shell.data_dir.parent / "other"))
     assert code == 1
@@ -524,6 +528,7 @@ def test_targets_that_make_no_sense_are_refused(monkeypatch: Any, tmp_path: Path
 # Supabase
 
 
+@pytest.mark.slow("test_a_killed_command_goes_on_where_it_was and test_supabase_client.py")
 async def test_a_supabase_project_is_moved_to_and_from_over_rest_alone(shell: Shell, running: SupabaseProject) -> None:
     running.reset()
     running.sql("insert into relay.identity default values on conflict do nothing")  # the reset takes all rows away

@@ -160,6 +160,27 @@ class People(World):
         self.queue.add("callback_query", query)
         return query_id
 
+    async def button(self, message: StoredMessage, label: str, timeout: float = 30) -> str:
+        """The data of the button with this label, or else of the first with it in its label, once there is one.
+
+        An answer to a press may come before the message has its new buttons; and a message whose delivery was cut short
+        by a kill has others until it is found again.
+        """
+
+        def data() -> str | None:
+            found = (data for name, data in message.buttons.items() if label in name)
+            return message.buttons.get(label) or next(found, None)
+
+        return str(await self.wait_for(data, timeout))
+
+    async def tap(
+        self, chat: Chat | int, user: User | int | None, message: StoredMessage, label: str, timeout: float = 30
+    ) -> str:
+        """A user presses the button with this label, once it is there; what the bot answers (may be nothing)."""
+        query = self.press(chat, user, message, await self.button(message, label, timeout))
+        answer = await self.wait_for(lambda: self.answers.get(query), timeout)
+        return str(answer.get("text") or "")
+
     def react(self, chat: Chat | int, user: User | int | None, message: StoredMessage | int, emoji: str | None) -> None:
         """A user sets a reaction, or takes it back with ``None``: queues ``message_reaction``."""
         chat = self.chat(chat)
