@@ -457,8 +457,9 @@ end $$;
 
 -- What happened to an answer says something about it: it was stopped while it was written (p_stopped), or it took the
 -- place of another (p_replaced_turn_id), for a better wording (refine), or for the same one: then the other was not what
--- was wanted (abandon), unless its person had liked it.
-create or replace function relay.feedback_of_finish(p_turn relay.turn, p_stopped boolean, p_replaced_turn_id bigint)
+-- was wanted (abandon), unless its person had liked it. p_back: the answer is one that was brought back (revert).
+create or replace function relay.feedback_of_finish(
+    p_turn relay.turn, p_stopped boolean, p_replaced_turn_id bigint, p_back boolean)
 returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -473,6 +474,9 @@ begin
     select * into before from turn where id = p_replaced_turn_id and user_id = p_turn.user_id;
     if before.id is null then
         return;
+    elsif p_back then
+        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, before.id,
+            '{"kind": "revert", "value": {}, "source": "button"}');
     elsif coalesce((before.prompt ->> 'wording')::bigint, 0) < relay.wordings(p_turn.user_message_id) then
         perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, before.id,
             '{"kind": "refine", "value": {}, "source": "button"}');

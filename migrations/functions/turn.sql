@@ -171,6 +171,10 @@ begin
         'memories', relay.without_taught(replaced, relay.memories_for_prompt(own.space_id, budget)),
         'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
             relay.find_space(p_input -> 'lent'), budget) else '[]' end,
+        'former', case when (p_input ->> 'brings_back')::boolean then (
+            select jsonb_build_object('text', m.text, 'blocks', m.blocks, 'tainted', m.tainted)
+            from turn t join turn f on f.id = t.replaces_turn_id join message m on m.id = f.assistant_message_id
+            where t.id = replaced) end,
         'preferences', relay.preferences_for_prompt(own, (p_input ->> 'user_id')::bigint),
         'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,
         'faded', case when budget > 0 then relay.faded_memories(own.space_id) else 0 end,
@@ -273,7 +277,7 @@ begin
                 and m.id <> answer and m.role = 'assistant' and t.user_message_id = held.user_message_id;
             if not found then
                 perform relay.count_exchange(held, answer);
-            elsif (p_reply -> 'again')::boolean then
+            elsif p_reply ->> 'again' in ('true', 'back') then
                 before := relay.answered_before(held);
             end if;
         end if;
@@ -293,6 +297,7 @@ begin
             prompt = coalesce(prompt, '{}') || coalesce(p_reply -> 'prompt', '{}'),
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
             told = (p_reply -> 'told') || jsonb_build_object(
+                'replaced', held.replaces_turn_id is not null and p_reply ->> 'again' is distinct from 'back',
                 'withdrawn', case when held.replaces_turn_id is null then '[]' else relay.withdrawn_for(held) end,
                 'failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
@@ -300,7 +305,7 @@ begin
         where id = held.id;
         if before is not null or p_reply ->> 'status' = 'stopped' and answer is not null then
             select * into held from turn where id = held.id;
-            perform relay.feedback_of_finish(held, p_reply ->> 'status' = 'stopped', before);
+            perform relay.feedback_of_finish(held, p_reply ->> 'status' = 'stopped', before, p_reply ->> 'again' = 'back');
         end if;
         insert into event (kind, space_id, turn_id, user_id, payload)
         select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id,

@@ -28,7 +28,7 @@ from relay.memory.query_vectors import embed_query
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.answer import Answer
-from relay.memory.rows.turns.context import Context
+from relay.memory.rows.turns.context import Context, FormerAnswer
 from relay.memory.spending.budget import Tally
 from relay.memory.spending.gate import Gate, Work
 from relay.memory.store import Store
@@ -90,6 +90,8 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
         if context.message_id is None:
             line = "There is nothing to answer again here yet."
             return await finish_without(engine, incoming, choices, tally, line, retry=False)
+        if incoming.brings_back:
+            return await bring_back(engine, incoming, choices, context.former, tally)
         if tally.used_up:
             return await finish_without(engine, incoming, choices, tally, tally.used_up, retry=True)
         try:
@@ -259,6 +261,19 @@ async def finish(
             "told": told,
         },
     )
+
+
+async def bring_back(
+    engine: Engine, incoming: Incoming, choices: Choices, former: FormerAnswer | None, tally: Tally
+) -> Answer:
+    """Gives an answer back its place. It teaches nothing again, and what the newer one taught is taken back."""
+    if former is None:
+        line = "There's no earlier answer to bring back."
+        return await finish_without(engine, incoming, choices, tally, line, retry=False)
+    shown = shown_by(choices, former.tainted)
+    told = {"text": former.text, "tools": [], "note": "↩ Brought back", "failed": [], "choices": shown}
+    ended = {"text": former.text, "blocks": former.blocks, "status": "complete", "tainted": former.tainted}
+    return await engine.store.finish(incoming, ended | {"actions": [], "told": told, "again": "back", "spent": None})
 
 
 async def finish_without(

@@ -145,6 +145,8 @@ class Incoming:
     """A tap allowed web tools for this turn though it is tainted."""
     replaces: bool = False
     """The new answer takes the old one's place in the chat, and what that taught is taken back."""
+    brings_back: bool = False
+    """No new answer is wanted, but the one whose place the present one took."""
     parts: list[InputPart] = field(default_factory=list)
     """What each of several Telegram messages says that are one input."""
     model: str | None = None

@@ -52,7 +52,7 @@ async def test_the_last_message_is_answered_again_where_its_answer_was(town: Tow
     town.says("what is the capital of Peru?", "Lima.")
     assert "answering" in await town.press(dm, ada, reply, AGAIN)
     await town.tg.wait_for(lambda: reply.text == "Lima.")
-    assert list(reply.buttons) == ["◆ Keep this"]
+    assert list(reply.buttons) == ["◆ Keep this", "↩ First answer"]
     assert len(town.tg.messages(dm)) == before
     prompt = town.prompt("what is the capital of Peru?")
     assert "captal" not in str(prompt.messages)
@@ -65,6 +65,28 @@ async def test_the_last_message_is_answered_again_where_its_answer_was(town: Tow
     # a reply to what stands there now is a reply to the new answer
     await town.ask(dm, ada, "why that one?", reply_to=reply)
     assert "<reply>\\nLima.\\n</reply>" in str(town.prompt("why that one?").messages)
+
+
+async def test_the_first_answer_is_brought_back_where_the_new_one_stands(town: Town) -> None:
+    ada, dm = town.person()
+    said, reply = await exchange(town, dm, ada, "my cat is Mia", "Hello Mia! [LEARN: Has a cat called Mia]")
+    await reworded(town, dm, said, "my cat is Mina", reply)
+    town.says("my cat is Mina", "Hi Mina. [LEARN: Has a cat called Mina]")
+    await town.press(dm, ada, reply, AGAIN)
+    await town.tg.wait_for(lambda: reply.text.startswith("Hi Mina."))
+    asked, before = len(town.prompts("my cat is Mina")), len(town.tg.messages(dm))
+    await town.press(dm, ada, reply, "↩ First answer")
+    await town.tg.wait_for(lambda: reply.text.startswith("Hello Mia!"))
+    assert "Brought back" in reply.text
+    assert "↩ First answer" not in reply.buttons
+    assert len(town.prompts("my cat is Mina")) == asked, "the model is not asked for it"
+    assert len(town.tg.messages(dm)) == before
+    await town.ask(dm, ada, "thanks")
+    history = str(town.prompt("thanks").messages)
+    assert "Hello Mia!" in history
+    assert "Hi Mina." not in history
+    known = str(town.prompt("thanks").body["system"])
+    assert "called Mina" not in known, "what the newer answer taught is taken back"
 
 
 async def test_what_waits_is_answered_as_it_stands(town: Town) -> None:

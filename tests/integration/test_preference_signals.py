@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.edits import answered, edit_of
-from tests.integration.house import ADA, BOT, House, Json, incoming_of, private, reply
+from tests.integration.edits import again, answered, edit_of, held
+from tests.integration.house import ADA, BOT, House, Json, fact, incoming_of, private, reply
 
 
 async def acts(sql: Sql) -> list[tuple[Any, ...]]:
@@ -92,3 +93,20 @@ async def test_tags_come_and_go_and_opposites_take_each_others_place(house: Hous
     assert await store.answer_tags(*where) == []
     assert await store.answer_tags(private(ADA), ADA, 10**9) is None
     assert (await store.preferences(private(ADA), ADA, 0, ADA)).rows == ()
+
+
+async def test_an_answer_that_is_brought_back_was_the_better_one(house: House, sql: Sql) -> None:
+    first, *_ = await answered(house, "hello", fact(ADA, "Has a cat"))
+    newer = await again(house, first, "Yes?!")
+    await house.close(held(newer))
+    turn = await house.turn(ADA, "back")
+    incoming = incoming_of(turn, "", private(ADA), retry=True, retry_turn=newer.turn_id)
+    incoming = replace(incoming, replaces=True, brings_back=True)
+    context = await house.store.begin(incoming, "m")
+    assert context.former is not None
+    assert context.former.text == "Yes."
+    await house.store.finish(incoming, reply(context.former.text) | {"again": "back"})
+    assert await acts(sql) == [("revert", {}, turn.turn_id, newer.turn_id)]
+    standing = "select text from message where role = 'assistant' and status = 'complete'"
+    assert await sql(standing) == [("Yes.",)]
+    assert await sql("select exchange_count from thread") == [(1,)]

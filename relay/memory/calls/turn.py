@@ -52,6 +52,7 @@ class TurnCalls(Calls):
                 "retry": incoming.retry,
                 "retry_turn": incoming.retry_turn,
                 "replaces": incoming.replaces,
+                "brings_back": incoming.brings_back,
                 "model": model,
                 "spent_since": spent_since.isoformat() if spent_since else None,
                 "idle_hours": IDLE_HOURS,

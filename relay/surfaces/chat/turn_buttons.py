@@ -26,8 +26,15 @@ class AnswerAgain(Callback):
     turn_id: int
 
 
-TurnButton = RetryAnswer | AnswerWithWeb | AnswerAgain
-CODES = tuple(one.code for one in (RetryAnswer, AnswerWithWeb, AnswerAgain))
+@callback("b")
+class BringBack(Callback):
+    """Bring back the answer whose place this one took."""
+
+    turn_id: int
+
+
+TurnButton = RetryAnswer | AnswerWithWeb | AnswerAgain | BringBack
+CODES = tuple(one.code for one in (RetryAnswer, AnswerWithWeb, AnswerAgain, BringBack))
 
 
 def is_turn_button(data: str) -> bool:

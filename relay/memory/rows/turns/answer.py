@@ -42,5 +42,7 @@ class Answer:
     """What of memory went into it, for a reader who wants to see that."""
     signs: tuple[str, ...] = ()
     """What is to be said about memory and this conversation, as `relay.signs_of` names it."""
+    replaced: bool = False
+    """It took the place of another answer, which can be brought back."""
     preferences: tuple[Preference, ...] = ()
     """What answers follow from now on, which the person has not been told yet."""

@@ -88,6 +88,16 @@ class RepliedMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class FormerAnswer:
+    """An answer that another one took the place of."""
+
+    text: str
+    blocks: list[Block]
+    """As of a `StoredMessage` of the assistant."""
+    tainted: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What `begin` loaded for a turn."""
 
@@ -109,6 +119,8 @@ class Context:
     reply_to: RepliedMessage | None
     preferences: tuple[Preference, ...] = ()
     """How the speaker likes answers: what may act here."""
+    former: FormerAnswer | None = None
+    """The answer whose place the present one took, where that is asked for."""
     memory_counts: dict[str, int] = field(default_factory=dict)
     """How many memories the space could give, loaded or not: facts by kind, learnings by category."""
     faded: int = 0

@@ -13,7 +13,7 @@ from relay.surfaces.chat.history.tools import describe_tools
 from relay.surfaces.chat.preferences.pages import DropPreference, acting
 from relay.surfaces.chat.preferences.tags import tags_button
 from relay.surfaces.chat.reply import button
-from relay.surfaces.chat.turn_buttons import AnswerWithWeb, RetryAnswer
+from relay.surfaces.chat.turn_buttons import AnswerWithWeb, BringBack, RetryAnswer
 from relay.surfaces.telegram.formatting.attachments import without_long_code
 from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shortened
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
@@ -122,6 +122,8 @@ def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
         rows.append([button("↻ Retry", RetryAnswer(turn_id))])
     if answer.web:
         rows.append([button("🌐 Answer with the web", AnswerWithWeb(turn_id))])
+    if answer.replaced and answer.text:
+        rows.append([button("↩ First answer", BringBack(turn_id))])
     if answer.choices.tags and answer.text and "private" not in answer.signs:
         rows.append([tags_button(turn_id)])
     rows += [[button(f"✖ Not: {row.pattern}", DropPreference(row.id))] for row in answer.preferences]

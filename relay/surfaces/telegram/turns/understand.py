@@ -18,7 +18,7 @@ from relay.memory.rows.turns.edits import Standing
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.changes import changes_keyboard
-from relay.surfaces.chat.turn_buttons import AnswerAgain, AnswerWithWeb, TurnButton
+from relay.surfaces.chat.turn_buttons import AnswerAgain, AnswerWithWeb, BringBack, TurnButton
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import (
@@ -176,11 +176,12 @@ async def again(
     place = Place(chat.id, await topic_pressed(query, bot, store), chat.private)
     pressed = decode(query.data)
     of_turn = pressed.turn_id if isinstance(pressed, TurnButton) else 0
-    replaces = isinstance(pressed, AnswerAgain)
+    brings_back = isinstance(pressed, BringBack)
+    replaces = brings_back or isinstance(pressed, AnswerAgain)
     standing = await store.standing(of_turn, turn.user_id)
     refusal = "I'm switched off here." if turn.answers == "off" else refused(standing, replaces)
     with contextlib.suppress(MessengerError):
-        text = refusal or (ANSWERING if replaces else None)
+        text = refusal or (ANSWERING if replaces and not brings_back else None)
         await messenger.call("answerCallbackQuery", callback_query_id=query.id, text=text)
     if refusal:
         return Understood(place)
@@ -193,7 +194,8 @@ async def again(
     space, _ = await groups.space_of(chat, turn.user_id)
     nothing = unsaid(turn, bot, place, space, query.sender)
     web = isinstance(pressed, AnswerWithWeb)
-    return Understood(place, replace(nothing, retry=True, retry_turn=of_turn, web=web, replaces=replaces))
+    again = replace(nothing, retry=True, retry_turn=of_turn, web=web, replaces=replaces, brings_back=brings_back)
+    return Understood(place, again)
 
 
 def refused(standing: Standing | None, replaces: bool) -> str:
