@@ -42,7 +42,7 @@ COMMANDS: dict[str, Command] = {}
 SECTIONS = {
     "Talking": ("new", "stop", "retry", "say", "search", "summary", "digest", "sessions"),
     "What I remember": ("memory", "remember", "forget", "private", "why", "export"),
-    "How you like answers": ("preferences", "tag", "better"),
+    "How you like answers": ("preferences", "tag", "better", "critique"),
     "You and me": ("settings", "voice", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),
     "Who I am": ("soul", "persona"),

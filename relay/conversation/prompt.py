@@ -25,7 +25,7 @@ from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
-from relay.core.prompt_markup import CACHE, estimate_tokens, fits, plain_name, text_block
+from relay.core.prompt_markup import CACHE, estimate_tokens, fits, plain_name, text_block, untrusted
 from relay.media.showing import count_files, media_tokens, placed, within_share
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Context, Memory, ShownPersona, StoredMessage
@@ -35,6 +35,7 @@ MEMORY_TOKENS = 6_000
 """Unless RELAY_MEMORY_TOKENS says otherwise."""
 RECENT_TOKENS = 60_000
 WORDLESS = "The user sent this without a word. Say briefly what it is and what matters in it, and offer what you could do next."
+CRITIQUE = "Your last answer to this was reviewed for them. Answer anew, and better where the review is right:"
 RECALL_TOKENS = 1_500
 
 # With the tools it is longer than the 1,024 tokens that a prefix needs to be cached, so that a first turn warms the next.
@@ -261,4 +262,6 @@ def turn_notes(
     if found:
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
     notes += filter(None, preferences)
+    if incoming.critique:
+        notes.append(f"{CRITIQUE}\n{untrusted(incoming.critique, 'critique')}")
     return text_block("<context>\n" + "\n".join(notes) + "\n</context>")

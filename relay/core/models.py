@@ -147,6 +147,8 @@ class Incoming:
     """The new answer takes the old one's place in the chat, and what that taught is taken back."""
     brings_back: bool = False
     """No new answer is wanted, but the one whose place the present one took."""
+    critique: str = ""
+    """What was found wrong with the answer that is to be given again; empty: nothing was looked for."""
     parts: list[InputPart] = field(default_factory=list)
     """What each of several Telegram messages says that are one input."""
     model: str | None = None

@@ -101,3 +101,25 @@ async def test_unknown_words_get_a_sentence_and_change_nothing(world: World) -> 
     ]:
         assert sentence in (await asked(world, words)).text, words
     assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text
+
+
+async def test_a_critique_says_what_could_be_better_and_a_new_answer_follows_it(world: World) -> None:
+    await asked(world, "/preferences prefer short answers")
+    world.model.rule("my report", "A very long report about everything.")
+    answer = await asked(world, "Write my report")
+    world.model.rule("very long report", "- It's too long for what you prefer.\nShorten it.", model="haiku")
+    said = await world.tg.say(world.dm, world.owner, "/critique", reply_to=answer)
+    review = await world.tg.wait_reply(world.dm, said)
+    assert "too long for what you prefer" in review.text
+    asked_for = next(r for r in reversed(world.model.requests) if "You review a text" in json.dumps(r.body["system"]))
+    assert "CHECK AGAINST\\nPrefer (high): short answers" in json.dumps(asked_for.body["messages"])
+    world.model.rule("my report", "Short report.")
+    await press(world, review, "Answer again")
+    await world.tg.wait_for(lambda: answer.text.startswith("Short report."))
+    assert "too long for what you prefer" in last_prompt(world)
+    await asked(world, "Thanks")
+    assert "too long for what you prefer" not in last_prompt(world), "it is nobody's message"
+
+
+async def test_a_critique_without_an_answer_or_a_model_is_a_sentence(world: World) -> None:
+    assert "haven't answered anything" in (await asked(world, "/critique")).text

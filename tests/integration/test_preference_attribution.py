@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeBooks
 from relay.core.models import ModelRequest, Step
 from relay.jobs.preference import attribution_kind
 from relay.jobs.runner import Runner
@@ -30,7 +29,7 @@ class Observer:
         """See `ports.Model.reply`."""
         self.asked.append(request)
         answer = {"type": "tool_use", "id": "1", "name": "observe", "input": {"patterns": self.patterns}}
-        return Step([answer], "tool_use", {}, "small")
+        return Step([answer], "tool_use", {"input_tokens": 5, "output_tokens": 5}, "small")
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -41,7 +40,7 @@ def pattern(words: str, type: str = "length", polarity: int = 1, which: str = "a
 
 
 def runner(store: Store, model: Observer) -> Runner:
-    return Runner(store, [attribution_kind(Attributor(store, Gate(model, FakeBooks()), "small"))])
+    return Runner(store, [attribution_kind(Attributor(store, Gate(model, store), "small"))])
 
 
 async def answered(

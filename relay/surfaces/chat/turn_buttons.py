@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from relay.surfaces.chat.callbacks import Callback, callback
 
 
@@ -33,8 +35,15 @@ class BringBack(Callback):
     turn_id: int
 
 
-TurnButton = RetryAnswer | AnswerWithWeb | AnswerAgain | BringBack
-CODES = tuple(one.code for one in (RetryAnswer, AnswerWithWeb, AnswerAgain, BringBack))
+@callback("q")
+class AnswerWithCritique(Callback):
+    """Answer the message again, with what the message under which this stands says against the answer."""
+
+    turn_id: int
+
+
+TurnButton = RetryAnswer | AnswerWithWeb | AnswerAgain | BringBack | AnswerWithCritique
+CODES = tuple(one.code for one in get_args(TurnButton))
 
 
 def is_turn_button(data: str) -> bool:

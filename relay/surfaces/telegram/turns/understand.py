@@ -18,7 +18,7 @@ from relay.memory.rows.turns.edits import Standing
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.changes import changes_keyboard
-from relay.surfaces.chat.turn_buttons import AnswerAgain, AnswerWithWeb, BringBack, TurnButton
+from relay.surfaces.chat.turn_buttons import AnswerAgain, AnswerWithCritique, AnswerWithWeb, BringBack, TurnButton
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import (
@@ -177,7 +177,8 @@ async def again(
     pressed = decode(query.data)
     of_turn = pressed.turn_id if isinstance(pressed, TurnButton) else 0
     brings_back = isinstance(pressed, BringBack)
-    replaces = brings_back or isinstance(pressed, AnswerAgain)
+    findings = query.message.text if isinstance(pressed, AnswerWithCritique) else ""
+    replaces = brings_back or isinstance(pressed, AnswerAgain | AnswerWithCritique)
     standing = await store.standing(of_turn, turn.user_id)
     refusal = "I'm switched off here." if turn.answers == "off" else refused(standing, replaces)
     with contextlib.suppress(MessengerError):
@@ -194,7 +195,15 @@ async def again(
     space, _ = await groups.space_of(chat, turn.user_id)
     nothing = unsaid(turn, bot, place, space, query.sender)
     web = isinstance(pressed, AnswerWithWeb)
-    again = replace(nothing, retry=True, retry_turn=of_turn, web=web, replaces=replaces, brings_back=brings_back)
+    again = replace(
+        nothing,
+        retry=True,
+        retry_turn=of_turn,
+        web=web,
+        replaces=replaces,
+        brings_back=brings_back,
+        critique=findings,
+    )
     return Understood(place, again)
 
 
