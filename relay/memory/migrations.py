@@ -158,7 +158,10 @@ async def migrate(database: Database, run: Run, again: bool = False) -> bool:
     found = await present(database)
     if check(found, schema) and not (again and found.version == schema.version):
         return False
-    for script in schema.scripts():
+    bootstrap, *scripts = schema.scripts()
+    if not found.version:  # there is no data that an earlier script could have saved: one commit instead of thirty
+        scripts = ["\n".join(scripts)]
+    for script in (bootstrap, *scripts):
         await run(script)
     return True
 
