@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from relay.core.errors import RelayError, SettingsError, TokenRefused
@@ -13,6 +14,7 @@ ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 
 def main() -> None:
     """Runs the command line; an error of ours is one sentence and an exit code (2: a setting is wrong)."""
+    gc.disable()  # imports make nothing that it could free; `run_work` enables it
     from relay.surfaces.cli.cli import cli
     from relay.surfaces.cli.shell import exit_code
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import sys
 from collections.abc import Coroutine
 from typing import Any
@@ -32,6 +33,8 @@ def log_as(settings: Settings, quiet: bool) -> Settings:
 def run_work(work: Coroutine[Any, Any, object], as_json: bool = False) -> None:
     """Runs what a command does to its end. `as_json`: an error of ours is printed as `{"error": …}`."""
     choose_loop()
+    gc.enable()
+    gc.freeze()  # what was imported stays: it is never looked through
     try:
         asyncio.run(work)
     except RelayError as error:
