@@ -139,7 +139,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where k.kind is not null)
     select coalesce(array_agg(kind), '{}') from known k
     where kind is not null and exists (
-        select from job j where j.kind = k.kind and j.parked_at is null and relay.is_due(j) and relay.is_for(j, p_bot_id))
+        select from job j
+        where j.kind = k.kind and j.parked_at is null and (j.due_at <= now() or j.last_error is not null)
+            and relay.is_due(j) and relay.is_for(j, p_bot_id))
 $$;
 
 -- Returns jobs that failed for good in the last p_days: [{kind, jobs, last_error: of the latest}].

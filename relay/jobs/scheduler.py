@@ -19,8 +19,10 @@ from relay.jobs.triggers import Daily, Every
 
 log = structlog.get_logger()
 
-SOON_SECONDS = 0.5
-"""What turns make due is looked for no more often than this, however many turns there are."""
+QUIET_SECONDS = 0.2
+"""What turns make due is looked for when none has ended for so long, so that it slows no answer down."""
+SOON_SECONDS = 2.0
+"""While turns keep ending, it is looked for this often."""
 CLOCK_SECONDS = 30.0
 """How often the clock on the wall is looked at, and how far it must have been set to count."""
 
@@ -53,7 +55,7 @@ class Scheduler:
         self._soon: asyncio.TimerHandle | None = None
         self._watching: asyncio.TimerHandle | None = None
         self._owed: set[str] = set()
-        self._looked_at = -SOON_SECONDS
+        self._owed_since = 0.0
 
     def add(self, job: Schedule) -> None:
         """One more job; before the start."""
@@ -84,15 +86,20 @@ class Scheduler:
         self._watching = asyncio.get_running_loop().call_later(CLOCK_SECONDS, self._watch_clock, ahead)
 
     def run_soon(self, names: Sequence[str]) -> None:
-        """These jobs have something to do: they run now, or `SOON_SECONDS` after some were last run so, and once more
-        if they run just then."""
+        """These jobs have something to do: they run when this was not called for `QUIET_SECONDS`, within `SOON_SECONDS`
+        in any case, and once more if they run just then."""
         self._owed.update(names)
-        if self._scheduler.running and self._soon is None:
-            loop = asyncio.get_running_loop()
-            self._soon = loop.call_at(max(loop.time(), self._looked_at + SOON_SECONDS), self._look)
+        if not self._owed or not self._scheduler.running:
+            return
+        loop = asyncio.get_running_loop()
+        if self._soon is None:
+            self._owed_since = loop.time()
+        else:
+            self._soon.cancel()
+        self._soon = loop.call_at(min(loop.time() + QUIET_SECONDS, self._owed_since + SOON_SECONDS), self._look)
 
     def _look(self) -> None:
-        self._soon, self._looked_at = None, asyncio.get_running_loop().time()
+        self._soon = None
         owed, self._owed = self._owed, set()
         for job in self._jobs:
             if job.name in owed and job.name in self._running:
