@@ -49,19 +49,21 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
         where relay.words_of_space(e.space_id, e.words) @@ p_wanted and e.space_id = p_space_id
             and (p_kinds is null or e.kind = any (p_kinds) or e.label = any (p_kinds))
             and e.at >= p_since and e.at < p_until
-        limit 4000),
-    hit as materialized (
-        select c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, c.role, t.place, max(t.weight) as weight,
-            max(t.weight * ts_rank('{1, 1, 1, 1}', c.words, t.query)) as score
-        from candidate c join term t on c.words @@ t.query
-        group by c.id, c.kind, c.source_id, c.session_id, c.asks, c.length, c.role, t.place),
+        limit 1500),
     -- Collects hits in arrays: PostgreSQL can't estimate their number and would join everything with everything.
     best as materialized (
-        select id, kind, source_id, session_id, asks, length, coalesce(role = 'assistant', false) as answers,
-            sum(score) / ln((length + 10)::float8) as own, case when role = 'assistant' then 0.6 else 1 end
-                * sum(score) / ln((length + 10)::float8) as good,
-            array_agg(place) as places, array_agg(score) as scores, array_agg(weight) as weights
-        from hit group by id, kind, source_id, session_id, asks, length, role
+        select c.id, c.kind, c.source_id, c.session_id, c.asks, c.length,
+            coalesce(c.role = 'assistant', false) as answers, h.score / ln((c.length + 10)::float8) as own,
+            case when c.role = 'assistant' then 0.6 else 1 end * h.score / ln((c.length + 10)::float8) as good,
+            h.places, h.scores, h.weights
+        from candidate c cross join lateral (
+            select sum(score) as score, array_agg(place) as places, array_agg(score) as scores,
+                array_agg(weight) as weights
+            from (
+                select t.place, max(t.weight) as weight,
+                    max(t.weight * ts_rank('{1, 1, 1, 1}', c.words, t.query)) as score
+                from term t where c.words @@ t.query group by t.place) one) h
+        where h.places is not null
         order by good desc limit p_limit),
     -- Looking up neighbours costs most, and those of the lower half are hardly ever returned.
     lender as (select * from best where kind = 'message' order by good desc limit p_limit / 2),
@@ -70,23 +72,32 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
         union all
         select neighbour.id, neighbour.length, neighbour.share, neighbour.exchange, b.own, b.places, b.scores, b.weights
         from lender b cross join lateral (
-            select next.id, next.length, next.answers as exchange,
-                case when next.nr = 2 then 0.3 when b.asks and not next.answers then 0.9 else 0.6 end::real as share
-            from (
-                select id, length, role = 'assistant' as answers, row_number() over (order by source_id) as nr,
-                    lag(role) over (order by source_id) = 'assistant' as behind_answer
-                from entry where session_id = b.session_id and kind = 'message' and source_id > b.source_id
-                order by source_id limit 2) next
-            where not b.answers and (next.nr = 1 or not next.answers and not next.behind_answer)
+            select step.* from (
+                select id, length, source_id, role = 'assistant' as answers from entry
+                where session_id = b.session_id and kind = 'message' and source_id > b.source_id and not b.answers
+                order by source_id limit 1) one cross join lateral (
+                select one.id, one.length, one.answers as exchange,
+                    case when b.asks and not one.answers then 0.9 else 0.6 end::real as share
+                union all
+                select two.id, two.length, false, 0.3::real from (
+                    select id, length, role from entry
+                    where session_id = b.session_id and kind = 'message' and source_id > one.source_id
+                        and not one.answers order by source_id limit 1) two
+                where two.role <> 'assistant') step
             union all
-            select last.id, last.length, b.answers,
-                case when b.answers then 0.3 when last.nr = 2 then 0.3 else 0.5 end::real
-            from (
-                select id, length, role = 'assistant' as answers, row_number() over (order by source_id desc) as nr,
-                    lag(role) over (order by source_id desc) = 'assistant' as behind_answer
-                from entry where session_id = b.session_id and kind = 'message' and source_id < b.source_id
-                order by source_id desc limit 2) last
-            where not last.answers and (last.nr = 1 or not b.answers and not last.behind_answer)) neighbour),
+            select step.* from (
+                select id, length, source_id from (
+                    select id, length, source_id, role from entry
+                    where session_id = b.session_id and kind = 'message' and source_id < b.source_id
+                    order by source_id desc limit 1) last
+                where role <> 'assistant') one cross join lateral (
+                select one.id, one.length, b.answers, case when b.answers then 0.3 else 0.5 end::real
+                union all
+                select two.id, two.length, false, 0.3::real from (
+                    select id, length, role from entry
+                    where session_id = b.session_id and kind = 'message' and source_id < one.source_id
+                        and not b.answers order by source_id desc limit 1) two
+                where two.role <> 'assistant') step) neighbour),
     spread as (
         select n.id, n.length, h.place, max(h.score * n.share) filter (where not n.exchange) as score,
             max(n.own) filter (where n.exchange) as beside, max(h.weight * n.share) as cover, max(n.share) as share
@@ -107,6 +118,7 @@ $$;
 -- session_meaning: the best of its session, among people. named: said by the one person whom the question names.
 -- length: 0 to 1. asks: a question, among people. in_time: names a time, for a question about time. said_then: said
 -- when the question says. answers: an answer. standing: a standing preference, for a question that asks for help.
+-- Returns no rows if p_query has a floor (see relay.find_entries) that no candidate reaches.
 create or replace function relay.entry_signals(p_space_id bigint, p_query jsonb)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, at timestamptz, relevance real, cosine real,
     words real, answer_words real, question real, answer real, session real, meaning real, answer_meaning real,
@@ -129,6 +141,7 @@ declare
     valid constant boolean := coalesce((p_query ->> 'valid')::boolean, false);
     about_time constant boolean := relay.asks_when(question);
     wants_help constant boolean := relay.asks_for_help(question);
+    floor constant real := (p_query ->> 'floor')::real;
     named_date record;
     language constant text := relay.language_of(question);
     telling text[];
@@ -173,6 +186,11 @@ begin
         select * from relay.entries_by_words(
             p_space_id, places, terms, weights, wanted, kinds, since, until, breadth)
         where wanted is not null),
+    reached as materialized (
+        select floor is null or nearest is not null or wants_help or exists (
+            select from by_words b
+            where (b.cover / whole * least(1, ((b.matched + coalesce(cardinality(names), 0)) / 2) ^ 2))::real >= floor)
+            as something),
     found as materialized (
         select e.id, e.kind, e.source_id, e.part, e.thread_id, e.at, w.score, w.beside,
             coalesce(w.cover / whole, 0) as cover, w.matched, 1 - (v.vector <=> meant) as cosine,
@@ -185,7 +203,7 @@ begin
         from (
             select entry_id, max(score) as score, max(beside) as beside, max(cover) as cover, max(matched) as matched
             from (
-                select * from by_words
+                select * from by_words where (select something from reached)
                 union all
                 select id, 0, 0, 0, 0 from unnest(nearest) as id
                 union all

@@ -35,7 +35,8 @@ SPECIAL = frozenset(
 )
 """What stands around names, in their usual shape (Unicode's NFKC), and what looks like it."""
 NOBODYS_NAMES = {"", "you", "system", "assistant", "the assistant", "memory"}
-OWN_TAGS = re.compile(rf"[<\ufe64\uff1c]([^\w<]{{0,30}}?)({'|'.join(map(alike, MARKS))})(?!\w)", re.IGNORECASE)
+OPENING = "<\ufe64\uff1c"
+OWN_TAGS = re.compile(rf"[{OPENING}]([^\w<]{{0,30}}?)({'|'.join(map(alike, MARKS))})(?!\w)", re.IGNORECASE)
 """Our marks, also with a slash, spaces or signs between that nobody sees, and in letters of other shapes."""
 
 
@@ -65,7 +66,7 @@ def shorten_longest(texts: Sequence[str], share: float) -> list[str]:
 
 def neutralize_markup(text: str) -> str:
     """A text that cannot close or open one of the prompt's own marks."""
-    return OWN_TAGS.sub(r"‹\1\2", text)
+    return OWN_TAGS.sub(r"‹\1\2", text) if any(sign in text for sign in OPENING) else text
 
 
 def without_unseen(text: str) -> str:

@@ -80,8 +80,8 @@ async def spawn(*command: str, log: Path | None = None, speaks: bool = False, **
     with open(log or os.devnull, "ab") as output:  # noqa: ASYNC230
         started = time.monotonic()
         process = await asyncio.create_subprocess_exec(
-            sys.executable, *command, cwd=ROOT, env=os.environ | COMPILED | environment, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE if speaks else output, stderr=output,
+            sys.executable, *command, cwd=ROOT, env=os.environ | COMPILED | environment,
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE if speaks else output, stderr=output,
         )  # fmt: skip
     child = Child(process, started=started)
     if speaks:

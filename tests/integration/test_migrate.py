@@ -59,6 +59,19 @@ def ask(server: Server, name: str, statement: str, superuser: bool = True) -> Ro
         return cursor.fetchall() if cursor.description else []
 
 
+async def test_a_new_database_is_made_in_two_scripts(server: Server, empty: str) -> None:
+    ran: list[str] = []
+    async with client(server, empty) as database:
+
+        async def run(script: str) -> None:
+            ran.append(script)
+            await database.run(script)
+
+        assert await migrations.migrate(database, run) is True
+        assert await migrations.migrate(database, run) is False
+    assert len(ran) == 2
+
+
 async def test_a_database_is_migrated_once(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
         assert await migrations.present(database) == migrations.Present()

@@ -75,3 +75,26 @@ async def test_an_answer_is_found_through_its_question(house: House) -> None:
     await house.exchange(ADA, "Which varnish suits a canoe made of cedar?", "Marine epoxy, then two coats of spar.")
     await house.exchange(ADA, "Tell me about the garden", "Everybody asks about a garden, a garden, a garden.")
     assert "Marine epoxy, then two coats of spar." in await found(house, "cedar canoe varnish", 2)
+
+
+async def test_a_floor_leaves_out_what_is_below_it_and_nothing_else(house: House, sql: Sql) -> None:
+    for number in range(4):
+        await house.exchange(ADA, f"The kayak trip number {number} went along the river", "Which river was it?")
+    await house.exchange(ADA, "My sister rents a kayak", "For the river trip?")
+    await sql("select relay.enter_due(50)")
+    for question in (
+        "Where did the kayak trip of my sister go?",
+        "sister",
+        "the opera house",
+        "river kayak opera tickets",
+    ):
+        signals = "from space, relay.entry_signals(space.id, jsonb_build_object('text', %s::text, 'floor', %s::real))"
+        reached = await sql(f"select distinct relevance {signals}", question, None)
+        for floor in {0.35, 0.99, *(relevance for (relevance,) in reached)}:
+            above = await sql(f"select entry_id {signals} where relevance >= %s::real", question, None, floor)
+            found = await sql(
+                "select entry_id from space, relay.find_entries(space.id, jsonb_build_object('text', %s::text, "
+                "'floor', %s::real), 100)", question, floor
+            )  # fmt: skip
+            assert sorted(found) == sorted(above)
+            assert above or not await sql(f"select {signals}", question, floor), "nothing is ranked for nothing"

@@ -84,6 +84,27 @@ async def test_a_lone_turn_does_not_wait(monkeypatch):
         work.stop()
 
 
+async def test_it_waits_while_turns_keep_ending_but_not_for_ever(monkeypatch):
+    monkeypatch.setattr(scheduling, "QUIET_SECONDS", 0.3)
+    ran = asyncio.Queue[None]()
+    work = Scheduler([Schedule("work", lambda: ran.put(None), minutes=60)])
+    work.start()
+    try:
+        async with asyncio.timeout(10):
+            await ran.get()
+            for _ in range(10):
+                work.run_soon(["work"])
+                await asyncio.sleep(0.01)
+                assert ran.empty()
+            await ran.get()
+            monkeypatch.setattr(scheduling, "SOON_SECONDS", 0.1)
+            while ran.empty():
+                work.run_soon(["work"])
+                await asyncio.sleep(0.01)
+    finally:
+        work.stop()
+
+
 async def test_only_what_is_owed_runs_soon(monkeypatch):
     monkeypatch.setattr(scheduling, "SOON_SECONDS", 0.05)
     ran = asyncio.Queue[str]()
