@@ -18,8 +18,8 @@ import sys
 from typing import Any
 
 from relay.clients.processes.file_extractor import MEMORY, SECONDS
-from relay.media.extraction.__main__ import WORK, answered
-from relay.media.extraction.isolation import bounded, pipes
+from relay.media.extraction.__main__ import WORK, run_task
+from relay.media.extraction.isolation import limit_resources, pipes
 
 MOST = 500
 """Files for one process: what a library forgets to give back is no fault of the next."""
@@ -67,9 +67,9 @@ def work(content: bytes, **options: Any) -> tuple[Json, list[bytes]]:
     """A recording as those get it that hear it. Without any, the process is gone, as when a library crashes."""
     if not content:
         os.kill(os.getpid(), signal.SIGABRT)
-    from relay.media.speech.decoding import decoded
+    from relay.media.speech.decoding import decode
 
-    return {"seconds": decoded(content, 1).seconds}, []
+    return {"seconds": decode(content, 1).seconds}, []
 
 
 def main() -> None:
@@ -78,11 +78,11 @@ def main() -> None:
     for module in WORK.values():
         importlib.import_module(module)
     given, output = pipes()
-    bounded(AS=MEMORY, FSIZE=0)
+    limit_resources(AS=MEMORY, FSIZE=0)
     while head := given.readline():
         asked = json.loads(head)
         content = given.read(asked["size"])
-        answer, _ = answered(asked, lambda content=content: content)
+        answer, _ = run_task(asked, lambda content=content: content)
         output.write(json.dumps(answer).encode() + b"\n")
         output.flush()
 

@@ -15,7 +15,7 @@ from relay.archive.move_rows import MovedTable, MovePage, MoveState
 from relay.archive.transfer import Watcher
 from relay.core.errors import DatabaseUnavailable, RelayError
 from relay.core.ports import Database, Snapshots
-from relay.core.private_files import in_thread, written
+from relay.core.private_files import in_thread, write_atomically
 from relay.core.program import RELAY
 from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import until_reached
@@ -70,7 +70,7 @@ class Backup:
             if isinstance(self.database, Snapshots):
                 self._side = await stack.enter_async_context(self.database.snapshot())
             header = self._header(decode_row(MoveState, await self._call("move_state")))
-            with written(path) as file:
+            with write_atomically(path) as file:
                 writer = await in_thread(BackupWriter, file, header)
                 for table in header.tables:
                     await self._table(writer, header, table)

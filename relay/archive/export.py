@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from relay.archive.export_rows import RawRow, links_of
 from relay.core.models import Space
-from relay.core.redaction.redact import redacted
+from relay.core.redaction.redact import redact_value
 from relay.memory.store import Store
 
 SCHEMA = "relay-export/2"
@@ -86,4 +86,4 @@ def _message_without(row: RawRow) -> RawRow:
 
 
 def _clean(said: RawRow) -> RawRow:
-    return {**said, **(redacted({"text": said["text"], "blocks": said["blocks"]}) or {})}
+    return {**said, **(redact_value({"text": said["text"], "blocks": said["blocks"]}) or {})}

@@ -1,1 +1,1 @@
-"""One module per outside service: each translates its vendor into the terms of `relay.core.ports`."""
+"""One module for each external service; it translates its API and errors into the terms of `relay.core.ports`."""

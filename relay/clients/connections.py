@@ -1,4 +1,4 @@
-"""What every client that speaks HTTP by aiohttp needs: the certificates to trust, and the proxy of an address."""
+"""Shared by all aiohttp clients: trusted certificates, and the proxy for an address."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from httpx import create_ssl_context
 
 @cache
 def trusted() -> ssl.SSLContext:
-    """The certificates that are trusted, read once."""
+    """Returns the trusted certificates, read once."""
     return create_ssl_context()
 
 
 def proxy_of(url: str) -> str | None:
-    """The proxy that the environment names for an address."""
+    """Returns the proxy for an address from the environment."""
     address = urlsplit(url)
     proxies = {} if proxy_bypass(address.hostname or "") else getproxies()
     return proxies.get(address.scheme) or proxies.get("all")

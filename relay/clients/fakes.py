@@ -1,4 +1,4 @@
-"""A fake of every port except Database."""
+"""Fakes of every port except Database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LABEL = "*(offline stand-in, no model is answering)*"
 
 
 class OfflineModel:
-    """A stand-in model: says what it was given, and learns what it is told to (“I am …”, “I like …”)."""
+    """A stand-in model: echoes its input, and learns facts like “I am …” and “I like …”."""
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         """See `ports.Model.reply`."""
@@ -35,11 +35,11 @@ class OfflineModel:
         return Step([{"type": "text", "text": text}], "end_turn", {}, "offline")
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing."""
 
 
 class FakeBooks:
-    """Keeps what was used in `spends`, with what for; nothing was spent before."""
+    """Records spending in `spends`, with its charge; reports nothing spent before."""
 
     def __init__(self) -> None:
         self.spends: list[tuple[Charge, Spending]] = []
@@ -54,7 +54,7 @@ class FakeBooks:
 
 
 class FakeMessenger:
-    """Takes every Bot API call down in `calls`; sends get increasing message ids. `files`: what is there, by id."""
+    """Records every Bot API call in `calls`. Sends get increasing message ids. `files`: downloads by id."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -79,7 +79,7 @@ class FakeMessenger:
 
 
 class FakeSink:
-    """Keeps what an answer's watchers were told."""
+    """Records what it is shown."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

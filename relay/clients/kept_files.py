@@ -10,19 +10,19 @@ from pathlib import Path
 
 import structlog
 
-from relay.core.private_files import FileRefused, in_thread, is_nearly_full, written
+from relay.core.private_files import FileRefused, in_thread, is_nearly_full, write_atomically
 
 log = structlog.get_logger()
 
 ID = re.compile(r"[A-Za-z0-9_-]{4,200}")
-"""What Telegram's ids are made of; nothing else becomes a name here."""
+"""The characters of Telegram's ids; nothing else becomes a file name."""
 
 
 class KeptFiles:
-    """Keeps files under their ids, each in a folder of the ids that end alike."""
+    """Stores files by id, in folders by the end of the id."""
 
     def __init__(self, folder: Path) -> None:
-        """Removes what a process that broke off had begun to write."""
+        """Deletes partial files left by a dead process."""
         self._folder = folder
         self._full = False
         for half in folder.glob("*/.*.partial"):
@@ -30,7 +30,7 @@ class KeptFiles:
                 half.unlink()
 
     async def get(self, unique_id: str) -> bytes | None:
-        """See `ports.Keeper.get`."""
+        """See `ports.MediaStore.get`."""
         path = self._path(unique_id)
         try:
             return await in_thread(path.read_bytes) if path else None
@@ -38,7 +38,7 @@ class KeptFiles:
             return None
 
     async def put(self, unique_id: str, content: bytes) -> None:
-        """See `ports.Keeper.put`."""
+        """See `ports.MediaStore.put`."""
         if path := self._path(unique_id):
             try:
                 if not await in_thread(self._is_full):
@@ -47,7 +47,7 @@ class KeptFiles:
                 log.warning("a file is not kept", error=type(error).__name__)
 
     async def remove(self, unique_ids: Sequence[str]) -> bool:
-        """See `ports.Keeper.remove`."""
+        """See `ports.MediaStore.remove`."""
         try:
             for path in filter(None, map(self._path, unique_ids)):
                 await in_thread(partial(path.unlink, missing_ok=True))
@@ -57,7 +57,7 @@ class KeptFiles:
         return True
 
     def _is_full(self) -> bool:
-        """Whether the disk is nearly full: then nothing more is kept, which the log says once."""
+        """Tests whether the disk is nearly full. Nothing more is stored then, and the log says so once."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         full = is_nearly_full(self._folder)
         if full and not self._full:
@@ -67,7 +67,7 @@ class KeptFiles:
 
     def _write(self, path: Path, content: bytes) -> None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        with written(path, replace=True) as file:
+        with write_atomically(path, replace=True) as file:
             file.write(content)
 
     def _path(self, unique_id: str) -> Path | None:

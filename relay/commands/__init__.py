@@ -1,1 +1,1 @@
-"""What people can do: typed async functions that know nothing of Telegram or Markdown."""
+"""What people can do: typed async functions, independent of Telegram and Markdown."""

@@ -1,4 +1,4 @@
-"""What a command is given: who asks, whose memory it is about, where, and the services that it may use."""
+"""The context of a command: who asks, whose memory it is about, where, and the services available."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 async def leave_job(_kind: str, _key: str) -> None:
-    """Leaves a job to whichever process does those that are owed."""
+    """Leaves a job to any process that runs due jobs."""
 
 
 async def leave_messages(_erasure_id: int) -> None:
-    """Leaves the bot's messages in the chats to whichever process takes back those that repeat what was erased."""
+    """Leaves the bot's messages to any process that retracts erased ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What the settings make of this Relay."""
+    """Properties of this installation, from the settings."""
 
     version: str
     model: str
@@ -40,18 +40,18 @@ class Installation:
     storage: str
     web_search: bool = False
     hears: str = ""
-    """What turns speech into text; empty: nothing does."""
+    """The speech-to-text engine; empty: none."""
     speaks: str = ""
-    """What turns text into speech; empty: nothing does."""
+    """The text-to-speech engine; empty: none."""
     capture: str = "auto"
-    """How memories come about: see RELAY_CAPTURE."""
+    """See RELAY_CAPTURE."""
     scratch: Path = Path(gettempdir())
-    """A folder for what is too large for memory."""
+    """A folder for files too large for memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The installation, as far as commands may use it."""
+    """The services that commands may use."""
 
     installation: Installation
     store: Store
@@ -59,13 +59,13 @@ class Services:
     summariser: Summariser
     budget: Budget = UNLIMITED
     embedder: Embedder | None = None
-    """Finds by meaning; None: only words find."""
+    """Searches by meaning; None: by words only."""
     leftovers: Leftovers | None = None
-    """What remains of erased texts outside of the tables."""
+    """Finds what remains of erased texts outside of the tables."""
     run_job: Callable[[str, str], Awaitable[object]] = leave_job
-    """Does a job of a kind and key now that is owed, unless another process is at it."""
+    """Runs an owed job by kind and key now, unless another process has it."""
     retract: Callable[[int], Awaitable[None]] = leave_messages
-    """Takes the bot's messages that repeat what an erasure took (by its id) out of the chats."""
+    """Retracts the bot's messages that repeat what an erasure (by id) took."""
 
     @property
     def zone(self) -> tzinfo:
@@ -79,7 +79,7 @@ class CommandContext:
 
     services: Services
     turn: ClaimedTurn
-    """The turn that the command runs in. What it writes carries the turn's fence."""
+    """The turn that the command runs in. Its writes carry the turn's fence."""
     bot_id: int
     """0 at a terminal."""
     space: Space
@@ -91,7 +91,7 @@ class CommandContext:
     name: str
     admin: bool
     stop: Callable[[], Awaitable[bool]]
-    """Ends the answer that is being written here, in whichever process; returns whether there was one."""
+    """Stops the answer in progress here, in any process; returns whether there was one."""
     sees: Callable[[Space], Awaitable[bool]]
     """Whether this person may see a space: their own, or that of a group they are in."""
 
@@ -101,20 +101,20 @@ class CommandContext:
 
     @property
     def zone(self) -> tzinfo:
-        """The time zone in which this person reads dates."""
+        """The time zone for this person's dates."""
         return self.turn.choices.zone_or(self.services.zone)
 
     @property
     def operator(self) -> bool:
-        """Whether somebody who runs Relay asks where nobody else reads along: they are told settings and causes."""
+        """Whether an operator asks in private, so that settings and causes may be shown."""
         return self.admin and self.private
 
     async def may_see(self, space: Space) -> bool:
-        """Whether this person sees a space: that of the place where they speak, or one they see from elsewhere."""
+        """Tests whether this person sees a space: that of this place, or one they see from elsewhere."""
         return space == self.space or await self.sees(space)
 
     async def require_sight(self) -> None:
-        """Raises `NotAllowed` unless this person is a member of the space at this moment. A button can be pressed by
-        whoever sees the message that it is under."""
+        """Raises `NotAllowed` unless this person is a member of the space now. Anyone who sees a message can press its
+        buttons."""
         if not await self.sees(self.space):
             raise NotAllowed

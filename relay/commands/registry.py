@@ -1,4 +1,4 @@
-"""The declarations of commands: name, help, audience and surfaces. The order of /help stands here too."""
+"""The declarations of commands: name, help, audience and surfaces, in the order of /help."""
 
 from __future__ import annotations
 
@@ -20,21 +20,26 @@ Run = Callable[Concatenate[CommandContext, P], Awaitable[Result]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command by its name, with one line of help."""
+    """A command with its name and one line of help."""
 
     name: str
     run: Callable[..., Awaitable[Any]]
     help: str
     usage: str
-    """What follows the name: `[auto|always|never]`."""
+    """Its arguments: `[auto
+
+    always
+
+    never]`.
+    """
     audience: Audience
     surfaces: tuple[Surface, ...]
     places: tuple[Place, ...]
-    """The kinds of chat in which Telegram's menu offers it."""
+    """The kinds of chats whose Telegram menu lists it."""
 
     @property
     def admin(self) -> bool:
-        """Whether only the people who run Relay may use it."""
+        """Whether only operators may use it."""
         return self.audience == "admin"
 
 
@@ -48,7 +53,7 @@ SECTIONS = {
     "Who I am": ("soul", "persona"),
     "Who may use me": ("users", "invite", "revoke"),
 }
-"""The commands in the order of /help and of Telegram's menu."""
+"""All commands, in the order of /help and Telegram's menu."""
 ADMINS_ONLY = "That is for the people who run me."
 
 
@@ -61,7 +66,7 @@ def command(
     surfaces: tuple[Surface, ...] = ("chat", "cli"),
     places: tuple[Place, ...] = ("private", "group"),
 ) -> Callable[[Run[P, Result]], Run[P, Result]]:
-    """Declares a command. For `audience="admin"`, the function raises `NotAllowed` for everybody else."""
+    """Declares a command. With `audience="admin"`, the function raises `NotAllowed` for everyone else."""
 
     def declare(run: Run[P, Result]) -> Run[P, Result]:
         run = admins_only(run) if audience == "admin" else run
@@ -72,7 +77,7 @@ def command(
 
 
 def admins_only(run: Run[P, Result]) -> Run[P, Result]:
-    """The function, but it raises `NotAllowed` for people who do not run Relay."""
+    """Wraps a function to raise `NotAllowed` for people who don't run Relay."""
 
     @functools.wraps(run)
     async def checked(ctx: CommandContext, /, *args: P.args, **more: P.kwargs) -> Result:
@@ -84,7 +89,7 @@ def admins_only(run: Run[P, Result]) -> Run[P, Result]:
 
 
 def list_commands(place: str, admin: bool) -> dict[str, list[Command]]:
-    """The commands that somebody may use in a kind of chat (private or group), by section."""
+    """Returns the commands available to a person in a kind of chat (private or group), by section."""
     sections = {
         title: [
             one

@@ -9,7 +9,7 @@ from typing import Any
 from relay.conversation.memory_tools import as_json
 from relay.conversation.model_loop import ToolInput, ToolRun
 from relay.core.models import Space, ToolDefinition
-from relay.core.prompt_markup import plain_name
+from relay.core.prompt_markup import clean_name
 from relay.memory.rows.turns.documents import DocumentCard, OpenedDocument
 from relay.memory.store import Store
 
@@ -75,7 +75,7 @@ def told(name: str, found: OpenedDocument) -> str:
 
 def _described(document: DocumentCard) -> str:
     """Which document it is, and who sent it: in a group anybody can send one of the same name."""
-    sender = plain_name(document.sent_by or "the user")
+    sender = clean_name(document.sent_by or "the user")
     version = f", version {document.version} of {document.versions}" if document.versions > 1 else ""
     name = json.dumps(document.name, ensure_ascii=False)
     return f"{name} ({document.kind}, sent by {sender}, {document.sent_at} UTC{version})"

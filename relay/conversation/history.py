@@ -9,9 +9,17 @@ from datetime import datetime, tzinfo
 from relay.conversation.blocks import paired
 from relay.core.limits import SUMMARY_TOKENS
 from relay.core.models import Block, Incoming, ModelMessage
-from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, said_by, text_block, untrusted
+from relay.core.prompt_markup import (
+    CACHE,
+    cut_to_tokens,
+    estimate_tokens,
+    mark_speaker,
+    mark_untrusted,
+    neutralize_markup,
+    text_block,
+)
 from relay.media.media_cost import first_kept
-from relay.media.showing import described, introduced
+from relay.media.showing import describe_file, introduce_file
 from relay.memory.rows.turns.context import Context, ShownSummary, StoredMessage
 from relay.memory.rows.turns.record import PromptRecord
 
@@ -63,7 +71,7 @@ def history(
     shown with it."""
     messages: list[ModelMessage] = []
     if summary:
-        text = f"<summary>\n{neutralize_markup(fits(summary.text, SUMMARY_TOKENS))}\n</summary>"
+        text = f"<summary>\n{neutralize_markup(cut_to_tokens(summary.text, SUMMARY_TOKENS))}\n</summary>"
         messages.append({"role": "user", "content": [text_block("What was said earlier in this thread:\n" + text)]})
     for row, media in zip(recent, shown, strict=True):
         if row.role == "user":
@@ -89,15 +97,15 @@ def user_blocks(
     for block in blocks:
         if block["type"] != "text":
             file = left.pop(block["file"]["unique_id"], None)
-            shown.extend(introduced(block, file) if file else [text_block(described(block, said_on))])
+            shown.extend(introduce_file(block, file) if file else [text_block(describe_file(block, said_on))])
         elif not block["text"].strip():
             continue
         elif block.get("untrusted"):
-            shown.append(text_block(untrusted(block["text"], block["untrusted"], block.get("from", ""))))
+            shown.append(text_block(mark_untrusted(block["text"], block["untrusted"], block.get("from", ""))))
         else:
             shown.append(text_block(neutralize_markup(block["text"])))
     shown = shown or [text_block("(an empty message)")]
-    return [said_by(name, block) for block in shown] if group else shown
+    return [mark_speaker(name, block) for block in shown] if group else shown
 
 
 def joined(messages: Sequence[ModelMessage]) -> list[ModelMessage]:

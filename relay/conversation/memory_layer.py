@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from relay.core.prompt_markup import estimate_tokens, plain_name
+from relay.core.prompt_markup import clean_name, estimate_tokens
 from relay.memory.intents import CATEGORIES
 from relay.memory.rows.turns.context import Memory
 from relay.memory.rows.turns.record import LayerRecord, PromptRecord, SortRecord
@@ -134,7 +134,7 @@ def lines(kept: Sequence[Memory], sort: str, group: bool, zone: tzinfo) -> str:
 
 def line(row: Memory, group: bool, zone: tzinfo) -> str:
     """A memory as the model reads it; a goal with its deadline."""
-    subject = f"{plain_name(row.subject)}: " if group and row.subject else ""
+    subject = f"{clean_name(row.subject)}: " if group and row.subject else ""
     until = row.valid_until if row.kind == "goal" else None
     deadline = f" (by {until.astimezone(zone):%Y-%m-%d})" if until else ""
     return f"- {subject}{as_note(row.content)}{deadline}"

@@ -10,7 +10,7 @@ from relay.conversation.model_loop import ToolInput, ToolRun
 from relay.conversation.tool_results import is_foreign, moment_of, opened
 from relay.core.models import Incoming, ToolDefinition
 from relay.core.ports import Embedder
-from relay.core.prompt_markup import neutralize_markup, plain_name, untrusted
+from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
 from relay.memory.ids import id_of, read_id
 from relay.memory.query_vectors import embed_query
 from relay.memory.rows.found import FoundEntry
@@ -106,20 +106,20 @@ def asking(incoming: Incoming) -> dict[str, object]:
 
 def line(row: FoundEntry, incoming: Incoming, zone: tzinfo) -> dict[str, object]:
     """One result as the model reads it."""
-    who = "you" if row.role == "assistant" else plain_name(row.name or row.subject or "the user")
+    who = "you" if row.role == "assistant" else clean_name(row.name or row.subject or "the user")
     strange = is_foreign(row.untrusted, row.user_id, incoming)
     told = {
         "id": id_of(row.kind, row.id, row.part),
         "at": moment_of(row.at, zone),
         "about" if row.kind == "memory" else "who": who,
-        "place": plain_name(row.place) if row.place else None,
+        "place": clean_name(row.place) if row.place else None,
         "status": row.status if row.status != "active" else None,
         "until": moment_of(row.valid_until, zone),
         "document": neutralize_markup(row.document) if row.document else None,
         "part": row.part if row.document else None,
         "parts": row.parts,
         "untrusted": strange or None,
-        "snippet": untrusted(row.snippet, "recalled") if strange else neutralize_markup(row.snippet),
+        "snippet": mark_untrusted(row.snippet, "recalled") if strange else neutralize_markup(row.snippet),
     }
     if row.kind == "summary":
         del told["who"]

@@ -92,7 +92,7 @@ def build_prompt(
     last = [*present[:-1], {**present[-1], "cache_control": CACHE}, about]
     messages = joined([*messages, {"role": "user", "content": last}])
     tainted_by = taints(incoming, window.context, window.recent, window.found)
-    soul = fits(context.soul.text, SOUL_TOKENS)
+    soul = cut_to_tokens(context.soul.text, SOUL_TOKENS)
     system = system_blocks(soul, layers.memory.text, "" if group else layers.liked.text, layers.persona)
     record = replace(
         record_parts(window, layers),
@@ -129,7 +129,7 @@ def build_layers(incoming: Incoming, context: Context, zone: tzinfo, memory_toke
     known: list[Memory] = [*context.memories, *lent] if memory_tokens else []
     counts = context.memory_counts if memory_tokens else {}
     memory = memory_layer(known, counts, group, memory_tokens, zone, context.faded)
-    liked = preference_layer(context.preferences, speaker=plain_name(incoming.name) if group else "")
+    liked = preference_layer(context.preferences, speaker=clean_name(incoming.name) if group else "")
     reminders = (liked.text if group else "", reminder(liked, incoming.text))
     return Layers(memory, liked, persona_block(context.persona), reminders)
 
@@ -180,7 +180,7 @@ def fit_window(
     """The recent messages and recalled passages that fit. Where messages were left out, the latest summary stands for
     them. `share`, `media`: see `build_prompt`."""
     said = present_blocks(incoming, context)
-    *shown, here = placed(within_share(media, said, share), [*map(files_of, context.recent), said])
+    *shown, here = place_files(within_share(media, said, share), [*map(files_of, context.recent), said])
     recent, dropped = within_budget(context.recent, int(RECENT_TOKENS * share))
     found = recall_within(unshown(recalled, memory.memories, context), RECALL_TOKENS)
     if dropped and context.latest_summary:
@@ -223,7 +223,7 @@ def persona_block(persona: ShownPersona | None) -> str:
     """What the soul is besides in this conversation; empty for nothing."""
     if not persona or not persona.text:
         return ""
-    return f"# IN THIS CONVERSATION\n{fits(persona.text, PERSONA_TOKENS)}"
+    return f"# IN THIS CONVERSATION\n{cut_to_tokens(persona.text, PERSONA_TOKENS)}"
 
 
 def unshown(recalled: Sequence[FoundEntry], memories: Sequence[int], context: Context) -> Sequence[FoundEntry]:

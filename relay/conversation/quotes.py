@@ -7,7 +7,7 @@ from datetime import tzinfo
 from relay.conversation.memory_layer import as_note
 from relay.conversation.taint import reply_untrusted
 from relay.core.models import ReplyTo
-from relay.core.prompt_markup import fits, neutralize_markup, plain_name, untrusted
+from relay.core.prompt_markup import clean_name, cut_to_tokens, mark_untrusted, neutralize_markup
 from relay.memory.ids import id_of
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import RepliedMessage
@@ -24,10 +24,10 @@ def passage(row: FoundEntry, zone: tzinfo, speaker: int | None = None) -> str:
     who = author(row)
     who += ", in private" if row.lent else ""
     if row.document:
-        who += f', in "{plain_name(row.document)}" (part {row.part} of {row.parts})'
+        who += f', in "{clean_name(row.document)}" (part {row.part} of {row.parts})'
     foreign = row.untrusted or (speaker is not None and row.user_id != speaker)
     if foreign:
-        text = untrusted(row.snippet, "recalled")
+        text = mark_untrusted(row.snippet, "recalled")
     else:
         text = as_note(row.snippet) if row.kind == "memory" else neutralize_markup(row.snippet)
     name = "" if row.lent else id_of(row.kind, row.id, row.part) + ", "
@@ -39,18 +39,20 @@ def author(row: FoundEntry) -> str:
     if row.kind == "summary":
         return "summary of an earlier conversation"
     if row.kind == "memory":
-        return f"memory about {plain_name(row.subject)}" if row.subject else "memory"
-    return "you" if row.role == "assistant" else plain_name(row.name or "the user")
+        return f"memory about {clean_name(row.subject)}" if row.subject else "memory"
+    return "you" if row.role == "assistant" else clean_name(row.name or "the user")
 
 
 def reply_note(reply: ReplyTo, stored: RepliedMessage | None, user_id: int, zone: tzinfo) -> str:
     """What the present message is a reply to, quoted as data where it is not the user's or ours."""
-    text = fits(reply.quote or (stored.text if stored else reply.text), REPLY_CHARACTERS // 4)
+    text = cut_to_tokens(reply.quote or (stored.text if stored else reply.text), REPLY_CHARACTERS // 4)
     ours = stored.role == "assistant" if stored else reply.by == "you"
-    author = "you" if ours else f'"{plain_name(reply.by or "the user")}"'
+    author = "you" if ours else f'"{clean_name(reply.by or "the user")}"'
     when = ""
     if stored:
         when = f" of {stored.at.astimezone(zone):%Y-%m-%d %H:%M}"
     head = f"The user is replying to {'this part of ' if reply.quote else ''}a message by {author}{when}:"
-    body = untrusted(text, "quote", reply.by) if reply_untrusted(reply, stored, user_id) else neutralize_markup(text)
+    body = (
+        mark_untrusted(text, "quote", reply.by) if reply_untrusted(reply, stored, user_id) else neutralize_markup(text)
+    )
     return f"{head}\n<reply>\n{body}\n</reply>"

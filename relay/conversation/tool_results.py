@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 
 from relay.core.models import Incoming
-from relay.core.prompt_markup import neutralize_markup, plain_name, untrusted
+from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
 from relay.memory.ids import id_of
 from relay.memory.rows.opened import Opened, OpenedMemory, OpenedMessage, OpenedPart, OpenedSummary, ToldMessage
 
@@ -53,9 +53,9 @@ def part(found: OpenedPart, incoming: Incoming, zone: tzinfo) -> tuple[Told, boo
     told = {
         "id": id_of("part", found.id, found.part),
         "place": place_of(found.place),
-        "document": plain_name(found.document),
+        "document": clean_name(found.document),
         "part": f"{found.part} of {found.parts}",
-        "sent_by": plain_name(found.name or "the user"),
+        "sent_by": clean_name(found.name or "the user"),
         "at": moment_of(found.at, zone),
         "message": id_of("message", found.message_id),
         "text": text_of(found.content, strange),
@@ -79,7 +79,7 @@ def memory(found: OpenedMemory, incoming: Incoming, zone: tzinfo) -> tuple[Told,
     told = {
         "id": id_of("memory", found.id),
         "text": text_of(found.content, strange),
-        "about": plain_name(found.subject) if found.subject else None,
+        "about": clean_name(found.subject) if found.subject else None,
         "type": found.type,
         "importance": found.importance,
         "confidence": found.confidence,
@@ -87,8 +87,8 @@ def memory(found: OpenedMemory, incoming: Incoming, zone: tzinfo) -> tuple[Told,
         "status": found.status,
         "by": found.by,
         "promoted": found.promoted,
-        "category": plain_name(found.category) if found.category else None,
-        "tags": [plain_name(tag) for tag in found.tags],
+        "category": clean_name(found.category) if found.category else None,
+        "tags": [clean_name(tag) for tag in found.tags],
         "since": moment_of(found.at, zone),
         "changed": moment_of(found.updated_at, zone) if found.updated_at != found.at else None,
         "valid_from": moment_of(found.valid_from, zone),
@@ -107,7 +107,7 @@ def said(row: ToldMessage, incoming: Incoming, zone: tzinfo) -> Told:
         {
             "id": id_of("message", row.id),
             "at": moment_of(row.at, zone),
-            "who": "you" if row.role == "assistant" else plain_name(row.name or "the user"),
+            "who": "you" if row.role == "assistant" else clean_name(row.name or "the user"),
             "untrusted": strange or None,
             "text": text_of(row.text + (" […]" if row.cut else ""), strange),
         }
@@ -116,12 +116,12 @@ def said(row: ToldMessage, incoming: Incoming, zone: tzinfo) -> Told:
 
 def place_of(name: str | None) -> str:
     """Where something was said: a name that somebody gave to a group or topic."""
-    return plain_name(name) if name else ""
+    return clean_name(name) if name else ""
 
 
 def text_of(text: str, strange: bool) -> str:
     """A text as data, where others wrote it."""
-    return untrusted(text, "recalled") if strange else neutralize_markup(text)
+    return mark_untrusted(text, "recalled") if strange else neutralize_markup(text)
 
 
 def moment_of(at: datetime | None, zone: tzinfo) -> str | None:

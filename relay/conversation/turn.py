@@ -101,7 +101,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
             return await finish_without(engine, incoming, choices, tally, str(error), retry=True)
         except ModelError as error:
             trouble = not isinstance(error, ModelRefused)
-            line = f"⚠️ {error.told_to(incoming.operator)}"
+            line = f"⚠️ {error.message_for(incoming.operator)}"
             cause = f"{type(error).__name__}: {error}" if trouble else ""
             return await finish_without(engine, incoming, choices, tally, line, retry=True, cause=cause)
         if not reply.steps:
@@ -111,7 +111,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
         return await finish(engine, incoming, choices, prompt, reply, intents, tally)
 
 
-@metrics.timed("begin")
+@metrics.time_stage("begin")
 async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
     """Saves the message, loads what the prompt is made of, and recalls what bears on it.
 
@@ -130,7 +130,7 @@ async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
     return BegunTurn(incoming, context, [row for row in found if row.message_id != context.message_id])
 
 
-@metrics.timed("recall")
+@metrics.time_stage("recall")
 async def recalled_for(engine: Engine, incoming: Incoming) -> list[FoundEntry]:
     """What bears on a message in its own space, then, marked `lent`, in the one that its speaker lends."""
     query = await embed_query(engine.embedder, incoming.text, VECTOR_SECONDS)
@@ -173,7 +173,7 @@ def shown(engine: Engine, incoming: Incoming, context: Context) -> AbstractAsync
     return engine.shelf.shown(present_blocks(incoming, context), [*map(files_of, context.recent)])
 
 
-@metrics.timed("model")
+@metrics.time_stage("model")
 async def say(
     engine: Engine,
     begun: BegunTurn,
@@ -214,7 +214,7 @@ def offered(engine: Engine, incoming: Incoming, tainted: bool) -> Tools:
     return Tools([SEARCH_MEMORY, OPEN_MEMORY, READ_DOCUMENT, *web], runs)
 
 
-@metrics.timed("finish")
+@metrics.time_stage("finish")
 async def finish(
     engine: Engine,
     incoming: Incoming,

@@ -1,1 +1,1 @@
-"""What everything else is built on: values, errors, ports, settings. It imports nothing of Relay."""
+"""Values, errors, ports and settings that everything else builds on. Imports nothing from the rest of Relay."""

@@ -1,4 +1,4 @@
-"""Addresses as people write them into settings: of the web, and of a database."""
+"""Validates addresses in settings: web addresses and database connection strings."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ CONNECTION = (
 
 
 def connection_string(value: str) -> str:
-    """A connection string whose parts can be told apart. Raises `ValueError`, which does not tell it."""
+    """Returns a valid connection string. Raises `ValueError` without quoting it."""
     parts = _parts(value) if re.match(r"^postgres(ql)?://", value) else None
     if parts is not None:
         behind = (parts.netloc.partition("@")[2], parts.path, parts.query.partition("=")[0], parts.fragment)
-        if not any("@" in part for part in behind):  # else a piece of the password was taken for one of these
+        if not any("@" in part for part in behind):  # otherwise part of the password was parsed as something else
             return value
     raise ValueError(CONNECTION)
 
 
 def web_address(value: str) -> str:
-    """An address of the web that what connects to it takes, without a slash at its end. Raises `ValueError`."""
+    """Returns a web address without a trailing slash, if httpx accepts it. Raises `ValueError`."""
     if re.match(r"^https?://[^\s/]+", value) and _parts(value) and _is_taken(value):
         return value.rstrip("/")
     raise ValueError("must be an address that begins with https:// or http://")
 
 
 def _parts(url: str) -> SplitResult | None:
-    """The parts of an address; None when they cannot be told apart, a port is no number, or a host no name."""
+    """Splits an address. Returns None if it can't be parsed, or its port or host is invalid."""
     try:
         parts = urlsplit(url)
         for host in parts.netloc.rpartition("@")[2].split(","):
             _ = urlsplit(f"//{host}").port
-            if "%" not in host:  # else a socket's folder
+            if "%" not in host:  # otherwise it is a socket directory
                 (urlsplit(f"//{host}").hostname or "").encode("idna")
-    except ValueError:  # its text holds what may be the password
+    except ValueError:  # the error text may contain the password
         return None
     return parts
 
 
 def _is_taken(url: str) -> bool:
-    """Whether httpx takes an address: it looks at names and numbers of hosts more closely."""
+    """Tests whether httpx accepts an address; it checks host names and numbers more strictly."""
     from httpx import URL, InvalidURL
 
     try:

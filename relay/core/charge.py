@@ -1,4 +1,4 @@
-"""On whose account a model is asked, and what was used of it."""
+"""Who pays for a model call, and what was used."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from relay.core.prices import ModelUse
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What a model is asked for, and who pays: the person, else whoever owns the private space that is named, by itself
-    or by a turn, thread or session in it. For a group's space nobody pays but all together."""
+    """What a model call is for and who pays: the person, or else the owner of the private space that is named,
+    directly or by a turn, thread or session in it. Calls for a group's space count only against the shared budget."""
 
     what: str
     user_id: int | None = None
@@ -22,39 +22,39 @@ class Charge:
     session_id: int | None = None
 
     def as_json(self) -> dict[str, object]:
-        """As `relay.account` takes it."""
+        """Returns the JSON that `relay.account` takes."""
         return {**asdict(self), "space": self.space.as_json() if self.space else None}
 
 
 @dataclass(frozen=True, slots=True)
 class ChargedUse(ModelUse):
-    """What was used of one model today, by one person or by everybody else."""
+    """Today's use of one model, either by one person or by everyone else."""
 
     own: bool
-    """The person who was asked about pays for it."""
+    """The person in question pays for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who pays for a piece of work, and what was used today."""
+    """Who pays for a piece of work, and today's use."""
 
     user_id: int | None
-    """None: no single person pays."""
+    """None: no single person."""
     spent: tuple[ChargedUse, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What one piece of work used."""
+    """The use of one piece of work."""
 
     id: str
-    """A UUID: the same work is counted once."""
+    """A UUID, so that the same work is counted only once."""
     done: bool
-    """The work had a result."""
+    """The work produced a result."""
     model: str
     usage: dict[str, int]
-    """Tokens and searches by kind, with the names of the Messages API."""
+    """Tokens and searches by kind, named as in the Messages API."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay.keep_spend` takes it."""
+        """Returns the JSON that `relay.keep_spend` takes."""
         return asdict(self)

@@ -1,7 +1,7 @@
-"""One tree of errors. The text of each is a sentence a person can act on, and never holds a secret or an address.
+"""The tree of errors. Each text is a sentence that a person can act on, without secrets or addresses.
 
-`str(error)` is for the people who run Relay. Everybody else is told `error.plain`, which names no setting and no
-command of the machine.
+`str(error)` is for the people who run Relay. Everyone else sees `error.plain`, which names no settings or shell
+commands.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class RelayError(Exception):
     """Something went wrong in Relay. `str(error)` is the sentence that surfaces show."""
 
     def __init__(self, cause: object = "", plain: str = "") -> None:
-        """`plain`: what is told to people who do not run Relay; empty: the same."""
+        """`plain`: the sentence for people who don't run Relay, if it differs."""
         super().__init__(*([cause] if cause else []))
         self._plain = plain
 
@@ -25,8 +25,8 @@ class RelayError(Exception):
         """The sentence for people who do not run Relay."""
         return self._plain or str(self)
 
-    def told_to(self, operator: bool) -> str:
-        """The sentence for somebody who runs Relay (`operator`), or who does not."""
+    def message_for(self, operator: bool) -> str:
+        """Returns the sentence for an operator, or for anyone else."""
         return str(self) if operator else self.plain
 
 

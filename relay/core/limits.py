@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 FACT_LENGTH = 500
-"""A fact in a person's own words."""
+"""A fact as a person words it."""
 TAGGED_FACT_LENGTH = 200
-"""A fact that a model marks in its answer, or finds in a conversation."""
+"""A fact from a model's tag, or from the judge."""
 MERGED_FACT_LENGTH = 300
-"""A fact that the night makes of several."""
+"""A fact that consolidation merges from several."""
 LEARNING_LENGTH = 2_000
 FORGET_LETTERS = 3
-"""The least that says what to forget."""
+"""The fewest letters and digits that can identify a memory to forget."""
 TITLE_LENGTH = 80
-"""A conversation's title as a person writes it."""
+"""A conversation title that a person sets."""
 WRITTEN_TITLE_LENGTH = 60
-"""A conversation's title as the small model writes it."""
+"""A conversation title that the small model writes."""
 MESSAGE_LENGTH = 400_000
-"""What one input may have, all its Telegram messages together."""
+"""One input, across all of its Telegram messages."""
 SOUL_TOKENS = 4_000
 PERSONA_TOKENS = 1_000
 SUMMARY_TOKENS = 1_500

@@ -1,5 +1,5 @@
-"""Logging: for people on a terminal, JSON otherwise. Secrets are taken out of every line; what people say is in it at
-DEBUG only."""
+"""Logging: readable on a terminal, JSON elsewhere. Every line is cleared of secrets. People's words appear at DEBUG
+only."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import structlog
 from relay.core.errors import RelayError
 
 QUIET = ("httpx", "httpcore", "telegram", "apscheduler", "psycopg", "asyncio")
-"""Libraries whose INFO lines say nothing to a person, or print addresses with tokens in them."""
+"""Libraries whose INFO lines are noise, or contain addresses with tokens."""
 
 PLAIN = (RelayError, OSError, AttributeError, ImportError, NameError, TypeError, RuntimeError, AssertionError)
-"""Errors whose text speaks of the code or of the machine. Any other may quote what it failed on: somebody's words."""
+"""Errors whose text is about the code or the machine. Others may quote someone's words."""
 WITHHELD = "(its text is logged at DEBUG)"
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -55,12 +55,12 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.captureWarnings(True)
     sys.excepthook = _crashed
-    # It prints a traceback for each error page; what it raises is logged here in one line.
+    # It logs a traceback for every error page; the errors it raises are logged here in one line.
     logging.getLogger("telegram.request").setLevel(logging.CRITICAL)
 
 
 def silence() -> None:
-    """Nothing is logged from here on, until `configure` says otherwise."""
+    """Turns logging off until `configure` is called."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL), cache_logger_on_first_use=False
     )
@@ -68,12 +68,12 @@ def silence() -> None:
 
 
 def _console() -> structlog.dev.ConsoleRenderer:
-    # Tracebacks are text already. Its own show what local variables hold.
+    # Tracebacks are already text. structlog's own would show local variables.
     return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 
 
 def _lines(error: BaseException, texts: bool) -> Iterator[str]:
-    """A traceback, causes first. `texts`: also what errors say that may quote somebody."""
+    """Yields a traceback, causes first. `texts`: include error texts that may quote someone."""
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if before is not None:
         yield from _lines(before, texts)
@@ -90,12 +90,12 @@ def _lines(error: BaseException, texts: bool) -> Iterator[str]:
 
 
 def _crashed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What nobody caught is a line like any other."""
+    """Logs an uncaught exception like any other error."""
     structlog.get_logger().critical("ended by an error", exc_info=(kind, error, trace))
 
 
 def _without(value: Any, hidden: list[str]) -> Any:
-    """A value of any shape with every secret taken out; what is no text is made one when it holds a secret."""
+    """Removes every secret from a value of any shape. Values that aren't text become text if they contain one."""
     if isinstance(value, str):
         for secret in hidden:
             value = value.replace(secret, "[secret]")

@@ -1,6 +1,6 @@
-"""What is counted: how many, how long, how often in vain. The instruments are prometheus-client's.
+"""Prometheus metrics, on `prometheus-client`.
 
-Labels come from small fixed sets. An id, a name or a text is never one.
+Labels come from small fixed sets, never from ids, names or texts.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ T = TypeVar("T")
 disable_created_metrics()  # type: ignore[no-untyped-call]
 REGISTRY = CollectorRegistry()
 LABELS: dict[str, tuple[str, ...]] = {}
-"""The labels of each instrument, by its name."""
+"""The labels of each metric by name."""
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
-"""The upper bounds, in seconds, of what a histogram tells apart."""
+"""Histogram buckets: upper bounds in seconds."""
 TOKENS = {
     "input_tokens": "input",
     "cache_read_input_tokens": "cached",
@@ -34,13 +34,13 @@ TOKENS = {
 
 
 def count(name: str, about: str, labels: tuple[str, ...] = ()) -> Counter:
-    """A number that only grows."""
+    """Defines a counter."""
     LABELS[name] = labels
     return Counter(name, about, labels, registry=REGISTRY)
 
 
 def measure(name: str, about: str, labels: tuple[str, ...]) -> Histogram:
-    """Durations in seconds."""
+    """Defines a histogram of durations in seconds."""
     LABELS[name] = labels
     return Histogram(name, about, labels, registry=REGISTRY, buckets=BOUNDS)
 
@@ -69,8 +69,8 @@ ERRORS = count("relay_errors", "What went wrong, by where and what.", ("where", 
 RETRIES = count("relay_retries", "What was tried again, by where and why.", ("where", "error"))
 
 
-def timed(stage: str) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Coroutine[Any, Any, T]]]:
-    """Makes an async function a stage of the turn, whose time is taken whether it succeeds or not."""
+def time_stage(stage: str) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Coroutine[Any, Any, T]]]:
+    """Times an async function as a stage of the turn, whether it succeeds or fails."""
 
     def measured(work: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @functools.wraps(work)
@@ -86,8 +86,8 @@ def timed(stage: str) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Corou
     return measured
 
 
-def first(stage: str) -> Callable[[], None]:
-    """Starts a stage that ends when what is returned is called for the first time."""
+def start_stage(stage: str) -> Callable[[], None]:
+    """Starts timing a stage. The first call of the returned function ends it."""
     begun = time.perf_counter()
     open_ = True
 
@@ -101,8 +101,8 @@ def first(stage: str) -> Callable[[], None]:
 
 
 @contextmanager
-def turn(kind: str) -> Iterator[None]:
-    """Counts a turn, how it ended and how long it took."""
+def count_turn(kind: str) -> Iterator[None]:
+    """Counts a turn with its outcome and duration."""
     begun = time.perf_counter()
     outcome = "failed"
     try:
@@ -123,8 +123,8 @@ def turn(kind: str) -> Iterator[None]:
 
 
 @contextmanager
-def reading(kind: str) -> Iterator[Callable[[str], None]]:
-    """Counts a file, how long reading it took and how that ended: done, failed, or as what is given is told."""
+def count_file(kind: str) -> Iterator[Callable[[str], None]]:
+    """Counts a file with its duration and outcome: done, failed, or what the yielded function is given."""
     begun = time.perf_counter()
     outcome = "failed"
 
@@ -141,7 +141,7 @@ def reading(kind: str) -> Iterator[Callable[[str], None]]:
 
 
 def tokens(model: str, usage: dict[str, int]) -> None:
-    """Counts what a call of the model used, as it tells it itself."""
+    """Counts the tokens of a model call, as the model reported them."""
     for told, kind in TOKENS.items():
         if used := usage.get(told):
             MODEL_TOKENS.labels(model, kind).inc(used)

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 Block = dict[str, Any]
-"""A content block in Anthropic's shape. One that is stored may carry `untrusted` (its kind) and `from` (its author)."""
+"""A content block in Anthropic's shape. Stored blocks may also have `untrusted` (its kind) and `from` (its author)."""
 ModelMessage = dict[str, Any]
 """`{role, content: [Block]}`, as the Messages API takes it."""
 ToolDefinition = dict[str, Any]
-"""A tool as the Messages API takes it: `{name, description, input_schema}`, or a server tool's type and settings."""
+"""A tool for the Messages API: `{name, description, input_schema}`, or a server tool's type and settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,14 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under a message, under the names of the Bot API: it sends `callback_data` when it is pressed, or opens
-    `url`."""
+    """A button under a message, with the Bot API's field names. It either sends `callback_data` or opens `url`."""
 
     text: str
     callback_data: str = ""
     url: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """As the Bot API takes it."""
+        """Returns the button as the Bot API takes it."""
         does = {"url": self.url} if self.url else {"callback_data": self.callback_data}
         return {"text": self.text, **does}
 
@@ -48,7 +47,7 @@ Rows = Sequence[Sequence[Button]]
 
 @dataclass(frozen=True, slots=True)
 class ReplyTo:
-    """What a message is a reply to: as Telegram shows it, and the part that was quoted."""
+    """The message that a message replies to, as Telegram shows it, with the quoted part."""
 
     telegram_message_id: int
     text: str
@@ -60,24 +59,24 @@ class ReplyTo:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that somebody sent, as Telegram tells of it. Only the ids are to be relied on."""
+    """A file that someone sent, as Telegram describes it. Only the ids are reliable."""
 
     kind: str
     """voice, audio, video_note, video, photo, animation, sticker or document."""
     file_id: str
     unique_id: str
-    """Stays the same for the same file, whoever sent it when; nothing can be downloaded by it."""
+    """Identifies the file regardless of sender and time; can't be used for a download."""
     name: str = ""
     mime: str = ""
     size: int = 0
-    """Bytes; 0: not told."""
+    """Bytes; 0: unknown."""
     seconds: int = 0
     width: int = 0
     height: int = 0
     preview: str = ""
-    """The `file_id` of a small still picture that Telegram made of it; empty: there is none."""
+    """The `file_id` of the small still picture that Telegram made; empty: none."""
     kept: bool = True
-    """Whether a copy of it may be kept: not of what was sent off the record."""
+    """Whether a copy may be stored; False off the record."""
 
     @classmethod
     def from_json(cls, row: Block) -> Attachment:
@@ -86,22 +85,22 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What was said in a recording."""
+    """The transcript of a recording."""
 
     text: str
     language: str
-    """ISO 639-1, as it was detected or set."""
+    """ISO 639-1, detected or set."""
     engine: str
     """The engine and its model."""
     seconds: float = 0.0
-    """How long the recording is."""
+    """The length of the recording."""
     cut: bool = False
-    """Only its first minutes were heard."""
+    """Only the first minutes were transcribed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """Speech that was made: an MP3 file, or an OGG/Opus one that Telegram shows as a voice note."""
+    """Generated speech: MP3, or OGG/Opus that Telegram shows as a voice note."""
 
     content: bytes
     mime: str
@@ -110,17 +109,17 @@ class Sound:
 
 @dataclass(frozen=True, slots=True)
 class InputPart:
-    """What one of several Telegram messages says that are one input."""
+    """One of several Telegram messages that form one input."""
 
     text: str
     blocks: list[Block]
     sequel: bool
-    """It only goes on with the part before."""
+    """It continues the part before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """One user input, whatever it came as."""
+    """One user input of any kind."""
 
     turn_id: int
     fence: int
@@ -137,12 +136,12 @@ class Incoming:
     at: datetime
     reply_to: ReplyTo | None = None
     lent: Space | None = None
-    """The speaker's own space, when they lent its memory to the group they speak in."""
+    """The speaker's own space, if they lent its memory to this group."""
     retry: bool = False
-    """Answer an earlier message again: that of `retry_turn`, else the thread's last."""
+    """Answer an earlier message again: the one of `retry_turn`, or the thread's last."""
     retry_turn: int | None = None
     web: bool = False
-    """A tap allowed web tools for this turn though it is tainted."""
+    """A tap allowed web tools in this tainted turn."""
     replaces: bool = False
     """The new answer takes the old one's place in the chat, and what that taught is taken back."""
     brings_back: bool = False
@@ -150,30 +149,30 @@ class Incoming:
     critique: str = ""
     """What was found wrong with the answer that is to be given again; empty: nothing was looked for."""
     parts: list[InputPart] = field(default_factory=list)
-    """What each of several Telegram messages says that are one input."""
+    """The Telegram messages of the input, if there are several."""
     model: str | None = None
-    """The model that is to answer; None: the usual one."""
+    """The model to use; None: the usual one."""
     documents: list[dict[str, Any]] = field(default_factory=list)
-    """Texts of its files that are kept in parts: `{unique_id, name, mime, parts: [text]}`."""
+    """Texts of files stored in parts: `{unique_id, name, mime, parts: [text]}`."""
     notices: tuple[str, ...] = ()
-    """What of it could not be used, in sentences for the person who sent it."""
+    """Sentences for the sender about what couldn't be used."""
     spoken: bool = False
-    """It came as a voice note or a video note of the speaker's own."""
+    """The speaker's own voice note or video note."""
     operator: bool = False
-    """Somebody who runs Relay says it in private: they are told the cause of an error."""
+    """An operator sent it in private, so errors include their cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """Something to send that is no text: a document, or a picture (PNG)."""
+    """A file to send: a document, or a picture (PNG)."""
 
     name: str
     content: bytes | BinaryIO
-    """A file that is open is read from its beginning, a piece at a time."""
+    """An open file is read in pieces from its beginning."""
     picture: bool = False
 
     def whole(self) -> bytes:
-        """All that it holds."""
+        """Returns the whole content."""
         if isinstance(self.content, bytes):
             return self.content
         self.content.seek(0)
@@ -182,13 +181,13 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """All that a space holds, to be sent as one file, which is packed when its turn has come."""
+    """A space's export, sent as one file. It is packed when it is sent."""
 
     name: str
     space: Space
     title: str
     zone: str
-    """In whose days and hours it is written."""
+    """The time zone for its dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +200,15 @@ class ModelRequest:
     max_tokens: int
     tools: list[ToolDefinition] = field(default_factory=list)
     tool_choice: dict[str, object] | None = None
-    """What it must do with them, in Anthropic's shape; None: as it likes. A server may not heed it."""
+    """How the model must use the tools, in Anthropic's shape; None: freely. Some servers ignore it."""
     used: dict[str, int] = field(default_factory=dict, compare=False)
-    """Tokens and searches by kind, filled in as the model's server tells them; they stand also when it is cut off, and
-    then what came out is at least about what was heard."""
+    """Tokens and searches by kind, updated as the server reports them, also if the call is cut off. The output count
+    is then an estimate from the text received."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a model returned: content blocks in order, why it stopped, tokens by kind, and which model it was."""
+    """The result of a model call: content blocks in order, stop reason, tokens by kind, and the model."""
 
     blocks: list[Block]
     stop_reason: str
@@ -219,12 +218,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The model's side of a turn, all steps of it."""
+    """The model's part of a turn, across all steps."""
 
     steps: list[ModelMessage]
-    """`{role, content}` messages in order: what the assistant said and called, and what tools returned."""
+    """`{role, content}` messages in order: the assistant's text and tool calls, and tool results."""
     text: str
-    """All its text, tags included, as the model wrote it."""
+    """All of its text as the model wrote it, including tags."""
     status: str
     """complete, stopped (by the user) or cut (by a limit)."""
     usage: dict[str, int]

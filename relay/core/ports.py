@@ -1,4 +1,4 @@
-"""What Relay needs from outside, as Protocols. Clients implement them; nothing below imports a client."""
+"""The interfaces that Relay needs from outside. Clients implement them; nothing below `runtime` imports a client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from relay.core.models import Heard, ModelRequest, Sound, Step
 
 
 class Database(Protocol):
-    """A Postgres with Relay's functions in it."""
+    """A PostgreSQL database with Relay's functions."""
 
     async def call(self, function: str, **arguments: Any) -> Any:
         """Calls `relay_<function>` with `p_<name>` arguments and returns its JSON.
@@ -23,20 +23,20 @@ class Database(Protocol):
 
 @runtime_checkable
 class Snapshots(Protocol):
-    """A database that can be read as it is at one moment, while others write."""
+    """A database that offers a consistent read while others write."""
 
     def snapshot(self) -> AbstractAsyncContextManager[Database]:
-        """A port for reading whose calls all see the same moment, until it is closed."""
+        """Opens a read-only port whose calls all see the same snapshot."""
         ...
 
 
 @runtime_checkable
 class Rewrites(Protocol):
-    """A database whose files can be written anew, without what deleted rows have left in them."""
+    """A database whose files can be rewritten to remove what deleted rows left in them."""
 
     async def rewrite(self) -> bool:
-        """Writes the files of all tables with words anew, and the write-ahead log over where that may be: whether it
-        was. Raises the `DatabaseError` tree."""
+        """Rewrites the files of all tables that hold text, and overwrites the write-ahead log where allowed. Returns
+        whether it did. Raises the `DatabaseError` tree."""
         ...
 
 
@@ -44,58 +44,56 @@ class Model(Protocol):
     """A language model."""
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-        """One step of an answer. `on_text` gets each piece of text as it comes.
+        """Returns one step of an answer. `on_text` receives each piece of text as it arrives.
 
-        Raises the `ModelError` tree; a stream that breaks off raises `StreamCut` with what had come.
+        Raises the `ModelError` tree; a stream that breaks off raises `StreamCut` with what had arrived.
         """
         ...
 
 
 class Messenger(Protocol):
-    """The chat's server: Telegram's Bot API, or something that speaks it."""
+    """The chat server: Telegram's Bot API or a compatible one."""
 
     async def call(self, method: str, **parameters: Any) -> Any:
-        """Carries out a Bot API method and returns its result. A parameter may be a `File`, which is uploaded.
+        """Calls a Bot API method and returns its result. A parameter may be a `File`, which is uploaded.
 
-        Raises the `MessengerError` tree: `MessengerUnavailable` (not carried out), `DeliveryUncertain` (may have
-        been), `MessengerThrottled`, `MessengerRefused`, `ChatGone`.
+        Raises the `MessengerError` tree: `MessengerUnavailable` (not carried out), `DeliveryUncertain` (may have been),
+        `MessengerThrottled`, `MessengerRefused`, `ChatGone`.
         """
         ...
 
     async def fetch(self, file_id: str, most: int) -> bytes:
-        """Downloads a file that somebody sent, of `most` bytes at most.
+        """Downloads a file of at most `most` bytes.
 
-        Raises `FileTooLarge`, `MessengerUnavailable` (worth another try), or the rest of the `MessengerError` tree.
+        Raises `FileTooLarge`, `MessengerUnavailable` (worth retrying), or others of the `MessengerError` tree.
         """
         ...
 
 
 class FileExtractor(Protocol):
-    """Whatever reads files that somebody sent: in a process of its own, with bounds on time and memory."""
+    """Reads files that people send, in a separate process with limits on time and memory."""
 
     async def open(self, work: str, content: bytes, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
-        """Does a piece of work on a file: `picture`, `document` and others of `relay.media.extraction`.
+        """Runs a task on a file: `picture`, `document` and others in `relay.media.extraction`.
 
-        Returns what it tells, and the files that it makes.
-
-        Raises `MediaRefused`, with a sentence for whoever sent the file.
+        Returns its result and the files it produced. Raises `MediaRefused` with a sentence for the sender.
         """
         ...
 
 
 class MediaStore(Protocol):
-    """Where the files that people sent are kept, by their unique ids."""
+    """Stores files that people sent, by unique id."""
 
     async def get(self, unique_id: str) -> bytes | None:
-        """A file's content; None when it is not there, or cannot be read now."""
+        """Returns a file's content; None if it is missing or can't be read now."""
         ...
 
     async def put(self, unique_id: str, content: bytes) -> None:
-        """Keeps a file. One that cannot be kept is logged: the answer does not depend on it."""
+        """Stores a file. Failures are only logged, because the answer doesn't depend on it."""
         ...
 
     async def remove(self, unique_ids: Sequence[str]) -> bool:
-        """Removes files, if they are there. False: they could not be removed now, which is logged."""
+        """Deletes files that exist. Returns False if that failed, which is logged."""
         ...
 
 
@@ -103,10 +101,10 @@ class SpeechToText(Protocol):
     """Speech to text."""
 
     async def hear(self, recording: bytes) -> Heard:
-        """What is said in a sound or video file, or in its first minutes.
+        """Transcribes a sound or video file, or its first minutes.
 
-        Raises `MediaRefused`: speech to text is not installed or switched off, the file holds no sound, nothing was
-        heard, or it took too long.
+        Raises `MediaRefused` if speech to text is off or not installed, the file has no sound, no speech was found, or
+        it took too long.
         """
         ...
 
@@ -115,41 +113,36 @@ class TextToSpeech(Protocol):
     """Text to speech."""
 
     async def speak(self, text: str, language: str = "") -> Sound:
-        """Says a text without marks. `language`: ISO 639-1, for the choice of a voice; empty: it is guessed.
-
-        Raises `VoiceUnavailable`.
-        """
+        """Speaks a plain text. `language`: ISO 639-1, to choose a voice; empty: detected. Raises `VoiceUnavailable`."""
         ...
 
 
 class Embedder(Protocol):
-    """Text to vectors that are near each other where the texts mean alike."""
+    """Embeds texts as vectors that are close if the texts mean the same."""
 
     @property
     def model(self) -> str:
-        """Which vectors it makes: those of two models are never compared."""
+        """The name of the model. Vectors of different models are never compared."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has: 384, 512, 768 or 1024."""
+        """The length of a vector: 384, 512, 768 or 1024."""
         ...
 
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
-        """One vector of length 1 for each text. `query`: they are what somebody looks for, not what is found.
-
-        Raises `EmbedderUnavailable`.
-        """
+        """Returns one vector of length 1 per text. `query`: the texts are search queries. Raises
+        `EmbedderUnavailable`."""
         ...
 
 
 class Sink(Protocol):
-    """Whoever watches an answer grow."""
+    """Receives an answer while it grows."""
 
     def text(self, so_far: Callable[[], str]) -> None:
-        """The answer has grown; `so_far` gives all of it (Markdown) as it may be shown."""
+        """Called when the answer has grown; `so_far` returns all of it (Markdown) as it may be shown."""
         ...
 
     def waiting(self, sentence: str) -> None:
-        """Something takes longer than it should; `sentence` says what."""
+        """Called when something takes longer than usual; `sentence` says what."""
         ...

@@ -1,12 +1,11 @@
-"""What models cost: list prices in US dollars for a million tokens.
+"""Model prices: list prices in US dollars per million tokens.
 
-Source: https://platform.claude.com/docs/en/about-claude/pricing, as of `AS_OF`. A cache write (of five minutes, as ours
-are) costs 1.25 times the input, a thousand web searches 10 dollars. Haiku 5.5 costs five times as much for prompts
-beyond 100,000 tokens, which its work here (summaries, titles) does not reach; it is counted at its usual price.
+Source: https://platform.claude.com/docs/en/about-claude/pricing, as of `AS_OF`. A five-minute cache write, the kind
+Relay uses, costs 1.25 times the input; a thousand web searches cost 10 dollars. Haiku 5.5 costs five times as much for
+prompts beyond 100,000 tokens. Summaries and titles stay below that, so the usual price is used.
 
-RELAY_PRICES names a JSON file with further prices, or other ones:
-`{"model": {"input": 2, "output": 10, "cached": 0.2, "cache_write": 2.5}}`. Without `cached` what is read from the cache
-costs as much as other input, without `cache_write` what is written to it 1.25 times as much.
+RELAY_PRICES names a JSON file that adds or overrides prices: `{"model": {"input": 2, "output": 10, "cached": 0.2,
+"cache_write": 2.5}}`. `cached` defaults to the input price, `cache_write` to 1.25 times the input price.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ MOST_DOLLARS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens: of input, of output, of input that was read from the cache, or written to it."""
+    """Dollars per million tokens of input, output, cached input and cache writes."""
 
     input: float
     output: float
@@ -68,16 +67,16 @@ LISTED = {
     "claude-haiku-4-5": Price(1.0, 5.0, 0.1),
 }
 DATED = re.compile(r"(-\d{8}|-latest|-0)$")
-"""What a model's name may end with besides its version."""
+"""Suffixes that a model name may have after its version."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """Tokens and web searches of one model, summed up by the database."""
+    """Total tokens and web searches of one model, from the database."""
 
     model: str | None
     input: int
-    """Tokens that were neither read from the cache nor written to it."""
+    """Tokens neither read from the cache nor written to it."""
     cached: int
     written: int
     output: int
@@ -91,12 +90,12 @@ class Prices:
     known: Mapping[str, Price] = field(default_factory=lambda: LISTED, hash=False)
 
     def of(self, model: str | None) -> Price | None:
-        """A model's price; None when it is not known."""
+        """Returns a model's price; None if unknown."""
         name = (model or "").lower()
         return self.known.get(name) or self.known.get(DATED.sub("", name))
 
     def cost(self, model: str | None, usage: Mapping[str, Any]) -> float | None:
-        """Dollars for a use as the Messages API counts it; None when the model's price is not known."""
+        """Returns the cost in dollars of a use, as the Messages API counts it; None if the price is unknown."""
         price = self.of(model)
         if price is None:
             return None
@@ -109,7 +108,7 @@ class Prices:
         ) / 1e6 + used.get("web_search_requests", 0) * SEARCH
 
     def cost_of(self, use: ModelUse) -> float | None:
-        """Dollars for summed use; None when the model's price is not known."""
+        """Returns the cost in dollars of summed use; None if the price is unknown."""
         usage = {
             "input_tokens": use.input,
             "cache_read_input_tokens": use.cached,
@@ -121,7 +120,7 @@ class Prices:
 
 
 def load(path: Path | None) -> Prices:
-    """The built-in prices, with those of a file over them. Raises `SettingsError` for a file that does not fit."""
+    """Returns the built-in prices overridden by a file's. Raises `SettingsError` for an invalid file."""
     if path is None:
         return Prices()
     try:
@@ -138,7 +137,7 @@ def load(path: Path | None) -> Prices:
 
 
 def _price(path: Path, name: str, given: Any) -> Price:
-    """One model's price as a file gives it."""
+    """Reads one model's price from a file."""
     where = f"RELAY_PRICES: {path}: the price of {name}"
     if not isinstance(given, dict) or not {"input", "output"} <= given.keys():
         raise SettingsError(
@@ -154,7 +153,7 @@ def _price(path: Path, name: str, given: Any) -> Price:
     return Price(**({"cached": given["input"]} | given))
 
 
-def dollars(amount: float) -> str:
-    """An amount as people read it: to the cent, small ones to a hundredth of it."""
+def format_dollars(amount: float) -> str:
+    """Formats an amount in dollars: to the cent, small amounts to a hundredth of a cent."""
     whole, _, cents = f"{amount:,.{2 if amount >= 0.1 else 4}f}".partition(".")
     return f"${whole}.{cents[:2]}{cents[2:].rstrip('0')}"

@@ -1,4 +1,4 @@
-"""Files that nobody else may read, and that are there whole or not at all."""
+"""Files that are private and written atomically."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class FileRefused(RelayError):
 
 
 @contextlib.contextmanager
-def written(path: Path, replace: bool = False) -> Iterator[BinaryIO]:
-    """A file to write, of mode 600 from its first byte: it gets its name when it is complete and on the disk.
+def write_atomically(path: Path, replace: bool = False) -> Iterator[BinaryIO]:
+    """Opens a file for writing with mode 600. It gets its name once it is complete and on disk.
 
-    It goes when the block raises. Raises `FileRefused`, also when there is one already that may not be replaced.
+    Removes it if the block raises. Raises `FileRefused`, also if the file exists and may not be replaced.
     """
     partial = path.with_name(f".{path.name}.partial")
-    with _explained(path):
+    with _explain_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.exists() and not replace:
             raise FileRefused(f"There is a file {path} already. Nothing was changed.")
@@ -49,7 +49,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def _sync(folder: Path) -> None:
-    """Makes a new name in a folder outlive a power cut, where the system lets us."""
+    """Makes a new directory entry survive a power loss, where the system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -59,7 +59,7 @@ def _sync(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explain_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -67,7 +67,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 async def in_thread(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """Runs what blocks in a thread. Cancelled, it waits until that has ended: a file is not closed under its writer."""
+    """Runs blocking work in a thread. If cancelled, waits for it to end, so that no file is closed during a write."""
     working = asyncio.ensure_future(asyncio.to_thread(work, *given, **named))
     try:
         return await asyncio.shield(working)
@@ -77,15 +77,15 @@ async def in_thread(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> 
 
 
 SHARE, LEAST, MOST = 0.05, 500e6, 10e9
-"""Less than this part of a disk is too little, or less than so many bytes, but not more than so many."""
+"""A disk is nearly full below this share, but at least and at most these numbers of bytes."""
 
 
 def least_free(total: float) -> float:
-    """Bytes of a disk of `total` bytes below which it is nearly full."""
+    """Returns the number of free bytes below which a disk of `total` bytes is nearly full."""
     return max(min(SHARE * total, MOST), min(LEAST, 0.2 * total))
 
 
 def is_nearly_full(folder: Path) -> bool:
-    """Whether the disk of a folder is. Raises `OSError`."""
+    """Tests whether a folder's disk is nearly full. Raises `OSError`."""
     disk = shutil.disk_usage(folder)
     return disk.free < least_free(disk.total)

@@ -1,4 +1,4 @@
-"""This program: its version, and what to type to run it where this one runs."""
+"""The program itself: its version, and the command that runs it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 
 def find_program(typed: str, found: str | None, here: Path) -> str:
-    """How the program is called again. `typed`: how it was called now; `found`: the `relay` of the PATH, if any;
-    `here`: the present folder."""
+    """Returns the command that runs this program. `typed`: how it was called; `found`: the `relay` on the PATH, if
+    any; `here`: the current folder."""
     own = Path(typed)
     if own.name != "relay" or not own.is_file() or (found and Path(found).samefile(own)):
         return "relay"
@@ -17,11 +17,11 @@ def find_program(typed: str, found: str | None, here: Path) -> str:
 
 
 RELAY = find_program(sys.argv[0], shutil.which("relay"), Path.cwd())
-"""`relay` where that is on the PATH, else the path of it, such as .venv/bin/relay."""
+"""`relay` if that is on the PATH, otherwise its path, such as .venv/bin/relay."""
 
 
 def read_version() -> str:
-    """Relay's own version."""
+    """Returns Relay's version."""
     from importlib import metadata
 
     try:

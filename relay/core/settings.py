@@ -252,7 +252,7 @@ def load(**overrides: Any) -> Settings:
         raise SettingsError(_unreadable(error)) from None
 
 
-def tolerant() -> tuple[Settings, dict[str, str]]:
+def load_with_errors() -> tuple[Settings, dict[str, str]]:
     """The settings with each wrong one as if it were not set, and a sentence for each of those by its name (`.env` when
     the file cannot be read)."""
     wrong: dict[str, str] = {}
@@ -279,7 +279,7 @@ def _unreadable(error: OSError | UnicodeDecodeError) -> str:
     return f".env in {Path.cwd()} cannot be read: {reason}."
 
 
-def lacking(settings: Settings, *names: str) -> list[str]:
+def find_missing(settings: Settings, *names: str) -> list[str]:
     """Which of these are missing, of those that a command may need."""
     missing = {
         "TELEGRAM_BOT_TOKEN": not settings.telegram_bot_token,
@@ -291,15 +291,15 @@ def lacking(settings: Settings, *names: str) -> list[str]:
 
 def require(settings: Settings, *names: str) -> None:
     """Raises `SettingsError` when a setting that this command needs is missing, saying how to get it."""
-    for name in lacking(settings, *names):
+    for name in find_missing(settings, *names):
         raise SettingsError(f"{name} is not set. {HOW[name]}, then put it into .env as {name}=….")
 
 
-def named(name: str) -> str:
+def read_variable(name: str) -> str:
     """The value of a variable by its name, from the environment or `.env`; empty when it has none."""
-    return environment(name) or dotenv_values(".env", encoding="utf-8-sig").get(name) or ""
+    return read_environment(name) or dotenv_values(".env", encoding="utf-8-sig").get(name) or ""
 
 
-def environment(name: str) -> str:
+def read_environment(name: str) -> str:
     """The value of a variable in the environment alone, which comes before `.env`; empty when it has none."""
     return os.environ.get(name, "")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from relay.core.charge import ChargedUse
 from relay.core.errors import ModelAccountError, ModelMisconfigured, OutOfCredit, PollConflict
-from relay.core.prices import dollars
+from relay.core.prices import format_dollars
 from relay.core.private_files import least_free
 from relay.memory.rows.operations import Readings
 from relay.memory.spending.budget import WARN, Budget
@@ -85,7 +85,7 @@ def from_readings(readings: Readings, budget: Budget, bot_id: int) -> Iterator[C
 def from_budget(rows: Sequence[ChargedUse], budget: Budget) -> Iterator[Condition]:
     """What was spent today of the budget for all."""
     spent = budget.spent(rows).total
-    told = f"{dollars(spent)} of today's {dollars(budget.total)} are spent"
+    told = f"{format_dollars(spent)} of today's {format_dollars(budget.total)} are spent"
     until = f"until midnight ({budget.zone}). RELAY_DAILY_BUDGET_USD is how much that is."
     reached = 0 < budget.total <= spent
     near = 0 < WARN * budget.total <= spent and not reached

@@ -1,4 +1,4 @@
-"""An input with what is in its files in place of them."""
+"""Replaces the attachments of an input with their contents."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from relay.core.models import Attachment, Block, Incoming
 from relay.media.reading import SPOKEN, Read, Reader
 
 MARKS = ("untrusted", "from", "replied")
-"""What a block keeps of the attachment that it was: whose it is, and that it is another message's."""
+"""Fields that the blocks of a file inherit from its attachment: whose it is, and that it is another message's."""
 AT_ONCE = 3
-"""Files of one input that are read beside each other, so that no album keeps everybody else waiting."""
+"""How many files of one input are read at once, so that an album doesn't block everyone else."""
 MOST_KEPT = 1_500_000
-"""Characters of documents that are kept of one input: one long document, in a statement of less than 2 s."""
+"""Characters of documents stored from one input: one long document, in a statement of less than 2 s."""
 
 
-async def filled(
+async def read_attachments(
     incoming: Incoming, reader: Reader, on_read: Callable[[Attachment, Read], Awaitable[None]]
 ) -> Incoming:
-    """Reads all files of an input beside each other, and tells `on_read` of each that was sent with it as soon as it is
-    read. Blocks of type `attachment`, which only an unread input has, give way to what was read."""
+    """Reads all files of an input concurrently and calls `on_read` for each file sent with it as soon as it is read.
+    Replaces blocks of type `attachment`, which only an unread input has."""
     carried = [row for row in incoming.blocks if row["type"] == "attachment"]
     attachments = {row["file"]["unique_id"]: Attachment.from_json(row["file"]) for row in carried}
     sent = {row["file"]["unique_id"] for row in carried if not row.get("replied")}
@@ -39,7 +39,7 @@ async def filled(
             await on_read(attachment, result)
         return result
 
-    ended = metrics.first("media")
+    ended = metrics.start_stage("media")
     tasks = [asyncio.ensure_future(read_one(one)) for one in attachments.values()]
     try:
         results = await asyncio.gather(*tasks)
@@ -48,14 +48,14 @@ async def filled(
             task.cancel()
     ended()
     read = dict(zip(attachments, results, strict=True))
-    blocks = with_files(incoming.blocks, read)
-    documents, shortened = within([document for one in results for document in one.documents], MOST_KEPT)
+    blocks = insert_files(incoming.blocks, read)
+    documents, shortened = fit_documents([document for one in results for document in one.documents], MOST_KEPT)
     return replace(
         incoming,
-        text=text_with(incoming.blocks, read) or incoming.text,
+        text=text_with_files(incoming.blocks, read) or incoming.text,
         blocks=blocks,
         parts=[
-            replace(part, text=text_with(part.blocks, read), blocks=with_files(part.blocks, read))
+            replace(part, text=text_with_files(part.blocks, read), blocks=insert_files(part.blocks, read))
             for part in incoming.parts
         ],
         untrusted=any(block.get("untrusted") for block in blocks),
@@ -69,8 +69,8 @@ async def filled(
     )
 
 
-def within(documents: Sequence[dict[str, Any]], most: int) -> tuple[list[dict[str, Any]], list[str]]:
-    """The documents with as many of their parts as fit, in order, and a sentence about each that is shortened."""
+def fit_documents(documents: Sequence[dict[str, Any]], most: int) -> tuple[list[dict[str, Any]], list[str]]:
+    """Returns the documents with as many parts as fit, in order, and a sentence about each shortened one."""
     kept: list[dict[str, Any]] = []
     told: list[str] = []
     for document in documents:
@@ -90,8 +90,8 @@ def within(documents: Sequence[dict[str, Any]], most: int) -> tuple[list[dict[st
     return kept, told
 
 
-def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
-    """Blocks with what was read in place of attachments. A file that came from somebody else keeps that mark."""
+def insert_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
+    """Replaces attachment blocks with what was read. A file from someone else keeps that mark."""
     filled: list[Block] = []
     for block in blocks:
         if block["type"] != "attachment":
@@ -102,19 +102,19 @@ def with_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
     return filled
 
 
-def text_with(blocks: Sequence[Block], read: dict[str, Read]) -> str:
-    """What a message says with its files, in words. A file that it only replies to is another message's."""
+def text_with_files(blocks: Sequence[Block], read: dict[str, Read]) -> str:
+    """Returns a message's text including its files, except files that it only replies to."""
     own = (block for block in blocks if not block.get("replied"))
     said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in own)
     return "\n".join(text for text in said if text.strip()).strip()
 
 
 def is_spoken(blocks: Sequence[Block]) -> bool:
-    """Whether somebody said it with their own voice: not what they forward, and not what they reply to."""
+    """Tests whether the sender spoke it: not a forward, and not a message they reply to."""
     own = (block["file"]["kind"] for block in blocks if "file" in block and not block.keys() & set(MARKS))
     return any(kind in SPOKEN for kind in own)
 
 
 def is_usable(incoming: Incoming) -> bool:
-    """Whether an input says or shows anything beside files that cannot be used."""
+    """Tests whether an input contains anything besides unusable files."""
     return any(not block.get("unread") for block in incoming.blocks)

@@ -1,4 +1,4 @@
-"""What was worked out lately, kept in memory within a bound."""
+"""An in-memory cache with a size limit."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """What was made of files, by their unique ids."""
+    """Results by the unique id of their file."""
 
     def __init__(self, most: int, weigh: Callable[[T], int]) -> None:
-        """`most`: what all may weigh together. What weighs more than half of that is not kept."""
+        """`most`: the total weight. Anything above half of that is not cached."""
         self._most = most
         self._weigh = weigh
         self._used = 0
         self._kept: OrderedDict[str, T] = OrderedDict()
 
     def get(self, unique_id: str) -> T | None:
-        """What was made of a file; None when it is not here (any more)."""
+        """Returns a file's result; None if it is not cached."""
         found = self._kept.get(unique_id)
         if found is not None:
             self._kept.move_to_end(unique_id)
         return found
 
     def put(self, unique_id: str, made: T) -> None:
-        """Keeps it, and lets go of what was not looked at for the longest time."""
+        """Caches a result, and drops the least recently used ones."""
         if unique_id in self._kept:
             self._used -= self._weigh(self._kept.pop(unique_id))
         if self._weigh(made) > self._most // 2:

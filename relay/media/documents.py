@@ -1,5 +1,5 @@
-"""Documents: PDF, text, tables, office files, books, archives: the text in them and, where the model can see them, they
-themselves."""
+"""Documents: PDF, text, tables, office files, books and archives. Extracts their text, and shows PDFs whole where
+possible."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from relay.media.cache import Cache
 from relay.media.extraction.file_kinds import PICTURES, SOUNDS, VIDEOS
 from relay.media.files import Files
 from relay.media.media_cost import DOCUMENT_BYTES
-from relay.media.prepared import PDF, Prepared, in_base64
+from relay.media.prepared import PDF, Prepared, encode_base64
 from relay.media.reading import Kind, Read
 
 SHOWN_TOKENS = 12_000
-"""As much of a text as stands in the message itself; the rest is read part by part."""
+"""How much text the message itself shows; the rest is read part by part."""
 VECTORS = "image/svg+xml"
 SCRIPTS = "video/mp2t"
-"""What Telegram takes TypeScript for, by its ending."""
+"""The MIME type that Telegram gives TypeScript, because of its extension."""
 
 
 class Documents:
-    """Reads documents. A file that is a picture or a recording goes to whoever reads those."""
+    """Reads documents. Passes pictures and recordings to their readers."""
 
     def __init__(
         self, files: Files, opener: FileExtractor, sounds: Kind, pictures: Kind, most_pages: int, cache: Cache[Prepared]
     ) -> None:
-        """`most_pages`: of a PDF that is shown as it is."""
+        """`most_pages`: the longest PDF that is shown whole."""
         self._files = files
         self._opener = opener
         self._sounds = sounds
@@ -39,39 +39,39 @@ class Documents:
 
     async def read(self, attachment: Attachment) -> Read:
         """See `reading.Kind`."""
-        if is_named(attachment, "image/", PICTURES):
+        if is_kind(attachment, "image/", PICTURES):
             return await self._pictures.read(attachment)
-        if is_named(attachment, "audio/", SOUNDS) or is_named(attachment, "video/", VIDEOS):
+        if is_kind(attachment, "audio/", SOUNDS) or is_kind(attachment, "video/", VIDEOS):
             return await self._sounds.read(attachment)
-        async with self._files.held(attachment) as content:
+        async with self._files.open(attachment) as content:
             limits = {"pages": self._most_pages, "shown": DOCUMENT_BYTES}
             told, _ = await self._opener.open("document", content, name=attachment.name, **limits)
             if told.get("whole"):
-                self._cache.put(attachment.unique_id, Prepared(await in_base64(content), PDF))
+                self._cache.put(attachment.unique_id, Prepared(await encode_base64(content), PDF))
         if told["kind"] == "picture":
             return await self._pictures.read(attachment)
         if told["kind"] == "recording":
             return await self._sounds.read(attachment)
-        return as_read(attachment, told)
+        return to_read(attachment, told)
 
 
-def is_named(attachment: Attachment, mime: str, endings: tuple[str, ...]) -> bool:
-    """Whether a file is of a kind, by what Telegram says of it."""
+def is_kind(attachment: Attachment, mime: str, endings: tuple[str, ...]) -> bool:
+    """Tests whether a file is of a kind, by Telegram's description."""
     if attachment.mime in (VECTORS, SCRIPTS):
         return False
     unsaid = attachment.mime in ("", "application/octet-stream")
     return attachment.mime.startswith(mime) or (unsaid and attachment.name.lower().rpartition(".")[2] in endings)
 
 
-def as_read(attachment: Attachment, told: dict[str, Any]) -> Read:
-    """What a document says, as it is stored. `told`: see `relay.media.extraction.document`."""
+def to_read(attachment: Attachment, told: dict[str, Any]) -> Read:
+    """Converts a document to what is stored. `told`: see `relay.media.extraction.document`."""
     name = attachment.name or f"a {told['kind']}"
     parts: list[str] = told["parts"]
     block: Block = {"file": asdict(attachment), "untrusted": "document", "from": name, "parts": len(parts)}
     if told["whole"]:
         block |= {"type": "document", "pages": told["pages"]}
     else:
-        block |= {"type": "text", "text": beginning(name, told["kind"], parts)}
+        block |= {"type": "text", "text": first_parts(name, told["kind"], parts)}
     kept = {
         "unique_id": attachment.unique_id,
         "name": name,
@@ -84,8 +84,8 @@ def as_read(attachment: Attachment, told: dict[str, Any]) -> Read:
     return Read([block], f"📄 {name}", [kept] if parts else [], notice)
 
 
-def beginning(name: str, kind: str, parts: list[str]) -> str:
-    """As many whole parts as a message holds, the first at least, under a line that says what they are of."""
+def first_parts(name: str, kind: str, parts: list[str]) -> str:
+    """Returns as many whole parts as a message holds, at least the first, under a heading."""
     shown: list[str] = []
     used = 0
     for part in parts:

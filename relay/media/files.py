@@ -1,4 +1,4 @@
-"""The files that people sent, fetched from Telegram."""
+"""Fetches people's files from Telegram."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TRIES = 4
 RETRIES = RetryPolicy(first=1.0, obeyed=30.0)
 AT_ONCE = 4
 HELD, HEARD = 48 * 2**20, 24 * 2**20
-"""Bytes of files that are held at a time: of what is opened, and of recordings, which are held until they are heard."""
+"""Bytes held at once: by files being opened, and by recordings waiting to be transcribed."""
 TELEGRAM_LIMIT = 20 * 2**20
-"""Bytes: what Telegram hands to bots. A Bot API server of one's own has no such limit."""
+"""Bytes that Telegram lets bots download. A self-hosted Bot API server has no such limit."""
 SECONDS = 300
-"""How long one file may take, with all its tries."""
+"""The time limit for one file, including retries."""
 GONE = "Telegram does not give it to me any more. Please send it again."
 LATER = "Telegram cannot be reached for it just now. Please send it again later."
 OWN_SERVER = (
@@ -32,11 +32,10 @@ OWN_SERVER = (
 
 
 class Files:
-    """Fetches files, a few beside each other, each several times when Telegram is in trouble."""
+    """Fetches files, a few at a time, with retries."""
 
     def __init__(self, messenger: Messenger, most: int, keeper: MediaStore | None = None, room: int = HELD) -> None:
-        """`most`: bytes of one file; `keeper`: where they are kept, None for nowhere; `room`: bytes of all that are
-        held at a time."""
+        """`most`: bytes of one file; `keeper`: where copies are stored, or None; `room`: bytes held at once."""
         self._messenger = messenger
         self._most = most
         self._keeper = keeper
@@ -44,32 +43,32 @@ class Files:
         self._room = Room(room)
 
     @asynccontextmanager
-    async def held(self, attachment: Attachment) -> AsyncIterator[bytes]:
-        """A file's content, for as long as it is needed: when too much is held already, it waits. Whoever holds one
-        asks for no other. Raises `MediaRefused`."""
+    async def open(self, attachment: Attachment) -> AsyncIterator[bytes]:
+        """Provides a file's content while it is needed. Waits if too much is held; a caller must not nest this. Raises
+        `MediaRefused`."""
         if attachment.size > self._most:
             raise too_large(attachment.size, self._most)
-        async with self._room.taken(attachment.size):
-            yield await self._got(attachment)
+        async with self._room.reserve(attachment.size):
+            yield await self._get(attachment)
 
-    async def _got(self, attachment: Attachment) -> bytes:
+    async def _get(self, attachment: Attachment) -> bytes:
         if self._keeper is None or not attachment.kept:
-            return await self._fetched(attachment)
+            return await self._fetch(attachment)
         content = await self._keeper.get(attachment.unique_id)
         if content is None:
-            content = await self._fetched(attachment)
+            content = await self._fetch(attachment)
             await self._keeper.put(attachment.unique_id, content)
         return content
 
-    async def _fetched(self, attachment: Attachment) -> bytes:
-        """What Telegram gives."""
+    async def _fetch(self, attachment: Attachment) -> bytes:
+        """Downloads a file from Telegram."""
         try:
             async with asyncio.timeout(SECONDS):
-                return await self._tried(attachment)
+                return await self._fetch_with_retries(attachment)
         except TimeoutError:
             raise MediaRefused(LATER) from None
 
-    async def _tried(self, attachment: Attachment) -> bytes:
+    async def _fetch_with_retries(self, attachment: Attachment) -> bytes:
         async def fetch() -> bytes:
             async with self._places:
                 return await self._messenger.fetch(attachment.file_id, self._most)
@@ -87,13 +86,13 @@ class Files:
             raise MediaRefused(GONE) from None
 
 
-def still_of(unique_id: str) -> str:
-    """Under which id the still picture of a film is kept."""
+def preview_id(unique_id: str) -> str:
+    """Returns the id under which a video's still picture is stored."""
     return f"{unique_id}-still"
 
 
 def too_large(size: int, most: int) -> MediaRefused:
-    """What is wrong with a file that is too large; `size` and `most` in bytes, 0 when it is not known."""
+    """Returns the error for a file that is too large; `size` and `most` in bytes, 0: unknown."""
     told = f"{math.ceil(size / 2**20)} MB; " if size else ""
     limit = most if size > most else min(most, TELEGRAM_LIMIT)
     hint = OWN_SERVER if limit == TELEGRAM_LIMIT else " (RELAY_MAX_FILE_MB sets that.)"

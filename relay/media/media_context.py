@@ -1,4 +1,4 @@
-"""The pictures and documents of a conversation, brought back for the model."""
+"""Brings a conversation's pictures and documents back for the model."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from relay.media.cache import Cache
 from relay.media.files import Files
 from relay.media.media_cost import DOCUMENT_BYTES, bytes_of, first_kept, is_image, pages_of, tokens_of
 from relay.media.pictures import Pictures
-from relay.media.prepared import PDF, Prepared, in_base64
+from relay.media.prepared import PDF, Prepared, encode_base64
 from relay.media.room import Room
 
 log = structlog.get_logger()
 
 IMAGES, IMAGE_TOKENS, IMAGE_BYTES = 20, 30_000, 6 * 2**20
 PAGES = 16
-"""Together they stay below what one request may have: 32 MB, where each byte takes one and a third."""
+"""Together below the limit of one request: 32 MB, with base64 taking four thirds."""
 WHOLE = 100_000
-"""All that may be shown, of whatever is scarcest."""
+"""The whole of a budget, whichever is tightest."""
 SECONDS = 20.0
-"""How long an answer waits for what is fetched again."""
+"""How long an answer waits for files."""
 HELD = 72 * 2**20
-"""Characters of base64 that all answers together show at a time."""
+"""Characters of base64 that all answers show at once."""
 ROOM_SECONDS = 60.0
-"""How long an answer waits for its part of that."""
+"""How long an answer waits for its share of that."""
 
 
 class MediaContext:
-    """Shows the files that were sent lately, as blocks of Anthropic's."""
+    """Shows recent files as Anthropic blocks."""
 
     def __init__(self, pictures: Pictures, files: Files, cache: Cache[Prepared], held: int = HELD) -> None:
-        """`held`: characters of base64 that are shown at a time."""
+        """`held`: characters of base64 shown at once."""
         self._pictures = pictures
         self._files = files
         self._cache = cache
@@ -46,24 +46,23 @@ class MediaContext:
     async def shown(
         self, present: Sequence[Block], recent: Sequence[Sequence[Block]]
     ) -> AsyncIterator[dict[str, Block]]:
-        """The files that are shown as they are, by their unique ids, while the model is asked: of the present message,
-        then of recent ones, the newest first, within a budget. One that cannot be had any more is not among them, and
-        none is when too many others are asking for too long."""
-        wanted = chosen(present, recent)
+        """Provides the files to show by unique id while the model runs: of the present message, then of recent ones,
+        newest first, within a budget. Leaves out files that are gone, and all if there is no room for too long."""
+        wanted = choose_files(present, recent)
         most = sum(map(sent_bytes, wanted.values())) * 5 // 4
         async with AsyncExitStack() as stack:
             if wanted:
                 try:
                     async with asyncio.timeout(ROOM_SECONDS):
-                        await stack.enter_async_context(self._room.taken(most))
+                        await stack.enter_async_context(self._room.reserve(most))
                 except TimeoutError:
                     log.warning("nothing is shown: too many files are shown to the model already", files=len(wanted))
                     wanted = {}
-            yield fitting(await self._all_brought(wanted), most)
+            yield fit(await self._prepare_all(wanted), most)
 
-    async def _all_brought(self, wanted: Mapping[str, Block]) -> dict[str, Prepared]:
-        """What of it can be had within `SECONDS`."""
-        tasks = {unique_id: asyncio.create_task(self._brought(block)) for unique_id, block in wanted.items()}
+    async def _prepare_all(self, wanted: Mapping[str, Block]) -> dict[str, Prepared]:
+        """Returns what can be fetched within `SECONDS`."""
+        tasks = {unique_id: asyncio.create_task(self._prepare(block)) for unique_id, block in wanted.items()}
         try:
             if tasks:
                 await asyncio.wait(tasks.values(), timeout=SECONDS)
@@ -74,8 +73,8 @@ class MediaContext:
         brought = {unique_id: None if task.cancelled() else task.result() for unique_id, task in tasks.items()}
         return {unique_id: made for unique_id, made in brought.items() if made is not None}
 
-    async def _brought(self, block: Block) -> Prepared | None:
-        """A file made ready; None when it is gone."""
+    async def _prepare(self, block: Block) -> Prepared | None:
+        """Prepares a file; None if it is gone."""
         attachment = Attachment.from_json(block["file"])
         try:
             if block["type"] == "document":
@@ -88,39 +87,40 @@ class MediaContext:
     async def _document(self, attachment: Attachment) -> Prepared:
         made = self._cache.get(attachment.unique_id)
         if made is None:
-            async with self._files.held(attachment) as content:
-                made = Prepared(await in_base64(content), PDF)
+            async with self._files.open(attachment) as content:
+                made = Prepared(await encode_base64(content), PDF)
             self._cache.put(attachment.unique_id, made)
         return made
 
 
 def sent_bytes(block: Block) -> int:
-    """How many characters of base64 a stored picture or document takes."""
+    """Returns how many characters of base64 a stored picture or document takes."""
     return -(-bytes_of(block) // 3) * 4
 
 
-def fitting(brought: Mapping[str, Prepared], most: int) -> dict[str, Block]:
-    """As many as fit of what was brought: one may be larger than its message says, or made a little larger today."""
+def fit(brought: Mapping[str, Prepared], most: int) -> dict[str, Block]:
+    """Returns as many files as fit; one may be larger than its message says, or grow slightly when it is prepared
+    again."""
     sent: dict[str, Block] = {}
     for unique_id, made in brought.items():
         most -= len(made.data)
         if most >= 0:
-            sent[unique_id] = made.as_sent()
+            sent[unique_id] = made.to_block()
     return sent
 
 
-def chosen(present: Sequence[Block], recent: Sequence[Sequence[Block]]) -> dict[str, Block]:
-    """Which files are shown, by their unique ids: the newest within the budgets. When one is exceeded, a quarter of it
-    is freed at once, so that the beginning of the prompt stays the same from turn to turn, and cached."""
+def choose_files(present: Sequence[Block], recent: Sequence[Sequence[Block]]) -> dict[str, Block]:
+    """Chooses the newest files within the budgets, by unique id. If a budget is exceeded, frees a quarter of it at
+    once, so that the beginning of the prompt stays the same from turn to turn, and cached."""
     before = [block for blocks in recent for block in blocks]
     images = by_id(block for block in [*before, *present] if is_image(block))
     documents = by_id(block for block in [*before, *present] if block["type"] == "document")
     start = first_kept([share_of_images(block) for block in images.values()], WHOLE)
-    return dict(list(images.items())[start:]) | chosen_documents(documents, present)
+    return dict(list(images.items())[start:]) | choose_documents(documents, present)
 
 
-def chosen_documents(documents: dict[str, Block], present: Sequence[Block]) -> dict[str, Block]:
-    """The documents of the present message, whatever pages they have, and the newest others with which they fit."""
+def choose_documents(documents: dict[str, Block], present: Sequence[Block]) -> dict[str, Block]:
+    """Chooses the present message's documents, whatever their length, and the newest others that fit."""
     start = first_kept([share_of_documents(block) for block in documents.values()], WHOLE)
     here = first_documents(by_id(block for block in present if block["type"] == "document"), DOCUMENT_BYTES)
     both = dict(list(documents.items())[start:]) | here
@@ -128,12 +128,12 @@ def chosen_documents(documents: dict[str, Block], present: Sequence[Block]) -> d
 
 
 def share_of_images(block: Block) -> int:
-    """How much of what pictures may take one takes: of their number, tokens or bytes, whichever is most."""
+    """Returns a picture's share of the budget, by number, tokens or bytes, whichever is largest."""
     return max(WHOLE // IMAGES, share(tokens_of(block), IMAGE_TOKENS), share(bytes_of(block), IMAGE_BYTES))
 
 
 def share_of_documents(block: Block) -> int:
-    """The same of a document: of their pages or bytes."""
+    """Returns a document's share of the budget, by pages or bytes."""
     return max(share(pages_of(block), PAGES), share(bytes_of(block), DOCUMENT_BYTES))
 
 
@@ -142,7 +142,7 @@ def share(part: int, most: int) -> int:
 
 
 def by_id(blocks: Iterable[Block]) -> dict[str, Block]:
-    """Files in the order in which they were sent last."""
+    """Returns files in the order in which they were last sent."""
     found: dict[str, Block] = {}
     for block in blocks:
         unique_id = block["file"]["unique_id"]
@@ -152,7 +152,7 @@ def by_id(blocks: Iterable[Block]) -> dict[str, Block]:
 
 
 def first_documents(documents: dict[str, Block], most: int) -> dict[str, Block]:
-    """The first documents whose bytes fit together, however many pages they have."""
+    """Returns the first documents whose bytes fit together, regardless of pages."""
     kept, used = {}, 0
     for unique_id, block in documents.items():
         used += bytes_of(block)

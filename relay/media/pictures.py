@@ -1,4 +1,4 @@
-"""Pictures: photos, stickers, animations, and files that are one."""
+"""Pictures: photos, stickers, animations, and files with pictures."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, Block
 from relay.core.ports import FileExtractor
 from relay.media.cache import Cache
-from relay.media.files import Files, still_of
-from relay.media.prepared import Prepared, in_base64
+from relay.media.files import Files, preview_id
+from relay.media.prepared import Prepared, encode_base64
 from relay.media.reading import NAMES, Read
 
 SIGNS = {"photo": "📷", "sticker": "🏷", "animation": "🎞"}
 STILL = 300_000
-"""Bytes: more than Telegram's own small pictures have."""
+"""Bytes, more than Telegram's own previews have."""
 NO_PREVIEW = "It is a moving picture, and Telegram gave me no still one of it. Send a screenshot of it."
 
 
 class Pictures:
-    """Looks at pictures."""
+    """Reads pictures."""
 
     def __init__(self, files: Files, opener: FileExtractor, max_pixels: int, cache: Cache[Prepared]) -> None:
         self._files = files
@@ -40,43 +40,43 @@ class Pictures:
         }
         block |= {"frames": made.frames} if made.frames > 1 else {}
         block |= {"preview": True} if made.preview else {}
-        return Read([block], in_words(attachment))
+        return Read([block], describe_picture(attachment))
 
     async def prepared(self, attachment: Attachment) -> Prepared:
-        """A picture as the model sees it, from memory if it was looked at lately. Raises `MediaRefused`."""
+        """Returns a picture as the model sees it, from the cache if possible. Raises `MediaRefused`."""
         made = self._cache.get(attachment.unique_id)
         if made is None:
-            made = await self._made(attachment)
+            made = await self._make(attachment)
             self._cache.put(attachment.unique_id, made)
         return made
 
-    async def _made(self, attachment: Attachment) -> Prepared:
-        """Fetches a picture and opens it; of what moves or is of an unknown kind, what Telegram made of it."""
+    async def _make(self, attachment: Attachment) -> Prepared:
+        """Fetches and opens a picture. For videos and unknown formats, uses Telegram's preview."""
         if not moves(attachment):
             try:
-                return await self._opened(attachment)
+                return await self._open(attachment)
             except MediaRefused:
                 if not attachment.preview:
                     raise
         if not attachment.preview:
             raise MediaRefused(NO_PREVIEW)
         still = replace(
-            attachment, file_id=attachment.preview, unique_id=still_of(attachment.unique_id), mime="", size=STILL
+            attachment, file_id=attachment.preview, unique_id=preview_id(attachment.unique_id), mime="", size=STILL
         )
-        return replace(await self._opened(still), preview=True)
+        return replace(await self._open(still), preview=True)
 
-    async def _opened(self, attachment: Attachment) -> Prepared:
-        async with self._files.held(attachment) as content:
+    async def _open(self, attachment: Attachment) -> Prepared:
+        async with self._files.open(attachment) as content:
             told, (made,) = await self._opener.open("picture", content, max_pixels=self._max_pixels)
-        return Prepared(await in_base64(made), told["mime"], told["width"], told["height"], told["frames"])
+        return Prepared(await encode_base64(made), told["mime"], told["width"], told["height"], told["frames"])
 
 
 def moves(attachment: Attachment) -> bool:
-    """Whether a file is known to be a film or an animated drawing, which is not opened here."""
+    """Tests whether a file is a video or an animated drawing, which is not opened here."""
     return attachment.mime.startswith(("video/", "application/"))
 
 
-def in_words(attachment: Attachment) -> str:
-    """What the record says of a picture."""
+def describe_picture(attachment: Attachment) -> str:
+    """Describes a picture in words, for the record."""
     what = f"{NAMES[attachment.kind]} {attachment.name}".strip() if attachment.kind != "document" else attachment.name
     return f"{SIGNS.get(attachment.kind, '🖼')} {what or 'picture'}"

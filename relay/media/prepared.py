@@ -1,4 +1,4 @@
-"""Files made ready for the model, kept in memory for a while. Nothing of them is on the disk."""
+"""Files prepared for the model, cached in memory only."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from relay.core.models import Block
 from relay.media.cache import Cache
 
 MOST = 16 * 2**20
-"""Characters of base64 that are kept."""
+"""Characters of base64 in the cache."""
 PIECE = 3 * 2**16
-"""Bytes that are turned into base64 at a time: nothing else runs meanwhile, also not in another thread."""
+"""Bytes converted to base64 at a time; nothing else runs meanwhile, not even another thread."""
 PDF = "application/pdf"
 
 
@@ -21,28 +21,28 @@ class Prepared:
     """A picture as the model sees it, or a document."""
 
     data: str
-    """In base64, as it is sent."""
+    """Base64, as it is sent."""
     mime: str
     width: int = 0
     height: int = 0
     frames: int = 1
-    """Of how many pictures the animation is made of which this shows some."""
+    """How many frames the animation has."""
     preview: bool = False
-    """Only the small picture that Telegram made of the file."""
+    """Only Telegram's small preview of the file."""
 
     @property
     def bytes(self) -> int:
-        """How many it is made of."""
+        """The size in bytes."""
         return len(self.data) // 4 * 3 - self.data[-2:].count("=")
 
-    def as_sent(self) -> Block:
-        """As Anthropic's API takes it."""
+    def to_block(self) -> Block:
+        """Returns the block for Anthropic's API."""
         source = {"type": "base64", "media_type": self.mime, "data": self.data}
         return {"type": "document" if self.mime == PDF else "image", "source": source}
 
 
-async def in_base64(content: bytes) -> str:
-    """As it is sent. It is made in a thread, in pieces, so that others are served meanwhile."""
+async def encode_base64(content: bytes) -> str:
+    """Encodes content as base64, in a thread and in pieces, so that other work goes on."""
 
     def made() -> str:
         pieces = range(0, len(content), PIECE)

@@ -1,4 +1,4 @@
-"""What is in a file that somebody sent: as blocks for the model and the record, and in words."""
+"""Reads the files that people send, as blocks for the model and the record, and in words."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ NAMES = {
     "document": "file",
 }
 SPOKEN = ("voice", "video_note")
-"""What people record in the chat: their own words. What another recording says may be anybody's."""
+"""Recorded in the chat, so these are the sender's own words. Other recordings may be anyone's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a file turned out to hold."""
+    """The contents of a file."""
 
     blocks: list[Block]
-    """As they are stored with the message: each holds the `file` (the attachment) it comes from, none its bytes."""
+    """Stored with the message. Each has the `file` (the attachment) but no content."""
     text: str
-    """What the record says of it in words, and what is found by search: what was spoken, or that there is a photo."""
+    """The file in words, for the record and for search: a transcript, or that there is a photo."""
     documents: list[dict[str, Any]] = field(default_factory=list)
-    """Its text, where that is kept in parts: see `Incoming.documents`."""
+    """Its text, if that is stored in parts: see `Incoming.documents`."""
     notice: str = ""
-    """What of it was not used, in a sentence for whoever sent it."""
+    """A sentence for the sender about what was not used."""
     cause: str = ""
-    """The same for people who run Relay, where that says more."""
+    """The same with more detail, for people who run Relay."""
 
     def notice_to(self, operator: bool) -> str:
-        """What is said of it to whoever sent it; empty: nothing. `operator`: they run Relay."""
+        """Returns the notice for the sender; empty: none. `operator`: they run Relay."""
         return (self.cause if operator else "") or self.notice
 
 
@@ -62,17 +62,17 @@ class Reader:
         }
 
     async def read(self, attachment: Attachment) -> Read:
-        """What is in a file; one that cannot be used says so in `notice`, and to the model."""
-        with metrics.reading(attachment.kind) as told:
+        """Reads a file. If it can't be used, says so in `notice` and to the model."""
+        with metrics.count_file(attachment.kind) as told:
             try:
                 return await self._kinds[attachment.kind].read(attachment)
             except MediaRefused as error:
                 told("refused")
-                return refused(attachment, error)
+                return report_refusal(attachment, error)
 
 
-def refused(attachment: Attachment, error: MediaRefused) -> Read:
-    """A file that cannot be used. The model, too, is told no more than people who do not run Relay."""
+def report_refusal(attachment: Attachment, error: MediaRefused) -> Read:
+    """Returns the result for an unusable file. The model learns no more than people who don't run Relay."""
     what = f"{NAMES[attachment.kind]} {attachment.name}".strip()
     told = f"(a {what}, which could not be opened: {error.plain})"
     block = {"type": "text", "text": told, "untrusted": "file", "unread": True, "file": asdict(attachment)}

@@ -1,4 +1,4 @@
-"""How many bytes of files are held at once."""
+"""Limits the bytes of files held at once."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from contextlib import asynccontextmanager
 
 
 class Room:
-    """Lets in what there is room for. What is small has a sixth of it for itself, what is large the rest, so that
-    neither waits for the other; among the small, as among the large, who comes first is served first."""
+    """Admits files while there is room. Small ones have a sixth for themselves and large ones the rest, so that
+    neither waits for the other; each part serves in order of arrival."""
 
     def __init__(self, most: int) -> None:
-        """`most`: bytes. What is larger than the part for large ones gets in alone there."""
+        """`most`: bytes. A file larger than its part gets that part alone."""
         self._small, self._large = Part(most // 6), Part(most - most // 6)
         self._limit = most // 24
 
     @asynccontextmanager
-    async def taken(self, size: int) -> AsyncIterator[None]:
-        """Waits until there is room for so many bytes, and keeps it. 0: how many it will be is not known."""
+    async def reserve(self, size: int) -> AsyncIterator[None]:
+        """Waits for room for so many bytes, and holds it. 0: the size is unknown."""
         part = self._small if 0 < size <= self._limit else self._large
-        async with part.taken(size or part.most):
+        async with part.reserve(size or part.most):
             yield
 
 
@@ -34,7 +34,7 @@ class Part:
         self._left = asyncio.Event()
 
     @asynccontextmanager
-    async def taken(self, size: int) -> AsyncIterator[None]:
+    async def reserve(self, size: int) -> AsyncIterator[None]:
         """See `Room.taken`."""
         size = min(size, self.most)
         async with self._queue:

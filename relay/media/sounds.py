@@ -1,4 +1,4 @@
-"""Recordings: voice notes, audio files, video notes and the sound of videos, as what is said in them."""
+"""Recordings (voice notes, audio files, video notes, videos), as transcripts."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from relay.media.reading import NAMES, SPOKEN, Kind, Read
 from relay.media.speech.decoding import WORDLESS
 
 FILMS = ("video", "video_note", "document")
-"""What may show more than it says."""
+"""Files that may show more than they say."""
 REMEMBERED = 500_000
-"""Characters of what was heard lately, so that a turn which begins anew need not listen again."""
+"""Characters of recent transcripts in the cache, so that a restarted turn need not transcribe again."""
 
 
 class Sounds:
-    """Listens to recordings."""
+    """Transcribes recordings."""
 
     def __init__(self, files: Files, pictures: Kind, ears: SpeechToText | None, minutes: int) -> None:
-        """`pictures` read the still one of a video in which nobody speaks. `ears`: None where nothing is installed that
-        hears. `minutes`: how much of a recording they listen to."""
+        """`pictures` read the preview of a video without speech. `ears`: None if no engine is installed. `minutes`:
+        how much of a recording is transcribed."""
         self._files = files
         self._pictures = pictures
         self._ears = ears
@@ -57,12 +57,12 @@ class Sounds:
         return Read([block], heard.text, notice=notice)
 
     async def _heard(self, attachment: Attachment) -> Heard:
-        """What is said in a recording. Raises `MediaRefused`."""
+        """Returns a recording's transcript. Raises `MediaRefused`."""
         if self._ears is None:
             raise MediaRefused(DEAF, NOT_HEARD)
         if heard := self._remembered.get(attachment.unique_id):
             return heard
-        async with self._files.held(attachment) as recording:
+        async with self._files.open(attachment) as recording:
             heard = await self._ears.hear(recording)
         self._remembered.put(attachment.unique_id, heard)
         return heard

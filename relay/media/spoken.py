@@ -1,4 +1,5 @@
-"""A text as it is said: without marks, code, addresses, tables and pictures, and not too long. Pure; never raises."""
+"""Converts a text to speech-ready form: without markup, code, addresses, tables and emoji, and not too long. Pure;
+never raises."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from relay.clients.speech.language import language_of
 log = structlog.get_logger()
 
 MOST = 1_500
-"""Characters that are said: about a minute and a half."""
+"""Characters that are spoken: about a minute and a half."""
 _WRITTEN = 10
-"""So many times as much of a text is looked at, code and tables with it."""
+"""How many times as many characters are examined, including code and tables."""
 _PROSE = 4
-"""So many times as much of its words."""
+"""How many times as many characters of prose are examined."""
 _OPTIONS = (
     pyromark.Options.ENABLE_TABLES
     | pyromark.Options.ENABLE_STRIKETHROUGH
@@ -34,36 +35,36 @@ _IN_THE_TEXT = {
     "pt": ("O código está no texto.", "A tabela está no texto."),
     "nl": ("De code staat in de tekst.", "De tabel staat in de tekst."),
 }
-"""What is said in place of code, and of a table, by language."""
+"""What is said instead of code and of a table, by language."""
 _ENDS = frozenset({"Paragraph", "Heading", "Item", "BlockQuote", "CodeBlock", "Table", "HtmlBlock"})
-"""What ends with a pause."""
+"""Elements that end with a pause."""
 _ADDRESS = re.compile(
     r"(?:[\w+.-]{0,20}+://|www\.)\S*"
     r"|(?<![\w-])(?<![\w-]\.)[\w-]++(?:\.[\w-]++)++(?::\d++)?+/\S*"
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
     re.I,
 )
-"""Tried only where a name begins, and never taken back: a long word is read once."""
+"""Tried only at the start of a name and without backtracking, so a long word is read once."""
 _WORDS = re.compile(r"[\w .,:'’+-]{1,40}")
-"""Code that can be said like words."""
+"""Code that can be spoken like words."""
 _MARKS = re.compile(r"[*_`#~|<>\[\]{}\\^\u200b\u2060\ufeff]+")
 _SAID = "°№%"
-"""Signs that a voice can say."""
+"""Signs that a voice can speak."""
 _SILENT = ("So", "Sk", "Cs", "Co", "Cn", "Cc", "Cf")
-"""Categories of characters that it cannot: emoji and what makes them up."""
+"""Categories of characters that it can't: emoji and their parts."""
 _JOINERS = "\u200c\u200d"
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)]*+(?=\s)|[。！？।؟]++[\"'”’»」)]*+")
 _PAUSE = tuple(".!?…:;,。！？、।؟،")
 
 
-def spoken(markdown: str, most: int = MOST) -> str:
-    """A text in Markdown as it is said, in at most `most` characters, cut at a sentence; empty: nothing can be."""
+def to_speech(markdown: str, most: int = MOST) -> str:
+    """Returns Markdown as speech, at most `most` characters, cut at a sentence; empty if nothing can be spoken."""
     markdown = markdown[: _WRITTEN * most].encode("utf-8", "replace").decode()
     try:
         written = _written(markdown, _PROSE * most)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a panic of the Rust parser is no Exception
+    except BaseException as error:  # a panic of the Rust parser is not an Exception
         log.warning("said without its form", error=type(error).__name__)
         written = markdown
     lines = (_clean(line) for line in written[: _PROSE * most].split("\n") if line)
@@ -72,7 +73,7 @@ def spoken(markdown: str, most: int = MOST) -> str:
 
 
 def _written(markdown: str, most: int) -> str:
-    """What of a text is words, a line for each thing after which one pauses; about `most` characters at least."""
+    """Returns the words of a text, one line per pause; at least about `most` characters."""
     words: list[str] = []
     length = 0
     skipping = 0
@@ -104,7 +105,7 @@ def _written(markdown: str, most: int) -> str:
 
 
 def _prose(markdown: str) -> str:
-    """A text without its fenced code and its tables, roughly: the words that tell its language."""
+    """Removes fenced code and tables, approximately, to detect the language."""
     return re.sub(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|^[ \t]*\|[^\n]*", " ", markdown)
 
 
@@ -117,20 +118,20 @@ def _name(tag: Any) -> str:
 
 
 def _clean(line: str) -> str:
-    """A line without addresses, marks and pictures."""
+    """Removes addresses, markup and emoji from a line."""
     line = _MARKS.sub(" ", _ADDRESS.sub(" ", line))
     signs = [
         sign if sign in _SAID or sign in _JOINERS or unicodedata.category(sign) not in _SILENT else " " for sign in line
     ]
     line = re.sub(r"(?<!\w)[\u200c\u200d]+|[\u200c\u200d]+(?!\w)|[\ufe0e\ufe0f\u20e3]", "", "".join(signs))
     line = re.sub(r"\([,;:.\s]*+\)", " ", line)
-    # What is left may look like an address now that something between its parts is gone.
+    # What is left may look like an address now that something inside it is gone.
     line = _ADDRESS.sub(" ", line)
     return re.sub(r"\s+([,.;:!?])", r"\1", " ".join(line.split()))
 
 
 def _cut(text: str, most: int) -> str:
-    """The sentences that fit; of a first one that does not, its words."""
+    """Returns the sentences that fit; if the first doesn't, its words."""
     if len(text) <= most:
         return text
     head = text[: most + 1]

@@ -8,7 +8,7 @@ import structlog
 
 from relay.core.errors import ChatGone, MessengerError, MessengerRefused, MessengerThrottled
 from relay.core.ports import MediaStore, Messenger
-from relay.media.files import still_of
+from relay.media.files import preview_id
 from relay.memory.calls.turn import IDLE_HOURS
 from relay.memory.rows.upkeep.erasure import ErasureStep, Retraction
 from relay.memory.store import Store
@@ -28,7 +28,7 @@ async def remove_files(store: Store, keeper: MediaStore) -> None:
     """Removes the kept copies of files of what was erased; what cannot be removed now is tried again later."""
     gone = await store.files_gone()
     while gone:
-        copies = [*gone, *(still_of(unique_id) for unique_id in gone)]
+        copies = [*gone, *(preview_id(unique_id) for unique_id in gone)]
         if not await keeper.remove(copies):
             return
         gone = await store.files_gone(gone)

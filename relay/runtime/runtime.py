@@ -140,7 +140,7 @@ async def open_runtime(settings: Settings, wait: bool = False, model: Model | No
     from relay.clients.embedded.instance import Instance
 
     budget = load_budget(settings)
-    redact.also(patterns.load(settings.redact))
+    redact.use_patterns(patterns.load(settings.redact))
     instance = Instance(settings.data_dir)
     try:
         async with open_storage(settings) as storage:

@@ -253,6 +253,6 @@ async def test_a_file_that_was_sent_off_the_record_is_not_kept(tmp_path: Path) -
     messenger.fetch = lambda file_id, most: asyncio.sleep(0, b"content")  # type: ignore[assignment,method-assign]
     files = Files(messenger, 1000, keeper)
     for unique_id, kept in (("AgADone", True), ("AgADtwo", False)):
-        async with files.held(Attachment("photo", "f", unique_id, kept=kept)) as content:
+        async with files.open(Attachment("photo", "f", unique_id, kept=kept)) as content:
             assert content == b"content"
         assert (await keeper.get(unique_id) is not None) == kept

@@ -41,9 +41,9 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def _own_pattern(tmp_path: Path) -> Iterator[None]:
     (tmp_path / "redact.txt").write_text("K-\\d+\n")
-    redact.also(patterns.load(tmp_path / "redact.txt"))
+    redact.use_patterns(patterns.load(tmp_path / "redact.txt"))
     yield
-    redact.also(())
+    redact.use_patterns(())
 
 
 def test_all_that_writes_events_is_known() -> None:

@@ -15,7 +15,7 @@ from relay.clients.kept_files import KeptFiles
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, ModelRequest
 from relay.media.files import Files
-from relay.media.reading import Read, Reader, refused
+from relay.media.reading import Read, Reader, report_refusal
 from relay.memory.erasure import remove_files
 from relay.memory.store import Store
 from tests.integration.conftest import Server, Sql
@@ -38,11 +38,11 @@ class Opening:
     async def read(self, attachment: Attachment) -> Read:
         """See `reading.Kind.read`."""
         assert self.files is not None
-        async with self.files.held(attachment) as content:
+        async with self.files.open(attachment) as content:
             self.holds.set()
             await self.open.wait()
             if content == b"broken":
-                return refused(attachment, MediaRefused("It is damaged."))
+                return report_refusal(attachment, MediaRefused("It is damaged."))
             text = {"type": "text", "text": content.decode(), "file": asdict(attachment)}
             return Read([text], content.decode())
 

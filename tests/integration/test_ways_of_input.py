@@ -12,7 +12,7 @@ from relay.archive.export import pages
 from relay.archive.readable import Readable
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, ModelRequest, Space
-from relay.media.reading import Read, Reader, refused
+from relay.media.reading import Read, Reader, report_refusal
 from tests.integration.conftest import Server
 from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside
@@ -46,7 +46,7 @@ class Documents:
 
     async def read(self, attachment: Attachment) -> Read:
         if attachment.name.startswith("broken"):
-            return refused(attachment, MediaRefused("It is damaged."))
+            return report_refusal(attachment, MediaRefused("It is damaged."))
         text = {"type": "text", "text": FACT, "untrusted": "document", "file": asdict(attachment)}
         return Read([text], f"(file {attachment.name})\n{FACT}")
 

@@ -17,7 +17,7 @@ from relay.clients.anthropic.stream import Streamed
 from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
 from relay.core.limits import MERGED_FACT_LENGTH, SUMMARY_TOKENS, WRITTEN_TITLE_LENGTH
 from relay.core.models import Step
-from relay.core.prompt_markup import estimate_tokens, fits
+from relay.core.prompt_markup import cut_to_tokens, estimate_tokens
 from relay.memory.calls.base import storable
 from relay.memory.intents import process_intents
 from relay.memory.review.findings import KINDS, TOOL, InvalidAnswer, findings_in
@@ -160,7 +160,7 @@ def test_a_title(step: Step) -> None:
 @given(steps(st.one_of(ODD_TEXT, replies, markdowns)))
 def test_a_summary(step: Step) -> None:
     try:
-        text = fits(read_summary(step), SUMMARY_TOKENS)
+        text = cut_to_tokens(read_summary(step), SUMMARY_TOKENS)
     except (EmptyAnswer, ModelRefused, ContextTooLong):
         return
     assert text.strip()

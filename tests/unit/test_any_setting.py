@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.core.errors import SettingsError
-from relay.core.settings import Settings, load, tolerant
+from relay.core.settings import Settings, load, load_with_errors
 from relay.surfaces.cli.doctor import settings as checks
 from relay.surfaces.cli.setup import env_file
 from tests.strategies import ODD_TEXT, damaged, examples
@@ -80,7 +80,7 @@ def assert_told(names: set[str]) -> None:
         assert sentence.split(" ")[0] in names
         assert sentence.endswith(".")
         assert sentence.isprintable()
-    settings, wrong = tolerant()
+    settings, wrong = load_with_errors()
     assert_usable(settings)
     assert wrong.keys() <= names
 
@@ -108,7 +108,7 @@ def test_any_environment_is_read_or_one_setting_is_named(environment: dict[str, 
 def test_any_file_is_read_or_one_setting_is_named(content: bytes) -> None:
     Path(".env").write_bytes(content)
     assert_told({*NAMES, ".env"})
-    assert all(found.said for found in checks.file(tolerant()[0]))
+    assert all(found.said for found in checks.file(load_with_errors()[0]))
 
 
 @examples(100)

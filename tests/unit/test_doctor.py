@@ -19,7 +19,7 @@ import pytest
 from relay.clients.embedded.instance import Instance, in_use
 from relay.clients.speech import installed
 from relay.core.errors import TokenRefused
-from relay.core.settings import Settings, tolerant
+from relay.core.settings import Settings, load_with_errors
 from relay.memory.rows.operations import WorkState
 from relay.surfaces.chat.people.bot_rights import decode
 from relay.surfaces.cli.doctor import backups, doctor, machine, network, speech, storage, telegram
@@ -49,7 +49,7 @@ def env(text: str, mode: int = 0o600) -> None:
 
 def said_of_settings() -> dict[str, tuple[str, str]]:
     """What is said of settings and their file: state and fix."""
-    given, wrong = tolerant()
+    given, wrong = load_with_errors()
     found = [*configuration.settings(given, wrong), *configuration.file(given)]
     return {one.said: (one.state, one.fix) for one in found}
 
@@ -64,7 +64,7 @@ def working(admins: int = 0, users: int = 0, incidents: tuple[str, ...] = ()) ->
 
 def test_all_wrong_settings_are_told_at_once_and_the_others_are_kept() -> None:
     env(f"TELEGRAM_BOT_TOKEN={TOKEN}\nRELAY_ADMINS=@ada\nRELAY_MAX_TOKENS=many\nDATABASE_URL=mysql://u:hunter22@h/d\n")
-    given, wrong = tolerant()
+    given, wrong = load_with_errors()
     assert list(wrong) == ["RELAY_ADMINS", "RELAY_MAX_TOKENS", "DATABASE_URL"]
     assert (given.telegram_bot_token, given.admins, given.database_url) == (TOKEN, frozenset(), "")
     told = said_of_settings()
@@ -75,12 +75,12 @@ def test_all_wrong_settings_are_told_at_once_and_the_others_are_kept() -> None:
 
 def test_a_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     Path(".env").write_bytes(b"RELAY_ADMINS=\xff\xfe1\n")
-    given, wrong = tolerant()
+    given, wrong = load_with_errors()
     assert list(wrong) == [".env"]
     ((said, (state, _)), *_) = said_of_settings().items()
     assert ("it is not UTF-8 text" in said, state) == (True, "failed")
     monkeypatch.setenv("RELAY_MAX_TOKENS", "many")
-    assert list(tolerant()[1]) == [".env", "RELAY_MAX_TOKENS"]
+    assert list(load_with_errors()[1]) == [".env", "RELAY_MAX_TOKENS"]
     assert given.max_tokens == 8192
 
 
@@ -141,22 +141,25 @@ def test_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_what_a_start_would_refuse_is_wrong_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_PRICES", "nowhere.json")
-    assert "nowhere.json cannot be read" in doctor.with_files(*tolerant())["RELAY_PRICES"]
+    assert "nowhere.json cannot be read" in doctor.with_files(*load_with_errors())["RELAY_PRICES"]
     monkeypatch.delenv("RELAY_PRICES")
-    assert doctor.with_files(*tolerant()) == {}
+    assert doctor.with_files(*load_with_errors()) == {}
     monkeypatch.setenv("RELAY_DAILY_BUDGET_USD", "5")
     monkeypatch.setenv("RELAY_SMALL_MODEL", "llama9")
-    assert "RELAY_SMALL_MODEL is llama9, whose price is not known" in doctor.with_files(*tolerant())["RELAY_PRICES"]
+    assert (
+        "RELAY_SMALL_MODEL is llama9, whose price is not known"
+        in doctor.with_files(*load_with_errors())["RELAY_PRICES"]
+    )
 
 
 def test_who_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = tolerant()[0]
+    given = load_with_errors()[0]
     nobody = configuration.people(given, working())
     assert (nobody.state, "open the link" in nobody.fix) == ("warning", True)
     assert configuration.people(given, None).state == "skipped"
     assert configuration.people(given, working(admins=1, users=2)).said == "1 admin, 2 other people"
     monkeypatch.setenv("RELAY_ADMINS", "1,2")
-    assert configuration.people(tolerant()[0], None).said == "2 admins, 0 other people"
+    assert configuration.people(load_with_errors()[0], None).said == "2 admins, 0 other people"
 
 
 # The machine
@@ -174,12 +177,12 @@ def test_who_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_disk(monkeypatch: pytest.MonkeyPatch, total: float, free: float, state: str) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(total, total - free, free))
-    found = machine.disk(tolerant()[0])
+    found = machine.disk(load_with_errors()[0])
     assert (found.state, bool(found.fix)) == (state, state != "ok")
 
 
 def test_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    given = tolerant()[0]
+    given = load_with_errors()[0]
     assert machine.data_directory(given).state == "skipped"
     assert not given.data_dir.exists()
     given.data_dir.mkdir(mode=0o700)
@@ -194,7 +197,7 @@ def test_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert (found.state, "read-only disk" in found.said, "Run Relay as" in found.fix) == ("failed", True, False)
     monkeypatch.setenv("RELAY_DATA_DIR", str(tmp_path / "file"))
     (tmp_path / "file").touch()
-    assert machine.data_directory(tolerant()[0]).said.endswith("is no directory")
+    assert machine.data_directory(load_with_errors()[0]).said.endswith("is no directory")
 
 
 def test_an_unsupported_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +207,7 @@ def test_an_unsupported_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_backups(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    given, long_ago = tolerant()[0], (datetime.now(UTC) - timedelta(days=9)).isoformat()
+    given, long_ago = load_with_errors()[0], (datetime.now(UTC) - timedelta(days=9)).isoformat()
     assert backups.backup(given, "").state == "skipped"
     assert backups.backup(given, datetime.now(UTC).isoformat()).state == "skipped"
     assert backups.backup(given, long_ago).state == "warning"
@@ -216,18 +219,18 @@ def test_backups(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "5 days ago" in backups.backup(given, long_ago).said
     for place in (file, file / "below"):
         monkeypatch.setenv("RELAY_BACKUP_DIR", str(place))
-        found = backups.backup(tolerant()[0], long_ago)
+        found = backups.backup(load_with_errors()[0], long_ago)
         assert (found.state, "is no directory" in found.said) == ("failed", True)
-        assert str(machine.short(file)) not in machine.disk(tolerant()[0]).said
+        assert str(machine.short(file)) not in machine.disk(load_with_errors()[0]).said
     monkeypatch.setenv("RELAY_BACKUP_DAYS", "0")
-    assert backups.backup(tolerant()[0], long_ago).state == "skipped"
+    assert backups.backup(load_with_errors()[0], long_ago).state == "skipped"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc")
 def test_a_place_where_no_file_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_DATA_DIR", "/proc/x")
     monkeypatch.setenv("RELAY_BACKUP_DIR", "/proc/x")
-    given = tolerant()[0]
+    given = load_with_errors()[0]
     found = [machine.data_directory(given), backups.backup(given, ""), machine.disk(given)]
     assert [one.state for one in found] == ["failed", "failed", "skipped"]
 
@@ -249,7 +252,7 @@ async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RELAY_WEB_PORT", str(taken.getsockname()[1]))
         monkeypatch.setattr(network, "ASK_SECONDS", 0.2)
         for here in (False, True):
-            found = await network.ports(tolerant()[0], here)
+            found = await network.ports(load_with_errors()[0], here)
             assert (found.state, "used by another program" in found.said) == ("failed", True)
             assert "RELAY_WEB_PORT" in found.fix
         with monkeypatch.context() as unset:
@@ -257,16 +260,16 @@ async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
             unset.delenv("RELAY_WEB_PORT")
             unset.setattr(network, "_status", silent)
             for here in (False, True):
-                found = await network.ports(tolerant()[0], here)
+                found = await network.ports(load_with_errors()[0], here)
                 assert (found.state, "without its health page" in found.said) == ("warning", True), "a start does too"
             unset.setenv("RELAY_WEBHOOK_URL", "https://me.example")
-            found = await network.ports(tolerant()[0], False)
+            found = await network.ports(load_with_errors()[0], False)
             assert (found.state, "RELAY_WEBHOOK_PORT" in found.fix) == ("failed", True)
-    assert (await network.ports(tolerant()[0], False)).state == "ok"
+    assert (await network.ports(load_with_errors()[0], False)).state == "ok"
     monkeypatch.setenv("RELAY_WEB_HOST", "203.0.113.7")
-    assert "RELAY_WEB_HOST" in (await network.ports(tolerant()[0], False)).fix
+    assert "RELAY_WEB_HOST" in (await network.ports(load_with_errors()[0], False)).fix
     monkeypatch.setenv("RELAY_WEB", "off")
-    assert (await network.ports(tolerant()[0], False)).state == "skipped"
+    assert (await network.ports(load_with_errors()[0], False)).state == "skipped"
 
 
 @pytest.mark.parametrize(("ahead", "said"), [(0, "right"), (600, "s behind"), (-600, "s ahead")])
@@ -274,10 +277,10 @@ async def test_the_clock_is_compared_with_telegrams(monkeypatch: pytest.MonkeyPa
     async with TelegramStandIn() as tg:
         monkeypatch.setenv("TELEGRAM_API_URL", tg.url)
         tg.clock_ahead = ahead
-        found = await network.clock(tolerant()[0])
+        found = await network.clock(load_with_errors()[0])
         assert (found.state, said in found.said) == ("warning" if ahead else "ok", True)
         tg.stopped = True
-        assert (await network.clock(tolerant()[0])).state == "skipped"
+        assert (await network.clock(load_with_errors()[0])).state == "skipped"
 
 
 def test_a_relay_that_runs_is_seen_and_a_dead_one_is_not(tmp_path: Path) -> None:
@@ -312,7 +315,7 @@ def test_what_hears_voice_notes(
     monkeypatch.setattr(installed, "find_spec", lambda name: name if name in there else None)
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    found = speech.hearing(tolerant()[0])
+    found = speech.hearing(load_with_errors()[0])
     assert (found.state, said in found.said) == (state, True), found
     assert bool(found.fix) == (state == "warning")
 
@@ -341,7 +344,7 @@ def test_how_messages_come(
 ) -> None:
     monkeypatch.setenv("RELAY_WEBHOOK_URL", webhook)
     given = decode(telegram.WebhookInfo, info) or telegram.WebhookInfo()
-    found = telegram.messages(tolerant()[0], given, here)
+    found = telegram.messages(load_with_errors()[0], given, here)
     assert (found.state, said in found.said) == (state, True), found
     assert "secretpath" not in str(found)
     assert bool(found.fix) == (state in ("failed", "warning"))
@@ -363,7 +366,7 @@ def test_a_page_keeps_to_its_width_and_tells_no_secret(monkeypatch: pytest.Monke
         Finding("database", "failed", f"{'word ' * 40}hunt er22 {TOKEN}", "Do that. " * 20),
         Finding("x", "ok", "y"),
     ]
-    given = tolerant()[0]
+    given = load_with_errors()[0]
     page = doctor.as_page(found, given)
     assert max(map(len, page.splitlines())) <= 80
     assert page.splitlines()[-1] == "1 failed."

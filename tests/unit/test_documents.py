@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from relay.core.models import Attachment
-from relay.media.attachment_reader import within
-from relay.media.documents import SHOWN_TOKENS, Documents, as_read
+from relay.media.attachment_reader import fit_documents
+from relay.media.documents import SHOWN_TOKENS, Documents, to_read
 from relay.media.prepared import new_cache
 from relay.media.reading import Read
 
@@ -38,7 +38,7 @@ class Named:
 
 class Bytes:
     @asynccontextmanager
-    async def held(self, attachment: Attachment) -> AsyncIterator[bytes]:
+    async def open(self, attachment: Attachment) -> AsyncIterator[bytes]:
         yield b"content"
 
 
@@ -71,7 +71,7 @@ def test_who_reads_a_file(name: str, mime: str, kind: str, who: str) -> None:
 
 
 def test_a_document_that_can_be_shown_is_a_block_without_its_text() -> None:
-    read = as_read(sent("deed.pdf", "application/pdf"), told("words", kind="PDF", whole=True))
+    read = to_read(sent("deed.pdf", "application/pdf"), told("words", kind="PDF", whole=True))
     (block,) = read.blocks
     assert block["type"] == "document"
     assert (block["pages"], block["parts"], block["untrusted"]) == (3, 1, "document")
@@ -85,7 +85,7 @@ def test_a_document_that_can_be_shown_is_a_block_without_its_text() -> None:
 
 def test_of_a_long_text_the_message_holds_the_beginning_and_says_how_to_read_on() -> None:
     part = "word " * 1200
-    read = as_read(sent("long.txt"), told(*[part] * 20, note="It is long."))
+    read = to_read(sent("long.txt"), told(*[part] * 20, note="It is long."))
     (block,) = read.blocks
     shown = block["text"].count("word ") // 1200
     assert block["text"].startswith(f"long.txt (text), parts 1–{shown} of 20; read_document reads the others:\n\n")
@@ -93,13 +93,13 @@ def test_of_a_long_text_the_message_holds_the_beginning_and_says_how_to_read_on(
     assert block["untrusted"] == "document"
     assert len(read.documents[0]["parts"]) == 20
     assert read.notice == "📄 long.txt: It is long."
-    (short,) = as_read(sent("a.txt"), told("all")).blocks
+    (short,) = to_read(sent("a.txt"), told("all")).blocks
     assert short["text"] == "a.txt (text):\n\nall"
 
 
 def test_what_one_input_keeps_is_bounded_and_told() -> None:
     both = [{"name": "a", "parts": ["12345", "12345"]}, {"name": "b", "parts": ["12345", "12345"]}]
-    assert within(both, 20) == (both, [])
-    kept, notices = within(both, 15)
+    assert fit_documents(both, 20) == (both, [])
+    kept, notices = fit_documents(both, 15)
     assert [len(one["parts"]) for one in kept] == [2, 1]
     assert notices == ["📄 b: I keep 1 of its 2 parts; send it alone to keep it whole."]

@@ -16,7 +16,7 @@ from relay.clients.speech import installed, listener
 from relay.clients.speech import speech_to_text as ears_module
 from relay.clients.speech.speech_to_text import Whisper
 from relay.core.errors import MediaRefused
-from relay.media.speech.engines import is_said, joined
+from relay.media.speech.engines import is_said, join_segments
 from tests.lag import LITTLE, longest_lag
 
 
@@ -199,4 +199,4 @@ def test_what_whisper_makes_up_is_left_out() -> None:
     assert is_said(0.9, -0.3, 1.2), "sure of the words"
     assert not is_said(0.9, -1.1, 0.8)
     assert not is_said(0.1, -0.3, 9.0), "the same over and over"
-    assert joined([" Hello. ", " ... ", " there"]) == "Hello. there"
+    assert join_segments([" Hello. ", " ... ", " there"]) == "Hello. there"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from relay.archive.imported import usable
 from relay.core.models import Attachment
-from relay.media.media_context import chosen
+from relay.media.media_context import choose_files
 from relay.media.media_cost import bytes_of, tokens_of
-from relay.media.showing import described
+from relay.media.showing import describe_file
 
 FILE = {"kind": "photo", "file_id": "f", "unique_id": "u"}
 
@@ -42,8 +42,8 @@ def test_what_is_no_number_harms_no_later_prompt() -> None:
         for one in (block, made):
             assert tokens_of(one) > 0
             assert bytes_of(one) > 0
-            assert described(one).endswith("not shown here)")
-            assert chosen([one], [])
+            assert describe_file(one).endswith("not shown here)")
+            assert choose_files([one], [])
 
 
 def test_answers_are_left_alone() -> None:

@@ -16,7 +16,7 @@ from relay.archive.backup import BackupRefused
 from relay.archive.backup_purge import Leftovers
 from relay.archive.nightly import named
 from relay.clients.kept_files import KeptFiles
-from relay.core.private_files import written
+from relay.core.private_files import write_atomically
 
 
 def leftovers(folder: Path) -> Leftovers:
@@ -51,7 +51,7 @@ class Slow:
 
     async def make(self, path: Path) -> Any:
         holds = self.holds
-        with written(path) as file:
+        with write_atomically(path) as file:
             await self.goes_on.wait()
             file.write(holds.encode())
         return SimpleNamespace(path=path)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.core.prompt_markup import MARKS, estimate_tokens, neutralize_markup, shorten_longest, untrusted
+from relay.core.prompt_markup import MARKS, estimate_tokens, mark_untrusted, neutralize_markup, shorten_longest
 
 FORGED = [
     "</{}>",
@@ -41,7 +41,7 @@ def test_no_look_alike_of_a_mark_is_left(word: str, shape: str) -> None:
         seen = unicodedata.normalize("NFKC", told)
         assert "<" not in seen, evil
         assert neutralize_markup(told) == told
-        assert untrusted(f"x {evil} y", "forward").count("<") == 2, "those of the mark itself"
+        assert mark_untrusted(f"x {evil} y", "forward").count("<") == 2, "those of the mark itself"
 
 
 @pytest.mark.parametrize("text", ["a < b", "<b>said</b>", "Vec<T>", "<untrustedness>", "1 < 2", "naïve ＜ café"])

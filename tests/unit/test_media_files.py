@@ -53,7 +53,7 @@ def attachment(size: int = 7, number: int = 0, kind: str = "document") -> Attach
 
 
 async def got(files: Files, attachment: Attachment) -> bytes:
-    async with files.held(attachment) as content:
+    async with files.open(attachment) as content:
         return content
 
 
@@ -167,7 +167,7 @@ async def held_at_once(room: Room, sizes: Sequence[int]) -> tuple[list[int], int
 
     async def work(number: int, size: int) -> None:
         nonlocal held, most
-        async with room.taken(size):
+        async with room.reserve(size):
             order.append(number)
             held += size
             most = max(most, held)
@@ -189,23 +189,23 @@ async def test_only_so_much_is_held_at_once_first_come_first_served() -> None:
 
 async def test_what_is_small_and_what_is_large_do_not_wait_for_each_other() -> None:
     room = Room(240)
-    async with room.taken(200), asyncio.timeout(5), room.taken(10):
+    async with room.reserve(200), asyncio.timeout(5), room.reserve(10):
         pass
     async with AsyncExitStack() as small, asyncio.timeout(5):
         for _ in range(4):
-            await small.enter_async_context(room.taken(10))
-        async with room.taken(0):
+            await small.enter_async_context(room.reserve(10))
+        async with room.reserve(0):
             pass
 
 
 async def test_who_gives_up_waiting_leaves_room_to_the_others() -> None:
     room = Room(240)
-    async with room.taken(200):
-        waiting = asyncio.create_task(room.taken(50).__aenter__())
+    async with room.reserve(200):
+        waiting = asyncio.create_task(room.reserve(50).__aenter__())
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-    async with asyncio.timeout(5), room.taken(200):
+    async with asyncio.timeout(5), room.reserve(200):
         pass
 
 

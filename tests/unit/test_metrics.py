@@ -50,7 +50,7 @@ def test_one_without_labels_is_there_from_the_start() -> None:
 )
 def test_a_turn_counts_by_how_it_ended(error: BaseException | None, outcome: str) -> None:
     def end() -> None:
-        with metrics.turn("message"):
+        with metrics.count_turn("message"):
             if error is not None:
                 raise error
 
@@ -66,7 +66,7 @@ def test_a_turn_counts_by_how_it_ended(error: BaseException | None, outcome: str
 
 
 async def test_a_stage_is_timed_also_when_it_fails() -> None:
-    @metrics.timed("model")
+    @metrics.time_stage("model")
     async def work(fails: bool) -> str:
         if fails:
             raise TurnLost
@@ -79,7 +79,7 @@ async def test_a_stage_is_timed_also_when_it_fails() -> None:
 
 
 def test_the_first_token_counts_once() -> None:
-    ended = metrics.first("model_first_token")
+    ended = metrics.start_stage("model_first_token")
     ended()
     ended()
     assert value("relay_turn_stage_seconds_count", stage="model_first_token") == 1

@@ -15,7 +15,7 @@ from relay.clients.processes.file_extractor import FileExtractor
 from relay.core.errors import MediaRefused
 from relay.media.extraction import image_tokens
 from relay.media.extraction.failure import Unusable
-from relay.media.extraction.picture import EDGE, MOST_BYTES, fitting, work
+from relay.media.extraction.picture import EDGE, MOST_BYTES, fit_size, work
 from relay.media.media_cost import tokens_of
 from tests.pictures import (
     CAMERA,
@@ -104,12 +104,12 @@ def test_it_stands_upright(orientation: int, corner: tuple[int, int]) -> None:
     [((1092, 1092), (1092, 1092)), ((800, 600), (800, 600)), ((1, 5000), (1, 1568)), ((1568, 784), (1568, 784))],
 )
 def test_only_what_is_too_large_shrinks(size: tuple[int, int], fits: tuple[int, int]) -> None:
-    assert fitting(*size) == fits
+    assert fit_size(*size) == fits
 
 
 @given(st.integers(1, 40_000), st.integers(1, 40_000))
 def test_every_size_fits_and_costs_what_is_counted(width: int, height: int) -> None:
-    small = fitting(width, height)
+    small = fit_size(width, height)
     assert max(small) <= EDGE
     assert min(small) >= 1
     assert tokens_of({"type": "image", "file": {}, "width": small[0], "height": small[1]}) <= image_tokens.MOST

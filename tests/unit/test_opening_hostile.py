@@ -11,7 +11,7 @@ import pytest
 from relay.clients.processes.file_extractor import LEAST, FileExtractor
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment
-from relay.media.documents import is_named
+from relay.media.documents import is_kind
 from relay.media.extraction import file_kinds, file_types
 from relay.media.extraction.document import work
 from relay.media.extraction.failure import Unusable
@@ -116,19 +116,19 @@ def test_a_document_type_that_is_only_named_declares_nothing() -> None:
 @pytest.mark.parametrize("second", [0xE3, 0xF1, 0xF2, 0xF3, 0xF9, 0xFA, 0xFB])
 def test_sound_without_a_header_is_a_recording(second: int) -> None:
     frames = bytes([0xFF, second, 0x90, 0x64, 0x00, 0x1F]) + bytes(range(1, 256)) * 8
-    assert file_types.sort_of(frames) == file_types.RECORDING
+    assert file_types.detect_type(frames) == file_types.RECORDING
 
 
 def test_texts_that_begin_like_sound_are_texts() -> None:
     for text in ("яблоко от яблони недалеко падает".encode("cp1251"), "words".encode("utf-16"), b"\xff"):
-        assert file_types.sort_of(text) == file_types.PLAIN
+        assert file_types.detect_type(text) == file_types.PLAIN
 
 
 def test_a_picture_in_boxes_is_one_everywhere() -> None:
     for brand in (*file_kinds.HEIC_BRANDS, *file_kinds.AVIF_BRANDS):
-        assert file_types.sort_of(b"\0\0\0\x18ftyp" + brand) == file_types.PICTURE
-    assert file_types.sort_of(b"\0\0\0\x18ftypisom") == file_types.RECORDING
-    assert is_named(Attachment("document", "id", "unique", name="a.HEIF"), "image/", file_kinds.PICTURES)
+        assert file_types.detect_type(b"\0\0\0\x18ftyp" + brand) == file_types.PICTURE
+    assert file_types.detect_type(b"\0\0\0\x18ftypisom") == file_types.RECORDING
+    assert is_kind(Attachment("document", "id", "unique", name="a.HEIF"), "image/", file_kinds.PICTURES)
 
 
 LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="limits are tested where they all are")

@@ -10,13 +10,13 @@ import pytest
 
 from relay.core.errors import SettingsError
 from relay.core.redaction import redact
-from relay.core.redaction.patterns import MARK, Own, load, taken_out
+from relay.core.redaction.patterns import MARK, OwnPattern, load, remove_matches
 
 
 @pytest.fixture
 def also() -> Iterator[None]:
     yield
-    redact.also(())
+    redact.use_patterns(())
 
 
 def written(folder: Path, text: str) -> Path:
@@ -27,14 +27,14 @@ def written(folder: Path, text: str) -> Path:
 
 def test_what_the_lines_match_goes_and_the_rest_stays(tmp_path: Path, also: None) -> None:
     path = written(tmp_path, "# customers\nK-\\d{3}\n\n(?i)project\\s+falcon\n")
-    redact.also(load(path))
+    redact.use_patterns(load(path))
     assert (
         redact.redact("K-123 asks about Project  Falcon, K-12 does not") == f"{MARK} asks about {MARK}, K-12 does not"
     )
     value = {"text": "K-123", "caption": "4111 1111 1111 1111", "from": {"first_name": "Ada"}}
-    assert redact.redacted(value) == {"text": MARK, "caption": MARK, "from": {"first_name": "Ada"}}
-    redact.also(())
-    assert redact.redacted(value) == value | {"caption": MARK}
+    assert redact.redact_value(value) == {"text": MARK, "caption": MARK, "from": {"first_name": "Ada"}}
+    redact.use_patterns(())
+    assert redact.redact_value(value) == value | {"caption": MARK}
 
 
 def test_without_a_file_there_are_none() -> None:
@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_would_take_for_ever_leaves_nothing_of_the_text_and_is_soon_done(tmp_path: Path) -> None:
-    patterns: tuple[Own, ...] = load(written(tmp_path, "(\\w+\\s?)+[!?]$\nfine"))
+    patterns: tuple[OwnPattern, ...] = load(written(tmp_path, "(\\w+\\s?)+[!?]$\nfine"))
     began = time.monotonic()
-    assert taken_out("ab" * 2000 + "!!x", patterns) == MARK
+    assert remove_matches("ab" * 2000 + "!!x", patterns) == MARK
     assert time.monotonic() - began < 10

@@ -18,7 +18,14 @@ from relay.conversation.history import Prompt, with_steps
 from relay.conversation.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, build_prompt
 from relay.core.limits import SOUL_TOKENS, SUMMARY_TOKENS
 from relay.core.models import Incoming, ReplyTo, Space
-from relay.core.prompt_markup import CACHE, estimate_tokens, fits, neutralize_markup, plain_name, untrusted
+from relay.core.prompt_markup import (
+    CACHE,
+    clean_name,
+    cut_to_tokens,
+    estimate_tokens,
+    mark_untrusted,
+    neutralize_markup,
+)
 from relay.memory.calls.base import decode_row
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Context
@@ -531,7 +538,7 @@ def test_no_room_for_recent_messages() -> None:
 
 @given(text=st.text(max_size=60), tokens=st.integers(1, 12))
 def test_a_text_that_was_cut_fits_and_says_so(text: str, tokens: int) -> None:
-    cut = fits(text, tokens)
+    cut = cut_to_tokens(text, tokens)
     assert cut == text or (cut.endswith(" […]") and estimate_tokens(cut.removesuffix(" […]")) <= tokens)
     cut.encode("utf-8", "surrogatepass")
 
@@ -599,13 +606,13 @@ def test_a_forward_stays_delimited_in_the_history() -> None:
     ],
 )  # fmt: skip
 def test_names_are_plain(name: str, shown: str) -> None:
-    assert plain_name(name) == shown
+    assert clean_name(name) == shown
 
 
 @given(st.text(max_size=80))
 def test_a_name_is_never_more_than_a_name(name: str) -> None:
-    assert not re.search(r"[\[\](){}<>:\"`\n\r]", plain_name(name))
-    assert 0 < len(plain_name(name)) <= 40
+    assert not re.search(r"[\[\](){}<>:\"`\n\r]", clean_name(name))
+    assert 0 < len(clean_name(name)) <= 40
 
 
 @given(st.text(st.sampled_from("<>/ \n\tuntrsedTDcoxy\u200b"), max_size=60))
@@ -722,7 +729,7 @@ def test_passages_have_the_id_that_opens_them_unless_they_are_lent() -> None:
 
 
 def test_delimiting_keeps_the_text() -> None:
-    assert untrusted("a & <b>", "web", "") == '<untrusted kind="web">\na & <b>\n</untrusted>'
+    assert mark_untrusted("a & <b>", "web", "") == '<untrusted kind="web">\na & <b>\n</untrusted>'
 
 
 # Speakers in a group

@@ -9,7 +9,7 @@ from array import array
 
 import pytest
 
-from relay.media.speech.decoding import RATE, decoded
+from relay.media.speech.decoding import RATE, decode
 
 pytestmark = pytest.mark.heavy
 pytest.importorskip("av", reason="needs the speech engines")
@@ -29,7 +29,7 @@ def tone(seconds: float) -> bytes:
 
 @pytest.mark.parametrize(("seconds", "cut"), [(59.9, False), (60, False), (60.1, True), (180, True)])
 def test_of_a_recording_the_first_minute_is_taken_and_only_one_that_has_more_is_cut(seconds: float, cut: bool) -> None:
-    found = decoded(tone(seconds), 1)
+    found = decode(tone(seconds), 1)
     assert found.cut is cut
     assert len(found.samples) == round(min(seconds, 60) * RATE)
     assert found.seconds == round(seconds)

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from relay.core.errors import SettingsError
-from relay.core.settings import Settings, load, require, tolerant
+from relay.core.settings import Settings, load, load_with_errors, require
 from relay.surfaces.cli.move import target_settings
 
 NAMES = [str(field.alias) for field in Settings.model_fields.values()]
@@ -155,7 +155,7 @@ def test_of_a_connection_string_with_a_password_that_is_not_escaped_nothing_is_t
     monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", url)
-    given, wrong = tolerant()
+    given, wrong = load_with_errors()
     assert given.database_url == ""
     assert given.secrets == [given.webhook_token]
     with pytest.raises(SettingsError, match="DATABASE_URL must be a connection string") as raised:

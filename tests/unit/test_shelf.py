@@ -19,10 +19,10 @@ from relay.core.errors import MediaRefused
 from relay.core.models import Attachment
 from relay.media.documents import Documents
 from relay.media.files import HELD, Files
-from relay.media.media_context import IMAGE_TOKENS, IMAGES, PAGES, MediaContext, chosen
+from relay.media.media_context import IMAGE_TOKENS, IMAGES, PAGES, MediaContext, choose_files
 from relay.media.media_cost import DOCUMENT_BYTES, first_kept, tokens_of
-from relay.media.pictures import Pictures, in_words, moves
-from relay.media.prepared import PDF, PIECE, Prepared, in_base64, new_cache
+from relay.media.pictures import Pictures, describe_picture, moves
+from relay.media.prepared import PDF, PIECE, Prepared, encode_base64, new_cache
 
 Row = dict[str, Any]
 
@@ -53,7 +53,7 @@ class Telegram:
         self.asked: list[str] = []
 
     @asynccontextmanager
-    async def held(self, attachment: Attachment) -> AsyncIterator[bytes]:
+    async def open(self, attachment: Attachment) -> AsyncIterator[bytes]:
         self.asked.append(attachment.unique_id)
         if attachment.unique_id not in self.files:
             raise MediaRefused("Telegram does not give it to me.")
@@ -106,11 +106,12 @@ async def test_a_message_that_was_edited_keeps_its_picture() -> None:
 
 def test_only_the_newest_are_shown() -> None:
     recent = [said(image(f"p{number}", 100, 100)) for number in range(50)]
-    shown = chosen([image("now", 100, 100)], recent)
+    shown = choose_files([image("now", 100, 100)], recent)
     assert 0.75 * IMAGES <= len(shown) <= IMAGES
     assert list(shown)[-2:] == ["p49", "now"]
     assert (
-        sum(map(tokens_of, chosen([], [said(image(str(n), 1200, 1000)) for n in range(40)]).values())) <= IMAGE_TOKENS
+        sum(map(tokens_of, choose_files([], [said(image(str(n), 1200, 1000)) for n in range(40)]).values()))
+        <= IMAGE_TOKENS
     )
 
 
@@ -118,7 +119,9 @@ def test_turn_by_turn_the_beginning_stays() -> None:
     """A prefix that is cached only pays when it is the same most of the time."""
     changes, before = 0, list[str]()
     for turn in range(200):
-        shown = list(chosen([image(f"p{turn}", 1000, 900)], [said(image(f"p{n}", 1000, 900)) for n in range(turn)]))
+        shown = list(
+            choose_files([image(f"p{turn}", 1000, 900)], [said(image(f"p{n}", 1000, 900)) for n in range(turn)])
+        )
         assert shown[-1] == f"p{turn}"
         changes += shown[: len(before)] != before
         before = shown
@@ -127,22 +130,22 @@ def test_turn_by_turn_the_beginning_stays() -> None:
 
 def test_what_was_present_is_still_shown_in_the_next_turn() -> None:
     album = [image(f"p{n}", 1000, 1000) for n in range(10)]
-    assert list(chosen(album, [])) == list(chosen([], [said(*album), ANSWER]))
+    assert list(choose_files(album, [])) == list(choose_files([], [said(*album), ANSWER]))
 
 
 def test_a_picture_that_comes_again_counts_once_and_is_new() -> None:
     recent = [said(image("sticker", 100, 100)) for _ in range(150)]
-    assert list(chosen([image("other", 100, 100), image("sticker", 100, 100)], recent)) == ["other", "sticker"]
+    assert list(choose_files([image("other", 100, 100), image("sticker", 100, 100)], recent)) == ["other", "sticker"]
 
 
 def test_documents_go_by_pages_and_bytes() -> None:
     long = document("long", PAGES + 80)
-    assert list(chosen([long], [])) == ["long"], "what was just sent is seen whole"
-    assert not chosen([], [said(long)]), "later its text is looked up"
-    assert list(chosen([], [said(document("a", PAGES)), said(document("b", 1))])) == ["b"]
-    assert not chosen([document("large", 1, DOCUMENT_BYTES + 1)], [])
+    assert list(choose_files([long], [])) == ["long"], "what was just sent is seen whole"
+    assert not choose_files([], [said(long)]), "later its text is looked up"
+    assert list(choose_files([], [said(document("a", PAGES)), said(document("b", 1))])) == ["b"]
+    assert not choose_files([document("large", 1, DOCUMENT_BYTES + 1)], [])
     half = DOCUMENT_BYTES * 2 // 3
-    assert list(chosen([document("new", 90, half)], [said(document("old", 1, half))])) == ["new"]
+    assert list(choose_files([document("new", 90, half)], [said(document("old", 1, half))])) == ["new"]
 
 
 def test_the_oldest_go_in_steps() -> None:
@@ -167,7 +170,7 @@ def test_the_cache_is_bounded() -> None:
 async def test_what_is_made_ready_is_in_base64_as_it_is_sent() -> None:
     for size in (0, 1, 2, 3, PIECE - 1, PIECE, 2 * PIECE + 1):
         content = os.urandom(size)
-        made = Prepared(await in_base64(content), PDF)
+        made = Prepared(await encode_base64(content), PDF)
         assert base64.b64decode(made.data, validate=True) == content
         assert made.bytes == size
 
@@ -298,15 +301,15 @@ async def test_what_is_kept_is_not_fetched_again() -> None:
     messenger, kept = FakeMessenger(), Kept()
     messenger.files = {"f": b"content"}
     files = Files(messenger, 1000, kept)
-    async with files.held(Attachment("photo", "f", "uuuu")) as content:
+    async with files.open(Attachment("photo", "f", "uuuu")) as content:
         assert content == b"content"
     messenger.files = {}
-    async with files.held(Attachment("photo", "f", "uuuu")) as content:
+    async with files.open(Attachment("photo", "f", "uuuu")) as content:
         assert content == b"content"
 
 
 def test_pictures_are_told_in_words() -> None:
     assert moves(Attachment("sticker", "f", "u", "", "video/webm"))
-    assert in_words(Attachment("photo", "f", "u")) == "📷 photo"
-    assert in_words(Attachment("sticker", "f", "u", "😀")) == "🏷 sticker 😀"
-    assert in_words(Attachment("document", "f", "u", "a.png")) == "🖼 a.png"
+    assert describe_picture(Attachment("photo", "f", "u")) == "📷 photo"
+    assert describe_picture(Attachment("sticker", "f", "u", "😀")) == "🏷 sticker 😀"
+    assert describe_picture(Attachment("document", "f", "u", "a.png")) == "🖼 a.png"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from relay.clients.speech.edge_tts import VOICES
 from relay.clients.speech.language import language_of
-from relay.media.spoken import MOST, spoken
+from relay.media.spoken import MOST, to_speech
 from tests.strategies import examples
 
 MARKDOWN = st.lists(
@@ -53,15 +53,15 @@ MARKDOWN = st.lists(
     ],
 )
 def test_what_is_said(markdown: str, said: str) -> None:
-    assert spoken(markdown) == said
+    assert to_speech(markdown) == said
 
 
 def test_a_long_answer_ends_with_a_sentence() -> None:
-    text = spoken("This is a sentence of some words. " * 200)
+    text = to_speech("This is a sentence of some words. " * 200)
     assert MOST - 50 < len(text) <= MOST
     assert text.endswith("words.")
-    assert len(spoken("word " * 2000)) <= MOST
-    assert spoken("字" * 5000) == "字" * MOST
+    assert len(to_speech("word " * 2000)) <= MOST
+    assert to_speech("字" * 5000) == "字" * MOST
 
 
 ENDLESS = [
@@ -76,20 +76,20 @@ def test_no_text_holds_up_the_bot(piece: str) -> None:
     text = (piece * 100_000)[:100_000]
     for whole in (text, f"Well, {text}", f"{text}x"):
         began = time.process_time()
-        said = spoken(whole)
+        said = to_speech(whole)
         language_of(said)
         assert time.process_time() - began < 1  # it takes a twentieth of that, and took seconds
         assert len(said) <= MOST
 
 
 def test_what_follows_long_code_is_said() -> None:
-    assert spoken("So:\n```\n" + "print(1)\n" * 800 + "```\nDone.") == "So: The code is in the text. Done."
+    assert to_speech("So:\n```\n" + "print(1)\n" * 800 + "```\nDone.") == "So: The code is in the text. Done."
 
 
 @examples(300)
 @given(MARKDOWN, st.integers(20, 200))
 def test_no_marks_no_addresses_never_too_long(markdown: str, most: int) -> None:
-    said = spoken(markdown, most)
+    said = to_speech(markdown, most)
     assert len(said) <= most
     assert not re.search(r"[*_`#~|<>\[\]{}\\]|\w://\w|www\.\w|\S@\S+\.\w", said)
     assert not re.search("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]", said)

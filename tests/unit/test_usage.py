@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from relay.commands.session.usage import MOST_DAYS, UsageReport, Used, by_model, day_starts, sum_up
-from relay.core.prices import LISTED, Prices, dollars
+from relay.core.prices import LISTED, Prices, format_dollars
 from relay.core.text import format_tokens
 from relay.memory.rows.usage import DailyUse
 from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, ceiling, usage_chart
@@ -69,7 +69,7 @@ def test_the_cache_is_cheaper_to_read_and_dearer_to_write() -> None:
 
 
 def test_amounts_are_readable() -> None:
-    assert [dollars(amount) for amount in (0, 0.00123, 0.009, 0.01, 0.0999, 0.1, 12.345, 1234.5)] == [
+    assert [format_dollars(amount) for amount in (0, 0.00123, 0.009, 0.01, 0.0999, 0.1, 12.345, 1234.5)] == [
         "$0.00", "$0.0012", "$0.009", "$0.01", "$0.0999", "$0.10", "$12.35", "$1,234.50",
     ]  # fmt: skip
     assert [format_tokens(number) for number in (0, 999, 1000, 123_456, 1_234_567, 2_000_000_000)] == [

@@ -1,4 +1,4 @@
-"""The body of a request to the model, written so that files in it do not hold up everybody else. Pure."""
+"""Encodes a model request without blocking the event loop on large files. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from relay.core.models import Block
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
-    """As JSON. Base64 is put in as it stands: to look through megabytes of it for what JSON must escape, though there
-    is nothing, takes so long that the loop would stand still."""
+    """Encodes the request as JSON. Inserts base64 as it is: scanning megabytes of it for characters to escape would
+    block the loop."""
     mark = f"here stands a file {secrets.token_hex(16)}"
     files: list[bytes] = []
 
@@ -33,6 +33,6 @@ def encoded(body: Mapping[str, Any]) -> bytes:
 
 
 def contents(message: Mapping[str, Any]) -> Sequence[Block]:
-    """The blocks of a message."""
+    """Returns the content blocks of a message."""
     blocks: Sequence[Block] = message["content"]
     return blocks

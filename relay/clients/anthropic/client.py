@@ -30,12 +30,12 @@ from relay.core.redaction.redact import redact
 log = structlog.get_logger()
 
 CHECK_SECONDS = 40.0
-"""A server of one's own may have to load the model first."""
+"""A self-hosted server may have to load the model first."""
 TRANSIENT = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 FAILURES = (Refused, aiohttp.ClientError, ValueError, LookupError, OSError, RecursionError)
-"""What a call may end by."""
+"""Errors that can end a call."""
 UNREACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""What it ends by when there was no connection: no address, refused, no route, no TLS."""
+"""Errors without a connection: no address, refused, no route, no TLS."""
 
 
 class Claude:
@@ -51,9 +51,8 @@ class Claude:
         await self._api.close()
 
     async def check(self, model: str) -> None:
-        """Whether the model answers with this key: asks for one token, for of an account without credit nothing less
-        tells. Raises the `ModelError` tree.
-        """
+        """Tests whether the model answers with this key by asking for one token, the cheapest request that reveals an
+        account without credit. Raises the `ModelError` tree."""
         hello = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
         try:
             async with asyncio.timeout(CHECK_SECONDS):
@@ -75,7 +74,7 @@ class Claude:
 
     async def _reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
         streamed = Streamed(on_text, usage=request.used)
-        first_token = metrics.first("model_first_token")
+        first_token = metrics.start_stage("model_first_token")
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(self._timeout) as silence, self._api.stream(_body(request)) as events:
@@ -96,7 +95,7 @@ class Claude:
 
 
 def _body(request: ModelRequest) -> bytes:
-    """A call as it is sent."""
+    """Returns the request body."""
     body: dict[str, Any] = {
         "model": request.model,
         "max_tokens": request.max_tokens,
@@ -112,7 +111,7 @@ def _body(request: ModelRequest) -> bytes:
 
 
 def _cut(streamed: Streamed) -> ModelUnavailable:
-    """A broken stream: with what had come, when something had."""
+    """Returns the error for a broken stream, with what had arrived."""
     if not streamed.blocks:
         return ModelUnavailable("The connection to the model broke off.")
     blocks: list[dict[str, object]] = streamed.plain()

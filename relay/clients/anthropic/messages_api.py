@@ -1,5 +1,5 @@
-"""Anthropic's Messages API on the wire: a request goes out, events or a refusal come back. Without the `anthropic`
-package, whose types take 50 MB of memory and a second to import (docs/decisions/0025)."""
+"""Anthropic's Messages API over HTTP. Not the `anthropic` package, whose types take 50 MB of memory and a second to
+import (docs/decisions/0025)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ import aiohttp
 from relay.clients.connections import proxy_of, trusted
 
 VERSION = "2026-10-21"
-"""Of the API, by its date."""
+"""The API version, a date."""
 CONNECT_SECONDS = 10.0
 LONGEST_REFUSAL = 64 * 1024
-"""Bytes that are read of what a server says when it refuses."""
+"""Bytes read from a refusal."""
 
 Json = dict[str, Any]
 
 
 @dataclass
 class Refused(Exception):
-    """The server took the call, and said no: before it answered, or (status 200) in the middle of its answer."""
+    """The server refused the call before or (status 200) during its answer."""
 
     status: int
     kind: str = ""
-    """`error.type` of what it said, such as overloaded_error."""
+    """The `error.type`, such as overloaded_error."""
     message: str = ""
     retry_after: str | None = None
 
 
 class MessagesAPI:
-    """One pool of connections to one server. Its failures are `Refused`, aiohttp's errors, `OSError`, or `ValueError`
-    for what is no JSON."""
+    """A pool of connections to one server. Raises `Refused`, aiohttp's errors, `OSError`, or `ValueError` for invalid
+    JSON."""
 
     def __init__(self, api_key: str, base_url: str, timeout: float) -> None:
         """`timeout`: seconds without a byte."""
@@ -57,20 +57,19 @@ class MessagesAPI:
             await session.close()
 
     async def send(self, body: bytes) -> None:
-        """Sends a request whose answer does not matter."""
+        """Sends a request and ignores the answer."""
         async with self._sent(body) as response:
             await response.read()
 
     @asynccontextmanager
     async def stream(self, body: bytes) -> AsyncIterator[AsyncIterator[Json]]:
-        """Sends a request with `"stream": true`; its events as they come, without those that only say that it is
-        alive."""
+        """Sends a request with `"stream": true` and yields its events, except keep-alives."""
         async with self._sent(body) as response:
             yield events(response.content.iter_any())
 
     @asynccontextmanager
     async def _sent(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
-        # Whoever else the server may send us to gets no word of a conversation.
+        # Follows no redirects: no other server receives the conversation.
         async with self._open().post(self._url, data=body, allow_redirects=False) as response:
             if response.status >= 300:
                 told = bytearray()
@@ -94,8 +93,8 @@ class MessagesAPI:
 
 
 async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
-    """The events of a stream (`text/event-stream`). One that tells of an error raises `Refused`; one that was not ended
-    is none."""
+    """Yields the events of a stream (`text/event-stream`). Raises `Refused` for an error event; drops an unfinished
+    one."""
     kind, data, rest = "", bytearray(), b""
     async for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
@@ -114,7 +113,7 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
 
 
 def refused(status: int, told: bytes, retry_after: str | None = None) -> Refused:
-    """What a server said when it refused: `{"error": {"type", "message"}}`, or a page of a proxy's."""
+    """Parses a refusal: `{"error": {"type", "message"}}`, or a proxy's page."""
     try:
         error = json.loads(told)["error"]
         return Refused(status, str(error["type"]), str(error["message"]), retry_after)

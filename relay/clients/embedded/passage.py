@@ -1,4 +1,4 @@
-"""Lets one user through a directory, and nobody else: an entry in its access list (POSIX ACL)."""
+"""Lets one user pass through a directory, with an entry in its access list (POSIX ACL)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ NOBODY = 0xFFFFFFFF
 SEARCH = 1
 
 Entries = dict[tuple[int, int], int]
-"""What each may do, by kind and number."""
+"""Rights by kind and number."""
 
 
 def let_through(directory: Path, uid: int) -> bool:
-    """Adds the search right of one user. False: this system or file system has no such lists."""
+    """Adds the search right for one user. False: this system or file system has no access lists."""
     if not hasattr(os, "setxattr"):
         return False
     try:
@@ -35,7 +35,7 @@ def let_through(directory: Path, uid: int) -> bool:
 
 
 def _read(directory: Path) -> Entries:
-    """A directory's list; what its mode says where it has none."""
+    """Reads a directory's list; if it has none, the one that its mode implies."""
     try:
         packed = os.getxattr(directory, ATTRIBUTE)
     except OSError as error:

@@ -36,7 +36,7 @@ FAST_STOP = 30
 
 
 class EmbeddedPostgres:
-    """One user of the server under `data_dir`. Blocking work happens in a thread; the loop is never held up."""
+    """One user of the server under `data_dir`. Blocking work runs in a thread, so the event loop stays free."""
 
     def __init__(self, data_dir: Path) -> None:
         """Touch nothing yet. `data_dir` is RELAY_DATA_DIR. Raises DatabaseError without the wheel."""
@@ -49,20 +49,20 @@ class EmbeddedPostgres:
     async def start(self) -> str:
         """Make sure that the server runs and return its URL, for the role `relay`, who owns the database `relay`.
 
-        Start it, join it, or, called again while in use, bring it back if it died: the URL stays the same (not on
-        Windows). A first start takes seconds, a server that replays its log up to `PATIENCE` seconds. A cancelled
-        start goes on in its thread; `stop` still undoes it.
-        Raises DatabaseError (needs a person) or DatabaseUnavailable (may be tried again).
+        Starts it, joins it, or, if called again while in use, restarts it if it died: the URL stays the same (not on
+        Windows). A first start takes seconds; a server that replays its log, up to `PATIENCE` seconds. A cancelled
+        start continues in its thread; `stop` still undoes it. Raises DatabaseError (needs a person) or
+        DatabaseUnavailable (can be retried).
         """
         return await asyncio.to_thread(self._start)
 
     async def stop(self) -> None:
-        """Leave; the last user stops the server. Close your connections first. Harmless without a start."""
+        """Leave; the last user stops the server. Close your connections first. Safe to call without a start."""
         await asyncio.to_thread(self._stop)
 
     @property
     def superuser_url(self) -> str:
-        """The URL of the superuser, for tests and emergencies; Relay itself never needs it. Known after a start."""
+        """The superuser's URL, for tests and emergencies; Relay itself never needs it. Known after a start."""
         return self._cluster.url("postgres")
 
     def _start(self) -> str:
@@ -82,7 +82,7 @@ class EmbeddedPostgres:
                     self._users = None
                 if isinstance(error, OSError):
                     raise self._explain(error) from error
-                if joined and isinstance(error, SettingsError):  # it could be written in before
+                if joined and isinstance(error, SettingsError):  # it was writable before
                     raise DatabaseUnavailable(str(error)) from error
                 raise
 
@@ -100,7 +100,7 @@ class EmbeddedPostgres:
                 self._users.close()
                 self._users = None
                 if self._process is not None and self._process.poll() is None:
-                    self._process.returncode = 0  # it serves others: spare us the warning that it is still running
+                    self._process.returncode = 0  # others use it: don't log that it keeps running
                 self._process = None
 
     @contextmanager
@@ -122,18 +122,18 @@ class EmbeddedPostgres:
 
     def _join(self) -> _FileLock:
         users = _FileLock(self._data_dir / "users.lock")
-        if not users.acquire(shared=True):  # who has it alone holds start.lock as well, as we do now
+        if not users.acquire(shared=True):  # a single user also holds start.lock, as we do now
             users.close()
             raise DatabaseUnavailable(f"{self._data_dir / 'users.lock'} is locked by another program.")
         return users
 
     def _ensure_served(self) -> None:
-        """Return once the server takes our connections; start it if nothing of an earlier one is alive."""
+        """Return once the server accepts our connections; start it if no earlier one is alive."""
         deadline = time.monotonic() + PATIENCE
         log_size: int | None = None
         while not (self._cluster.exists and self._cluster.accepts()):
             if self._all_gone():
-                if log_size is not None:  # we launched one, and it ended
+                if log_size is not None:  # we started one, and it ended
                     raise self._cluster.explain(self._log_since(log_size))
                 log_size = self._cluster.log.stat().st_size if self._cluster.log.exists() else 0
                 self._launch()
@@ -146,7 +146,7 @@ class EmbeddedPostgres:
             time.sleep(0.005)
 
     def _all_gone(self) -> bool:
-        """Tell whether no process of a server is alive, of one started by hand (without our lock) either."""
+        """Return whether no server process is alive, including one started by hand (without our lock)."""
         if self._process is not None:
             self._process.poll()  # reaps it
         if sys.platform == "win32":
@@ -167,10 +167,10 @@ class EmbeddedPostgres:
                 self._cluster.set_up(lock.descriptor)
             self._process = self._cluster.launch(lock.descriptor)
         finally:
-            lock.close()  # not unlocked: it stays locked for whom inherited it
+            lock.close()  # not unlocked: the processes that inherited it keep the lock
 
     def _shut_down(self) -> None:
-        """Stop the server, in a way that the next start must repair if need be, and see its processes gone."""
+        """Stop the server, even if the next start must recover, and wait until its processes are gone."""
         if not self._cluster.is_served():  # dead, or in another container, whose process ids mean nothing here
             return
         self._cluster.prepare()
@@ -182,7 +182,7 @@ class EmbeddedPostgres:
 
     def _log_since(self, offset: int) -> str:
         with suppress(OSError), self._cluster.log.open("rb") as log:
-            log.seek(offset if offset <= os.fstat(log.fileno()).st_size else 0)  # else: set aside meanwhile
+            log.seek(offset if offset <= os.fstat(log.fileno()).st_size else 0)  # otherwise it was renamed meanwhile
             return log.read().decode(errors="replace")
         return ""
 
@@ -197,15 +197,17 @@ class EmbeddedPostgres:
 
 
 class _FileLock:
-    """A lock on a file, which ends with the last process that has the file open."""
+    """A file lock that ends with the last process that has the file open."""
 
     def __init__(self, path: Path) -> None:
         self.descriptor = open_private(path)
         self._byte: int | None = None
 
     def acquire(self, *, shared: bool = False) -> bool:
-        """Lock, or turn a shared lock into one of our own, and tell whether it worked. If not, nothing is locked."""
-        if sys.platform == "win32":  # it has no shared locks: each user locks a byte, and the last can lock them all
+        """Lock, or upgrade a shared lock, and return whether it worked. If not, nothing is locked."""
+        if (
+            sys.platform == "win32"
+        ):  # Windows has no shared locks: each user locks one byte, and the last user can lock them all
             if self._byte is not None:
                 self._lock_bytes(msvcrt.LK_UNLCK, self._byte, 1)
             self._byte = secrets.randbelow(2**31 - 1) if shared else None
@@ -227,5 +229,5 @@ class _FileLock:
             return True
 
     def close(self) -> None:
-        """Let go. What inherited the descriptor keeps the lock."""
+        """Close the file. Processes that inherited the descriptor keep the lock."""
         os.close(self.descriptor)

@@ -1,1 +1,1 @@
-"""Vectors of texts, made in a process of their own."""
+"""Text embedding in a separate process."""

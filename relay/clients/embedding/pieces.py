@@ -1,4 +1,4 @@
-"""Long texts in pieces that a model reads with profit, and one vector of their vectors. Pure."""
+"""Splits long texts into pieces and combines their vectors. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def cut(text: str, most: int) -> str:
-    """The beginning of a text, at most so many characters: whole words, and one space between them."""
+    """Returns the beginning of a text, at most so many characters: whole words, single spaces."""
     text = " ".join(text[: most * 2].split())
     if len(text) <= most:
         return text
@@ -15,7 +15,7 @@ def cut(text: str, most: int) -> str:
 
 
 def pieces(text: str, most: int, many: int) -> list[str]:
-    """A text, one space between its words, in at most `many` pieces of at most `most` characters."""
+    """Splits a text, with single spaces, into at most `many` pieces of at most `most` characters."""
     text = " ".join(text[: most * many * 2].split())
     found: list[str] = []
     while len(found) < many:
@@ -27,8 +27,8 @@ def pieces(text: str, most: int, many: int) -> list[str]:
 
 
 def together(texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> list[float]:
-    """One vector of length 1 for pieces of a text: the mean of theirs, each weighted with how long it is, as OpenAI's
-    cookbook does it in "Embedding texts that are longer than the model's maximum context length"."""
+    """Combines the vectors of a text's pieces into one of length 1: their mean, weighted by length. See OpenAI's
+    cookbook, "Embedding texts that are longer than the model's maximum context length"."""
     if len(vectors) == 1:
         return list(vectors[0])
     summed = [

@@ -1,7 +1,4 @@
-"""A process that makes vectors: started, asked several things at a time, and ended.
-
-`relay.media.embedding.__main__` is the program that runs in it.
-"""
+"""A process that embeds texts, with several requests at a time. It runs `relay.media.embedding.__main__`."""
 
 from __future__ import annotations
 
@@ -17,13 +14,13 @@ from relay.clients.processes.process import kill, program
 
 PROGRAM = program("relay.media.embedding")
 LINE = 2**20
-"""Bytes of a line from it: some 150 vectors of 1,024 numbers."""
+"""The longest line in bytes: some 150 vectors of 1,024 numbers."""
 
 Vector = list[float] | None
 
 
 class Vectors(ModelProcess):
-    """One process with a loaded model. `dimensions`: of its vectors, once it is loaded."""
+    """A process with a loaded model. `dimensions`: of its vectors, once loaded."""
 
     NAME = "embedder"
 
@@ -42,7 +39,7 @@ class Vectors(ModelProcess):
 
     @property
     def waiting(self) -> int:
-        """How many requests it has not answered yet, those included for whose answer nobody waits any more."""
+        """Counts unanswered requests, including those whose caller gave up."""
         return len(self._asked)
 
     async def loaded(self) -> dict[str, Any]:
@@ -53,7 +50,7 @@ class Vectors(ModelProcess):
         return answer
 
     async def ask(self, texts: Sequence[str], query: bool) -> list[Vector]:
-        """A vector for each text, or None for one that cannot be embedded. Raises `Ended`."""
+        """Returns a vector per text, or None for one that can't be embedded. Raises `Ended`."""
         number = next(self._numbers)
         answer: asyncio.Future[list[Vector]] = asyncio.get_running_loop().create_future()
         if self._hearing is None or self._hearing.done():
@@ -73,7 +70,7 @@ class Vectors(ModelProcess):
             await asyncio.gather(self._hearing, return_exceptions=True)
 
     async def _hear(self) -> None:
-        """Hands its answers to those who asked, until it ends."""
+        """Passes its answers to the callers until it ends."""
         try:
             while True:
                 told = await self._told()
@@ -90,5 +87,5 @@ class Vectors(ModelProcess):
 
 
 def _numbers(encoded: str | None) -> Vector:
-    """The numbers of a vector, which this machine wrote as it has them."""
+    """Decodes a vector written on this machine, in its byte order."""
     return None if encoded is None else array("f", base64.b64decode(encoded)).tolist()

@@ -1,4 +1,4 @@
-"""Postgres through psycopg: any server, and the embedded one."""
+"""PostgreSQL through psycopg: any server, and the embedded one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from relay.core.errors import (
 )
 from relay.core.program import RELAY
 
-# What libpq says when no connection comes about, and what that means.
+# libpq's messages for failed connections, and what they mean.
 REFUSALS = {
     "password authentication failed": "user or password is wrong",
     "no password supplied": "it wants a password",
@@ -42,7 +42,7 @@ UNSAID: dict[type[BaseException], str] = {
     PoolTimeout: "no connection came about in time",
     TimeoutError: "it did not answer in time",
 }
-# What a server says in which Relay's tables cannot be made, and what somebody has to do there.
+# Server errors that prevent creating Relay's tables, and what to do about them.
 MOVE = (
     "The extension {0} is in another schema than Relay's. Let a superuser run `alter extension {0} set schema "
     "extensions` in this database, then try again."
@@ -63,47 +63,47 @@ HINDRANCES = {
 }
 
 REWRITE_SECONDS = 1800.0
-"""How long writing all tables anew may take; it is tried again in the next night."""
+"""The time limit for rewriting all tables; the next night tries again."""
 READERS_SECONDS = 120.0
-"""How long it waits for those who may still see deleted rows: a table that is written anew keeps them for these."""
+"""How long to wait for transactions that may still see deleted rows, which a rewrite would keep."""
 LOCK_TRIES = 20
-"""So often it is tried for three seconds to have a table alone; in between whoever waits behind goes on."""
+"""How often to try for three seconds to lock a table; others waiting proceed in between."""
 SCRIPT_SECONDS = 3600.0
-"""How long one migration may take; it is undone then, and can be tried again."""
+"""The time limit for one migration, which is then rolled back and can be retried."""
 IDLE_SECONDS = 30.0
-"""How often a connection that nobody needed is closed. Each costs the server 20 MB once it has run a turn."""
+"""How often an unused connection is closed. A connection takes 20 MB on the server once it has run a turn."""
 NUMBERS = range(-(2**63), 2**63)
-"""What a bigint holds. psycopg sends anything beyond as a numeric, for which there is no such function."""
+"""The range of bigint. psycopg sends larger numbers as numeric, for which there is no such function."""
 
 
 class _Stack(deque[psycopg.AsyncConnection[Any]]):
-    """The connection that was put back last is taken first."""
+    """Takes the most recently returned connection first."""
 
     append = deque.appendleft
 
 
 class WarmPool(AsyncConnectionPool):
-    """Hands out the connection that was used last, whose plans and caches are warm, where psycopg's pool hands out the
-    one that rested longest. So few are in use, and the others are closed."""
+    """Prefers the most recently used connection, with warm plans and caches; psycopg's pool prefers the longest idle.
+    So few connections are used, and the others are closed."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._pool = _Stack()
 
     async def _shrink_pool(self) -> None:
-        self._pool.rotate(1)  # the one that rested longest is closed
+        self._pool.rotate(1)  # close the longest idle connection
         await super()._shrink_pool()
 
 
 class Postgres:
-    """The `Database` port over a pool of connections. A connection is held for one call only."""
+    """The `Database` port over a connection pool. Each call holds a connection only while it runs."""
 
     def __init__(self, url: str, *, pooled: bool = True, most: int = 8, timeout: float = 10.0) -> None:
         """`pooled`: the server may be behind a transaction pooler, so nothing is prepared. `timeout` in seconds."""
         self._url = url
         self._timeout = timeout
         self.server = 0
-        """The server's version as libpq tells it (180001 is 18.1), once open."""
+        """The server's version as libpq gives it (180001 is 18.1), once open."""
         options = {"prepare_threshold": None} if pooled else {}
         self._options: dict[str, Any] = {"connect_timeout": 5, "application_name": "relay", **options}
         self._pool = WarmPool(
@@ -118,7 +118,7 @@ class Postgres:
         )
 
     async def open(self) -> None:
-        """Connects. Raises `DatabaseUnavailable` when the server cannot be reached, `AccessRefused` when it refuses."""
+        """Connects. Raises `DatabaseUnavailable` if the server can't be reached, `AccessRefused` if it refuses."""
         try:
             async with asyncio.timeout(self._timeout):
                 connection = await psycopg.AsyncConnection.connect(self._url, connect_timeout=5)
@@ -146,7 +146,7 @@ class Postgres:
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
-        """See `ports.Snapshots`: one transaction that only reads, on a connection of its own."""
+        """See `ports.Snapshots`: one read-only transaction on its own connection."""
         try:
             connection = await psycopg.AsyncConnection.connect(self._url, **self._options)
         except psycopg.Error as error:
@@ -159,8 +159,8 @@ class Postgres:
             await connection.close()
 
     async def run(self, script: str) -> None:
-        """Executes a script in a transaction of its own (for migrations), for an hour at most. Raises `DatabaseError`
-        with what has to be done in the database first."""
+        """Executes a script in its own transaction (for migrations), for up to an hour. Raises `DatabaseError` with
+        what must be done in the database first."""
         try:
             async with (
                 asyncio.timeout(SCRIPT_SECONDS),
@@ -173,7 +173,7 @@ class Postgres:
             raise _translate(error) from None
 
     async def rewrite(self) -> bool:
-        """See `ports.Rewrites`; of the tables that are its role's own. Each is locked while it is written."""
+        """See `ports.Rewrites`, for tables that its role owns. Each table is locked while it is rewritten."""
         try:
             async with (
                 asyncio.timeout(REWRITE_SECONDS),
@@ -193,14 +193,14 @@ class Postgres:
 
 
 class Snapshot:
-    """The `Database` port of one moment, for reading. A call that fails ends it."""
+    """The `Database` port on one snapshot, read-only. A failed call ends it."""
 
     def __init__(self, connection: psycopg.AsyncConnection[Any], timeout: float) -> None:
         self._connection = connection
         self._timeout = timeout
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`; the transaction begins with the first one."""
+        """See `ports.Database.call`; the first call begins the transaction."""
         try:
             async with asyncio.timeout(self._timeout):
                 return await _called(self._connection, function, arguments)
@@ -219,7 +219,7 @@ async def _called(connection: psycopg.AsyncConnection[Any], function: str, argum
 
 
 async def _until_read(connection: psycopg.AsyncConnection[Any], readers: list[list[Any]]) -> None:
-    """Waits until some transactions are over. Raises `TimeoutError`."""
+    """Waits until transactions have ended. Raises `TimeoutError`."""
     async with asyncio.timeout(READERS_SECONDS):
         while readers:
             await asyncio.sleep(0.2)
@@ -228,8 +228,7 @@ async def _until_read(connection: psycopg.AsyncConnection[Any], readers: list[li
 
 
 async def _write_anew(connection: psycopg.AsyncConnection[Any], table: str) -> None:
-    """Writes a table's files and its indexes' anew, once nobody else uses it just then; `table` as the database quotes
-    it."""
+    """Rewrites a table's files and its indexes' when nobody else uses it; `table` as the database quotes it."""
     analyzed = "" if table.startswith("pg_catalog.") else ", analyze"
     for tries_left in reversed(range(LOCK_TRIES)):
         try:
@@ -242,7 +241,7 @@ async def _write_anew(connection: psycopg.AsyncConnection[Any], table: str) -> N
 
 
 def _not_connected(error: Exception) -> DatabaseError:
-    """Why no connection came about: psycopg has no SQLSTATE for that, only libpq's text, which names host and user."""
+    """Explains a failed connection. psycopg gives no SQLSTATE, only libpq's text, which names host and user."""
     text = str(error)
     if isinstance(error, psycopg.ProgrammingError):
         return AccessRefused(
@@ -258,7 +257,7 @@ def _not_connected(error: Exception) -> DatabaseError:
 
 
 def _hindered(error: psycopg.Error) -> DatabaseError | None:
-    """What somebody has to do in the database before Relay's tables can be made; None when it is something else."""
+    """Explains what must be done in the database before Relay's tables can be created; None for other errors."""
     said = error.diag.message_primary or ""
     for pattern, sentence in HINDRANCES.items():
         if found := re.match(pattern, said):

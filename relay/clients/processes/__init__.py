@@ -1,1 +1,1 @@
-"""Processes of Relay's own: how they are started, asked and ended."""
+"""Relay's child processes: starting, calling and ending them."""

@@ -1,4 +1,4 @@
-"""The `FileExtractor` port: each file in a process of its own, a few at a time."""
+"""The `FileExtractor` port: each file in its own process, a few at a time."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from relay.core.errors import MediaRefused
 log = structlog.get_logger()
 
 MEMORY = 1024**3
-"""Bytes that such a process may take, at most: a quarter of what there is, but `LEAST`."""
+"""Memory for such a process in bytes: a quarter of the machine's, at least `LEAST`."""
 LEAST = 384 * 2**20
 SECONDS = 60
-"""How long it may work on a file."""
+"""The time limit for a file."""
 AT_ONCE = 2
 ROOMY = 1792 * 2**20
-"""With less memory one file is opened at a time."""
+"""With less memory, files are opened one at a time."""
 MOST_MADE = 64 * 2**20
-"""Bytes that may be made of a file."""
+"""The largest output in bytes."""
 MOST_TROUBLE = 2000
-"""Bytes of what its libraries print that are kept."""
+"""Bytes kept of what libraries print."""
 PIECE = 2**16
-"""Bytes that are read at once."""
+"""Bytes read at once."""
 PROGRAM = program("relay.media.extraction")
 TOO_LONG = "It takes too long to open."
 NOT_OPENED = "It cannot be opened: it is damaged, or too large for this machine."
@@ -38,10 +38,10 @@ Made = tuple[dict[str, Any], list[bytes]]
 
 
 class FileExtractor:
-    """Opens files that somebody sent."""
+    """Reads files that people send."""
 
     def __init__(self, memory: int = 0, seconds: float = SECONDS, program: Sequence[str] = PROGRAM) -> None:
-        """`memory` in bytes, of address space (0: what this machine allows); `program`: what does the work, see
+        """`memory`: address space in bytes (0: what this machine allows); `program`: the command, see
         `relay.media.extraction`."""
         there = machine.memory()
         self._memory = memory or max(LEAST, min(MEMORY, there // 4))
@@ -50,7 +50,7 @@ class FileExtractor:
         self._places = asyncio.Semaphore(AT_ONCE if there >= ROOMY else 1)
 
     async def open(self, work: str, content: bytes, **options: Any) -> Made:
-        """See `ports.Opener.open`."""
+        """See `ports.FileExtractor.open`."""
         limits = {"memory": self._memory, "seconds": int(self._seconds) + 1, "size": len(content)}
         head = json.dumps({"work": work, "options": options, **limits}).encode() + b"\n"
         async with self._places:
@@ -69,7 +69,7 @@ class FileExtractor:
         return told["told"], made
 
     async def _worked(self, head: bytes, content: bytes) -> tuple[int, bytes, bytes]:
-        """Runs the process: its exit code, what it wrote, and the end of what its libraries printed."""
+        """Runs the process. Returns its exit code, output, and the end of what its libraries printed."""
         process = await started(self._program, asyncio.subprocess.PIPE, PIECE)
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         assert stdin is not None and stdout is not None and stderr is not None  # noqa: PT018, S101 — they are pipes
@@ -84,20 +84,20 @@ class FileExtractor:
         finally:
             stdin.close()
             if process.returncode is None:
-                kill(process)  # it has ended for us when its pipes have, and they only do when they are read
+                kill(process)  # its pipes must be read to the end before it counts as ended
                 await asyncio.shield(asyncio.gather(process.wait(), _last(stdout), _last(stderr)))
 
 
 async def _fed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> None:
-    """Sends the file. The pipe stays open: its end tells the process that we are gone."""
-    with contextlib.suppress(ConnectionError):  # it has ended, and its exit code tells why
+    """Sends the file. Keeps the pipe open: its end tells the process that we are gone."""
+    with contextlib.suppress(ConnectionError):  # it has ended; its exit code says why
         stdin.write(head)
         stdin.write(content)
         await stdin.drain()
 
 
 async def _read(stdout: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:
-    """All that the process makes. When that has no end, the process is ended."""
+    """Reads all output. Kills the process if there is too much."""
     output = bytearray()
     while piece := await stdout.read(PIECE):
         output += piece
@@ -108,7 +108,7 @@ async def _read(stdout: asyncio.StreamReader, process: asyncio.subprocess.Proces
 
 
 async def _last(stderr: asyncio.StreamReader) -> bytes:
-    """The end of what is printed, however much that is."""
+    """Returns the end of what was printed, however long it is."""
     kept = b""
     while piece := await stderr.read(PIECE):
         kept = (kept + piece)[-MOST_TROUBLE:]
@@ -116,7 +116,7 @@ async def _last(stderr: asyncio.StreamReader) -> bytes:
 
 
 def _answered(output: bytes) -> Made | None:
-    """What the process told and made; None when that is no answer."""
+    """Parses the process's result and files; None if invalid."""
     line, _, rest = output.partition(b"\n")
     try:
         answer = json.loads(line)

@@ -1,4 +1,4 @@
-"""How much memory there is for us: the machine's, or what a container or service may use of it."""
+"""How much memory Relay may use: the machine's, or its container's or service's limit."""
 
 from __future__ import annotations
 

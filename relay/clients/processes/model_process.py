@@ -1,4 +1,4 @@
-"""A process of ours that holds a loaded model: started, spoken to in lines of JSON, and ended."""
+"""A child process that holds a loaded model and speaks JSON lines."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ KEPT = (
     *("XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT"),
     *("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"),
 )
-"""What of our environment it sees beside what each such process does: what downloading a model needs."""
+"""Environment variables for downloading a model, besides those that every child process gets."""
 
 
 class Ended(Exception):
-    """The process is not there any more."""
+    """The process has ended."""
 
 
 class NotLoaded(Exception):
-    """The model cannot be loaded; the text is the engine's."""
+    """The model can't be loaded; the text is the engine's."""
 
 
 class ModelProcess:
-    """One process with a loaded model."""
+    """A process with a loaded model."""
 
     NAME: ClassVar[str]
-    """What the log calls it."""
+    """Its name in the log."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         if process.stdin is None or process.stdout is None:
@@ -45,8 +45,8 @@ class ModelProcess:
 
     @classmethod
     async def launch(cls, program: Sequence[str], line: int, options: dict[str, Any], **more: str) -> Self:
-        """Starts it. `line`: bytes of the longest line from it; `options`: engine, model, threads, memory; `more`: what
-        it sees besides in its environment."""
+        """Starts it. `line`: bytes of the longest line from it; `options`: engine, model, threads, memory; `more`:
+        additional environment variables."""
         more |= {"OMP_NUM_THREADS": str(options["threads"])}
         more |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
         own = cls(await started(program, asyncio.subprocess.DEVNULL, line, KEPT, **more))
@@ -63,19 +63,19 @@ class ModelProcess:
         return self._process.returncode is None
 
     async def loaded(self) -> dict[str, Any]:
-        """Waits until the model is loaded, and returns what is told of it. Raises `NotLoaded` or `Ended`."""
+        """Waits until the model is loaded, and returns its description. Raises `NotLoaded` or `Ended`."""
         answer = await self._told()
         if "failed" in answer:
             raise NotLoaded(answer["failed"])
         return answer
 
     async def end(self) -> None:
-        """Ends it at once."""
+        """Kills it."""
         kill(self._process)
         await self._process.wait()
 
     async def _told(self) -> dict[str, Any]:
-        """The next line from it; what is for the log goes there."""
+        """Returns the next line from it, after passing log lines to the log."""
         while True:
             line = await self._output.readline()
             if not line.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""Processes of our own that work on what somebody sent: how they are started, what they see, and how they end."""
+"""Child processes that handle people's files: starting them, their environment, and ending them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 KEPT = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")
-"""What of our environment each of them sees: no setting, no key."""
+"""The environment variables that each child gets: no settings, no keys."""
 
 
 def program(module: str) -> tuple[str, ...]:
-    """The command that runs a module of ours, and no other that lies in the working directory."""
+    """Returns the command that runs one of our modules, and never one from the working directory."""
     return (sys.executable, "-P", "-m", module)
 
 
 async def started(command: Sequence[str], stderr: int, limit: int, kept: Sequence[str] = (), **more: str) -> Process:
-    """Starts one with pipes. `limit`: bytes of the longest line that is read of it. It sees `KEPT` and `kept` of our
-    environment, and `more` where that says nothing else."""
+    """Starts a process with pipes. `limit`: bytes of the longest line read from it. Its environment has `KEPT` and
+    `kept` from ours, overridden by `more`."""
     ours = {name: os.environ[name] for name in (*KEPT, *kept) if name in os.environ}
     paths = (str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", ""))
     path = os.pathsep.join(filter(None, paths))
@@ -38,8 +38,8 @@ async def started(command: Sequence[str], stderr: int, limit: int, kept: Sequenc
 
 
 def kill(process: Process) -> None:
-    """Ends it and all that it started, unless it has ended. (`Process.kill` first asks how it ended, and then nobody
-    else hears of it.)"""
+    """Kills a process and its children, unless it has ended. (`Process.kill` polls the exit status first, and then
+    nobody else receives it.)"""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             if hasattr(os, "killpg"):

@@ -1,4 +1,4 @@
-"""The `TextToSpeech` port through the library edge-tts: Microsoft Edge's reading aloud. Unofficial, without a key."""
+"""The `TextToSpeech` port through the library edge-tts: Microsoft Edge's Read Aloud. Unofficial, needs no key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHOLE_SECONDS = 60.0
 SILENT_SECONDS = 10.0
 CONNECT_SECONDS = 10
 MOST_BYTES = 4 * 2**20
-"""A text of usual length makes a quarter of it."""
+"""A text of usual length takes a quarter of this."""
 BYTES_A_SECOND = 6_000
 """48 kbit/s, always."""
 VOICES = {
@@ -38,7 +38,7 @@ VOICES = {
     "sk": "sk-SK-ViktoriaNeural", "sv": "sv-SE-SofieNeural", "th": "th-TH-PremwadeeNeural", "tr": "tr-TR-EmelNeural",
     "uk": "uk-UA-PolinaNeural", "vi": "vi-VN-HoaiMyNeural", "zh": "zh-CN-XiaoxiaoNeural",
 }  # fmt: skip
-"""The voice of each language; any other is read by the English one, which knows several."""
+"""The voice of each language; the multilingual English one reads all others."""
 AWAY = "The service that speaks cannot be reached, or does not let me in."
 SILENT = "The service that speaks fell silent."
 STRANGE = "The service that speaks gave no sound that can be used."
@@ -46,17 +46,17 @@ NO_VOICE = "RELAY_TTS_VOICE, RELAY_TTS_RATE or RELAY_TTS_PITCH is nothing that e
 
 
 class EdgeTts:
-    """Speaks through Microsoft's service; as MP3."""
+    """Speaks through Microsoft's service, as MP3."""
 
     def __init__(self, voice: str = "", rate: str = "+0%", pitch: str = "+0Hz") -> None:
-        """`voice`: such as en-GB-SoniaNeural; empty: one of the text's language."""
+        """`voice`: such as en-GB-SoniaNeural; empty: one for the text's language."""
         self._voice = voice
         self._rate = rate
         self._pitch = pitch
         self._ending: set[asyncio.Task[bytes]] = set()
 
     async def speak(self, text: str, language: str = "") -> Sound:
-        """See `ports.Voice.speak`."""
+        """See `ports.TextToSpeech.speak`."""
         voice = self._voice or VOICES.get(language or language_of(text), VOICES["en"])
         talk = await asyncio.to_thread(self._talk, text, voice)
         try:
@@ -68,7 +68,7 @@ class EdgeTts:
             raise VoiceUnavailable(AWAY) from None
         except VoiceUnavailable:
             raise
-        except Exception as error:  # the library's own, and whatever its parsing of a strange answer meets
+        except Exception as error:  # the library's own errors, and whatever its parser raises for an unexpected answer
             log.warning("edge-tts failed", error=type(error).__name__)
             raise VoiceUnavailable(STRANGE) from None
         if not _is_mp3(content):
@@ -76,7 +76,7 @@ class EdgeTts:
         return Sound(content, "audio/mpeg", max(1, round(len(content) / BYTES_A_SECOND)))
 
     async def _within(self, work: Coroutine[Any, Any, bytes]) -> bytes:
-        """The result of some work, or `TimeoutError`. What is given up may take its time to hang up, unwaited for."""
+        """Returns the result of some work, or raises `TimeoutError` without waiting for the work to hang up."""
         task = asyncio.create_task(work)
         try:
             done, _ = await asyncio.wait({task}, timeout=WHOLE_SECONDS)
@@ -90,7 +90,7 @@ class EdgeTts:
         return task.result()
 
     def _talk(self, text: str, voice: str) -> Communicate:
-        """What is to be said; the package is imported here, with the certificates that it reads."""
+        """Prepares the request. Imports the package here, because it reads certificates."""
         from edge_tts import Communicate
 
         try:
@@ -106,7 +106,7 @@ async def _whole(talk: Communicate) -> bytes:
 
 
 async def _received(talk: Communicate) -> AsyncIterator[bytes]:
-    """The sound as it comes. Once its connection is open, the library waits for ever: here a silence ends it."""
+    """Yields the sound as it arrives. The library waits forever once connected; this stops after a silence."""
     received = 0
     async with contextlib.aclosing(talk.stream()) as stream:
         while True:
@@ -123,5 +123,5 @@ async def _received(talk: Communicate) -> AsyncIterator[bytes]:
 
 
 def _is_mp3(content: bytes) -> bool:
-    """Whether it begins as an MP3 file does: with a frame, or with a tag before it."""
+    """Tests whether it begins like an MP3 file: with a frame or a tag."""
     return re.match(rb"ID3|\xff[\xe2-\xff]", content) is not None

@@ -1,6 +1,7 @@
-"""Which language a text is in, by its script and its commonest words. Pure.
+"""Detects a text's language by its script and its most common words. Pure.
 
-Libraries that tell more languages apart take tens of megabytes of memory; an answer of a sentence or two needs none.
+Libraries that tell more languages apart take tens of megabytes of memory, which an answer of a sentence or two doesn't
+need.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections import Counter
 
 MOST = 2_000
-"""Characters of a text that are looked at."""
+"""Characters of a text that are examined."""
 _LETTERS = re.compile(r"[^\W\d_]")
 _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SCRIPTS = (
@@ -25,7 +26,7 @@ _SCRIPTS = (
     ("latin", "A", "\u024f"),
     ("latin", "\u1e00", "\u1eff"),
 )
-"""A script's name, or the language that is (nearly) alone in using it, with its first and last letter."""
+"""A script's name, or the only language that (nearly) uses it, with its first and last letter."""
 _COMMON = {
     "latin": {
         "en": "the and of to is in that it you for with are this have not was be can on as what your if from an "
@@ -84,7 +85,7 @@ _MARKS = {
     "vi": "ơưđạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
     "ru": "ыэё", "bg": "ъ", "fa": "پچژگی",
 }  # fmt: skip
-"""Letters that few languages use besides."""
+"""Letters that few other languages use."""
 _KNOWN = {
     script: {language: frozenset(words.split()) for language, words in languages.items()}
     for script, languages in _COMMON.items()
@@ -93,13 +94,13 @@ _WEIGHTS = {
     script: {word: 1 / count for word, count in Counter(word for words in known.values() for word in words).items()}
     for script, known in _KNOWN.items()
 }
-"""What a word tells: the fewer languages have it, the more."""
+"""The weight of a word: higher if fewer languages have it."""
 _USUAL = {"cyrillic": "ru", "arabic": "ar"}
-"""What a text of such letters is in whose words tell nothing."""
+"""The language of a text with such letters if its words decide nothing."""
 
 
 def language_of(text: str) -> str:
-    """The ISO 639-1 code of the language that a text seems to be in; empty when it does not tell."""
+    """Returns the ISO 639-1 code of a text's likely language; empty if unclear."""
     text = text[:MOST].lower()
     scripts: Counter[str] = Counter()
     for letter, count in Counter(_LETTERS.findall(text)).items():
@@ -123,5 +124,5 @@ def language_of(text: str) -> str:
 
 
 def _script(letter: str) -> str:
-    """The script of a letter; empty for one that is none of ours."""
+    """Returns the script of a letter; empty if unknown."""
     return next((name for name, first, last in _SCRIPTS if first <= letter <= last), "")

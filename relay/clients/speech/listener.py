@@ -1,4 +1,4 @@
-"""A process that hears: started, asked, and ended. See `relay.media.speech.__main__` for what is said between."""
+"""A process that transcribes. See `relay.media.speech.__main__` for the protocol."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from relay.clients.processes.process import program
 
 PROGRAM = program("relay.media.speech")
 LINE = 2**24
-"""Bytes of a line from it: far more than is said in four hours."""
+"""The longest line in bytes: far more than is said in four hours."""
 PIECE = 2**18
-"""Bytes of a recording that are handed over at once."""
+"""Bytes of a recording sent at once."""
 
 
 class Listener(ModelProcess):
@@ -22,11 +22,11 @@ class Listener(ModelProcess):
 
     @classmethod
     async def start(cls, cache: Path, **options: Any) -> Self:
-        """Starts it. `cache`: where models are downloaded to; `options`: engine, model, threads, memory."""
+        """Starts it. `cache`: the folder for downloaded models; `options`: engine, model, threads, memory."""
         return await cls.launch(PROGRAM, LINE, options, XDG_CACHE_HOME=str(cache))
 
     async def ask(self, recording: bytes, language: str, minutes: int) -> dict[str, Any]:
-        """Hands over a recording. Returns its `{seconds, cut}`, or `{refused}`. Raises `Ended`."""
+        """Sends a recording. Returns its `{seconds, cut}`, or `{refused}`. Raises `Ended`."""
         try:
             await self._say({"size": len(recording), "language": language, "minutes": minutes})
             for start in range(0, len(recording), PIECE):
@@ -36,5 +36,5 @@ class Listener(ModelProcess):
         return await self._told()
 
     async def answer(self) -> dict[str, Any]:
-        """What was heard: `{text, language}`, or `{refused}`. Raises `Ended`."""
+        """Returns the transcript: `{text, language}`, or `{refused}`. Raises `Ended`."""
         return await self._told()

@@ -1,4 +1,4 @@
-"""The `TextToSpeech` port through Piper, which speaks on this machine, in a process of its own."""
+"""The `TextToSpeech` port through Piper, which runs on this machine in a separate process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAILED = "Piper could not say it."
 
 
 class Piper:
-    """Speaks with a voice that lies on this machine; as OGG/Opus."""
+    """Speaks with a local voice, as OGG/Opus."""
 
     def __init__(self, voice: str, opener: FileExtractor) -> None:
         """`voice`: the path of its .onnx file."""
@@ -23,7 +23,7 @@ class Piper:
         self._opener = opener
 
     async def speak(self, text: str, language: str = "") -> Sound:
-        """See `ports.Voice.speak`."""
+        """See `ports.TextToSpeech.speak`."""
         if wrong := trouble(self._voice):
             raise VoiceUnavailable(wrong, MUTE)
         try:
@@ -34,7 +34,7 @@ class Piper:
 
 
 def trouble(voice: str) -> str:
-    """Why Piper cannot speak with a voice; empty when it can. What it needs is looked for, not imported."""
+    """Returns why Piper can't speak with a voice; empty if it can. Looks for its packages without importing them."""
     if find_spec("piper") is None or find_spec("av") is None:
         return NOT_INSTALLED
     return "" if voice and Path(voice).is_file() and Path(f"{voice}.json").is_file() else NO_FILE

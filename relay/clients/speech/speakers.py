@@ -1,4 +1,4 @@
-"""What of RELAY_TTS can speak, without importing it."""
+"""Which engines of RELAY_TTS can speak, without importing them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _NAMED = re.compile(r"(?:([A-Za-z]{2,3}-[\w-]+)\s*,\s*)?(.+\.onnx)")
 
 
 def voices_of(settings: Settings) -> tuple[str, str]:
-    """The voice of edge-tts and the path of Piper's, as RELAY_TTS_VOICE names one of them or both (with a comma
-    between); empty: none."""
+    """Splits RELAY_TTS_VOICE into the voice of edge-tts and the path of Piper's (separated by a comma if both are
+    given); empty: none."""
     given = settings.tts_voice.strip()
     if named := _NAMED.fullmatch(given):
         return named[1] or "", named[2]
@@ -20,7 +20,7 @@ def voices_of(settings: Settings) -> tuple[str, str]:
 
 
 def speakers(settings: Settings) -> list[str]:
-    """What says answers aloud, in the order in which it is tried: edge-tts, piper."""
+    """Returns the engines in the order in which they are tried: edge-tts, piper."""
     if settings.text_to_speech == "off":
         return []
     edge = ["edge-tts"] if settings.text_to_speech == "edge-tts" else []

@@ -1,4 +1,4 @@
-"""The `SpeechToText` port: Whisper in a process of its own, one recording at a time."""
+"""The `SpeechToText` port: Whisper in a separate process, one recording at a time."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from relay.core.program import RELAY
 log = structlog.get_logger()
 
 MEMORY = 3 * 1024**3
-"""Bytes that the process may take with a model up to `small`."""
+"""Memory for the process in bytes, with a model up to `small`."""
 LARGE_MEMORY = 12 * 1024**3
-"""The same with a larger one."""
+"""The same with a larger model."""
 MEMORY_A_MINUTE = 32 * 1024**2
 THREADS = max(1, min(2, (os.cpu_count() or 1) - 1))
-"""One processor is left to those who wait for an answer by text."""
+"""One processor is left for text answers."""
 SMALL = ("tiny", "base", "small")
 LOADING_SECONDS = 900.0
-"""How long a model may take to load: the first time, it is downloaded."""
+"""How long a model may take to load, including its first download."""
 DECODING_SECONDS = 60.0
 SLOWEST = 4
-"""How often its length a recording may take, beside `DECODING_SECONDS`."""
+"""The time limit as a multiple of a recording's length, plus `DECODING_SECONDS`."""
 MOST_SECONDS = 7200.0
 IDLE_SECONDS = 600.0
-"""After so long without a recording, the process ends and gives its memory back."""
+"""After so long without a recording, the process ends and frees its memory."""
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
 NOT_LOADED = f"The speech model cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
@@ -43,11 +43,11 @@ DIED = "The speech engine broke off over it twice; perhaps this machine has too 
 
 
 class Whisper:
-    """Hears with the engine that is chosen and installed."""
+    """Transcribes with the configured engine, if it is installed."""
 
     def __init__(self, engine: str, model: str, language: str, minutes: int, cache: Path) -> None:
-        """`engine`: RELAY_STT. `language`: what is spoken, as RELAY_STT_LANGUAGE; empty: detected. `minutes` of a
-        recording are heard. `cache`: where models are downloaded to."""
+        """`engine`: RELAY_STT. `language`: RELAY_STT_LANGUAGE; empty: detected. `minutes`: the length transcribed.
+        `cache`: the folder for downloaded models."""
         self._setting = engine
         self._model = os.path.expanduser(model) if "/" in model else model
         self._language = _code(language)
@@ -60,9 +60,9 @@ class Whisper:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def hear(self, recording: bytes) -> Heard:
-        """See `ports.Ears.hear`."""
+        """See `ports.SpeechToText.hear`."""
         engine = self._engine()
-        async with self._turn:  # how many wait is bounded by the turns at once, and by the room for their bytes
+        async with self._turn:  # the number of concurrent turns, and the room for their bytes, limit how many wait
             self._rest_later(cancel=True)
             try:
                 return await self._heard_in_two_tries(engine, recording)
@@ -70,7 +70,7 @@ class Whisper:
                 self._rest_later()
 
     async def preload(self) -> None:
-        """Loads the model now and keeps it, also when nobody speaks for long."""
+        """Loads the model now and keeps it loaded."""
         self._stays = True
         if (engine := chosen(self._setting)) is None:
             return
@@ -81,13 +81,13 @@ class Whisper:
                 log.warning("the speech model could not be loaded at the start; the first recording tries again")
 
     async def close(self) -> None:
-        """Ends the process, and what it may be doing."""
+        """Ends the process and its work."""
         self._rest_later(cancel=True)
         await self._end()
 
     @property
     def pid(self) -> int | None:
-        """The process that hears, while there is one."""
+        """The process id, while it runs."""
         return self._listener.pid if self._listener and self._listener.is_alive else None
 
     def _engine(self) -> str:
@@ -104,7 +104,7 @@ class Whisper:
                 await self._end()
             except MediaRefused:
                 raise
-            except BaseException:  # what it would still say belongs to a recording that nobody waits for
+            except BaseException:  # any further output belongs to a recording that nobody waits for
                 await self._end()
                 raise
         raise MediaRefused(DIED, BROKEN)
@@ -118,7 +118,7 @@ class Whisper:
         return Heard(said["text"], said["language"], name, found["seconds"], found["cut"])
 
     async def _within(self, seconds: float, work: Any) -> dict[str, Any]:
-        """An answer of the process within its time. Raises `MediaRefused` and `Ended`."""
+        """Returns an answer of the process within a time limit. Raises `MediaRefused` and `Ended`."""
         try:
             async with asyncio.timeout(seconds):
                 told: dict[str, Any] = await work
@@ -130,7 +130,7 @@ class Whisper:
         return told
 
     async def _ready(self, engine: str) -> Listener:
-        """The process with its model loaded; a new one when there is none. Raises `MediaRefused` and `Ended`."""
+        """Returns the process with its model loaded, starting one if necessary. Raises `MediaRefused` and `Ended`."""
         if self._listener is not None and self._listener.is_alive:
             return self._listener
         await self._end()
@@ -155,7 +155,7 @@ class Whisper:
             await listener.end()
 
     def _rest_later(self, cancel: bool = False) -> None:
-        """Ends the process when nothing was said for a while; `cancel`: not now."""
+        """Ends the process after some time without recordings; `cancel`: not now."""
         if self._resting is not None:
             self._resting.cancel()
             self._resting = None
@@ -169,5 +169,5 @@ class Whisper:
 
 
 def _code(language: str) -> str:
-    """`de` of `de-DE`."""
+    """Returns `de` for `de-DE`."""
     return language.lower().replace("_", "-").partition("-")[0]

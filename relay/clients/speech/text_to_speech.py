@@ -1,4 +1,4 @@
-"""The voices of an installation: which speaks first, which speaks when that cannot, and how it is sent."""
+"""The installed voices: their order, fallbacks, and the format of voice notes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from relay.core.settings import Settings
 log = structlog.get_logger()
 
 PIPER_BYTES = 4 * 2**30
-"""Of addresses: its engine reserves many times what it uses."""
+"""Address space; the engine reserves many times what it uses."""
 PIPER_SECONDS = 90
 
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """The `TextToSpeech` port: the first of several that can speak."""
+    """The `TextToSpeech` port: the first of several that works."""
 
     voices: Sequence[TextToSpeech]
     opener: FileExtractor
 
     async def speak(self, text: str, language: str = "") -> Sound:
-        """See `ports.Voice.speak`. The error is the first one's."""
+        """See `ports.TextToSpeech.speak`. Raises the first one's error."""
         first: VoiceUnavailable | None = None
         for voice in self.voices:
             try:
@@ -43,7 +43,7 @@ class Voices:
         raise first or VoiceUnavailable()
 
     async def _as_note(self, sound: Sound) -> Sound:
-        """A sound as OGG/Opus, which Telegram shows with its wave, where PyAV is installed; else as it is."""
+        """Converts a sound to OGG/Opus, which Telegram shows with its waveform, if PyAV is installed."""
         if sound.mime == "audio/ogg" or find_spec("av") is None:
             return sound
         try:
@@ -55,7 +55,7 @@ class Voices:
 
 
 def make_voices(settings: Settings, opener: FileExtractor) -> TextToSpeech | None:
-    """What says answers aloud; None: nothing can."""
+    """Returns what speaks answers; None: nothing can."""
     edge, path = voices_of(settings)
     made: dict[str, TextToSpeech] = {
         "edge-tts": EdgeTts(edge, settings.tts_rate, settings.tts_pitch),

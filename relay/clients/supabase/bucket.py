@@ -15,34 +15,34 @@ log = structlog.get_logger()
 
 NAME = "relay-media"
 SECONDS = 60.0
-"""How long one file may take, either way."""
+"""The time limit for one file, either way."""
 CONTENT = {"content-type": "application/octet-stream", "upsert": "true"}
 
 
 class Bucket:
-    """Keeps files under their ids. The bucket is made at first use; only the service role reads it. One that everybody
-    may read is not used."""
+    """Stores files by id. The bucket is created at first use, and only the service role can read it. A public bucket
+    is not used."""
 
     def __init__(self, url: str, key: str) -> None:
         self._url = url.rstrip("/").removesuffix("/rest/v1")
         self._key = key.strip()
         self._private: bool | None = None
-        """None: not known yet."""
+        """None: unknown."""
 
     async def get(self, unique_id: str) -> bytes | None:
-        """See `ports.Keeper.get`."""
+        """See `ports.MediaStore.get`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
                 if not await self._is_private(storage):
                     return None
                 content: bytes = await storage.from_(NAME).download(unique_id)
                 return content
-        except Exception as error:  # the package raises errors of many families
+        except Exception as error:  # the package raises unrelated kinds of errors
             log.debug("a kept file is not read", error=type(error).__name__)
             return None
 
     async def put(self, unique_id: str, content: bytes) -> None:
-        """See `ports.Keeper.put`."""
+        """See `ports.MediaStore.put`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
                 if await self._is_private(storage):
@@ -52,21 +52,21 @@ class Bucket:
             log.warning("a file is not kept", error=type(error).__name__)
 
     async def remove(self, unique_ids: Sequence[str]) -> bool:
-        """See `ports.Keeper.remove`."""
+        """See `ports.MediaStore.remove`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
                 await storage.from_(NAME).remove(list(unique_ids))
         except Exception as error:
-            if str(getattr(error, "status", "")) == "404":  # no such bucket, so nothing was kept
+            if str(getattr(error, "status", "")) == "404":  # no such bucket, so nothing was stored
                 return True
             log.warning("kept files cannot be removed", error=type(error).__name__)
             return False
         return True
 
     async def _is_private(self, storage: Any) -> bool:
-        """Whether the bucket, which is made where there is none, is closed to others. The log says once if not."""
+        """Tests whether the bucket, created if missing, is private. The log says once if not."""
         if self._private is None:
-            with contextlib.suppress(Exception):  # it is there already
+            with contextlib.suppress(Exception):  # it exists already
                 await storage.create_bucket(NAME, options={"public": False})
             self._private = not (await storage.get_bucket(NAME)).public
             if not self._private:
@@ -78,7 +78,7 @@ class Bucket:
 
     @contextlib.asynccontextmanager
     async def _storage(self) -> AsyncIterator[Any]:
-        """The storage part of Supabase's client."""
+        """Opens the storage part of Supabase's client."""
         module = await asyncio.to_thread(importlib.import_module, "supabase")
         async with httpx.AsyncClient(timeout=httpx.Timeout(SECONDS, connect=5), http2=False) as http:
             options = module.AsyncClientOptions(auto_refresh_token=False, persist_session=False, httpx_client=http)

@@ -1,4 +1,4 @@
-"""Supabase through its own async client: every call is one `rpc`, over REST alone."""
+"""Supabase through its async client: every call is one `rpc` over REST."""
 
 from __future__ import annotations
 
@@ -24,26 +24,25 @@ if TYPE_CHECKING:
     from supabase import AsyncClient
 
 MISSING = ("PGRST202", "PGRST203", "42883", "42P01", "3F000")
-"""Codes that mean: this is not the schema that was expected."""
+"""Codes for an unexpected schema."""
 PAUSED = (
     "The Supabase project is paused (the free tier does that after a week without use). "
     "Wake it at supabase.com/dashboard; messages are kept until then."
 )
 BLIP_SECONDS = 0.25
-"""A connection that was closed, an error of what stands before the database, or another call that was in the way: it is
-tried once more after this."""
+"""A closed connection, an error in front of the database, or a conflicting call: retried once after this pause."""
 
 
 class Supabase:
     """The `Database` port over PostgREST. Its statements end after 8 s, so calls wait a little longer."""
 
     def __init__(self, url: str, key: str, timeout: float = 12.0) -> None:
-        """Raises `SettingsError` when the key is one that everybody may have. `timeout` in seconds."""
+        """Raises `SettingsError` for a public key. `timeout` in seconds."""
         self._url = url.rstrip("/").removesuffix("/rest/v1")
         self._key = key.strip()
         check_key(self._key)
-        # HTTP/2 connections end in the middle of calls (supabase-py #1064). Two HTTP/1.1 ones that stay open are as
-        # quick: a turn makes no more than two calls at a time.
+        # HTTP/2 connections end in the middle of calls (supabase-py #1064). Two persistent HTTP/1.1 ones are as fast: a
+        # turn makes at most two calls at a time.
         self._http = httpx.AsyncClient(
             timeout=httpx.Timeout(timeout, connect=5),
             limits=httpx.Limits(max_connections=32, max_keepalive_connections=32, keepalive_expiry=300),
@@ -53,7 +52,7 @@ class Supabase:
         self._client: AsyncClient | None = None
 
     async def open(self) -> None:
-        """Makes the client; nothing is sent yet."""
+        """Creates the client; sends nothing yet."""
         module = await asyncio.to_thread(importlib.import_module, "supabase")
         options = module.AsyncClientOptions(
             auto_refresh_token=False, persist_session=False, httpx_client=self._http, postgrest_client_retry=False
@@ -88,11 +87,11 @@ class Supabase:
 
 
 class _Blip(DatabaseUnavailable):
-    """Something that is often over in a moment."""
+    """Something that often passes in a moment."""
 
 
 async def _refuse(response: httpx.Response) -> None:
-    """Raises our error for every answer that is no result. Answers from in front of PostgREST carry no code."""
+    """Raises our error for every failed response. Responses from in front of PostgREST have no code."""
     is_json = "json" in response.headers.get("content-type", "")
     if response.is_success and is_json:
         return
@@ -106,7 +105,8 @@ async def _refuse(response: httpx.Response) -> None:
 
 
 def error_of(status: int, code: str, message: str) -> DatabaseError:
-    """Our error for an HTTP status, and the code and message of PostgREST or Postgres (empty: another's answer)."""
+    """Returns our error for an HTTP status and the code and message of PostgREST or PostgreSQL (empty: from another
+    server)."""
     if code == "RL001":
         return TurnLost()
     if code == "RL002":

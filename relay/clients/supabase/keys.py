@@ -1,4 +1,4 @@
-"""Which of a Supabase project's keys somebody has put into SUPABASE_SERVICE_ROLE_KEY."""
+"""Checks which of a Supabase project's keys is in SUPABASE_SERVICE_ROLE_KEY."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEY_HELP = "Use the service role (or secret) key: Project → Settings → API k
 
 
 def check_key(key: str) -> None:
-    """Raises `SettingsError` for a key that is not the service role's: the anon key, or a publishable one."""
+    """Raises `SettingsError` unless it is the service role's key (an anon or publishable key is not)."""
     role = key_role(key)
     if key.startswith("sb_publishable_") or role in ("anon", "authenticated"):
         raise SettingsError(
@@ -23,7 +23,7 @@ def check_key(key: str) -> None:
 
 
 def key_role(key: str) -> str:
-    """The role that a legacy key (a JSON Web Token) names; empty for a key of another kind."""
+    """Returns the role in a legacy key (a JSON Web Token); empty for other keys."""
     parts = key.split(".")
     if len(parts) != 3:
         return ""

@@ -1,4 +1,4 @@
-"""Telegram's Bot API through python-telegram-bot's `Bot`: its transport and its errors, our own raw JSON."""
+"""Telegram's Bot API through python-telegram-bot's `Bot`: its transport and errors, with raw JSON."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from relay.core.models import File
 
 POLL_SECONDS = 30
 FETCH_SECONDS = 120
-"""How long a whole download may take."""
+"""The time limit for a download."""
 NOT_SENT = (ClientConnectorError, ConnectionTimeoutError)
 GONE = (
     "chat not found",
@@ -52,7 +52,7 @@ GONE = (
 
 
 class Telegram(Bot):
-    """The `Messenger` port. Methods are called by their Bot API names, so what is newer than the library works too."""
+    """The `Messenger` port. Calls methods by their Bot API names, so methods newer than the library work too."""
 
     __slots__ = ("_calls",)
 
@@ -67,7 +67,7 @@ class Telegram(Bot):
         )
 
     async def open(self) -> None:
-        """Opens both connection pools; calls nothing."""
+        """Opens both connection pools; sends nothing."""
         for request in self._request:
             await request.initialize()
 
@@ -84,7 +84,7 @@ class Telegram(Bot):
             translated = _translate(error)
             metrics.ERRORS.labels("telegram", type(translated).__name__).inc()
             raise translated from None
-        except KeyError:  # a success that holds no result
+        except KeyError:  # a success without a result
             raise DeliveryUncertain() from None
 
     async def fetch(self, file_id: str, most: int) -> bytes:
@@ -99,7 +99,7 @@ class Telegram(Bot):
                 if isinstance(size, int) and size > most:
                     raise FileTooLarge
                 content = await self._content(path, most)
-        except (TimeoutError, DeliveryUncertain):  # nothing is changed by asking again
+        except (TimeoutError, DeliveryUncertain):  # safe to repeat: it changes nothing
             raise MessengerUnavailable from None
         except MessengerRefused as error:
             if "too big" in error.reason:
@@ -110,8 +110,7 @@ class Telegram(Bot):
         return content
 
     async def _content(self, path: str, most: int) -> bytes:
-        """The file at a path that `getFile` told. A Bot API server that runs in local mode keeps it on its own disk,
-        and tells where."""
+        """Downloads the file at a path from `getFile`. A Bot API server in local mode gives a path on its own disk."""
         if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
             try:
                 return await asyncio.to_thread(_head, path, self.token, most + 1)
@@ -129,7 +128,7 @@ class Telegram(Bot):
 
 
 def _upload(file: File) -> InputFile:
-    """A file as it is sent. One that is open is read as it goes, from its beginning, and stays open."""
+    """Wraps a file for upload. An open file is read from its beginning while it is sent, and stays open."""
     if isinstance(file.content, bytes):
         return InputFile(file.content, file.name)
     file.content.seek(0)
@@ -138,8 +137,8 @@ def _upload(file: File) -> InputFile:
 
 
 def _head(path: str, token: str, most: int) -> bytes:
-    """A file's first `most` bytes. A Bot API server keeps what a bot is sent in a folder that is called after its token
-    (on Windows with a `~` for the colon): outside of it, it names nothing of ours, such as keys."""
+    """Reads a local file's first `most` bytes. A local Bot API server stores files in a folder named after the bot's
+    token (on Windows with `~` for the colon). Refuses paths outside of it, such as keys."""
     found = Path(path).resolve(strict=True)
     if not any(folder.name.replace("~", ":").startswith(token) for folder in found.parents):
         raise MessengerRefused("the Bot API server names a file outside of the bot's own folder")
@@ -150,7 +149,7 @@ def _head(path: str, token: str, most: int) -> bytes:
 
 
 def _translate(error: TelegramError) -> MessengerError:
-    """PTB's errors as ours. Only what certainly was not carried out may be repeated without a look."""
+    """Translates PTB's errors. Only what was certainly not carried out may be repeated without looking."""
     if isinstance(error, RetryAfter):
         seconds = error.retry_after
         return MessengerThrottled(seconds if isinstance(seconds, int | float) else seconds.total_seconds())

@@ -1,4 +1,5 @@
-"""python-telegram-bot's HTTP on aiohttp: a quarter of the processor time of its own, and imported for Claude anyway."""
+"""python-telegram-bot's HTTP on aiohttp: a quarter of the processor time of its default, and already imported for
+Claude."""
 
 from __future__ import annotations
 
@@ -19,22 +20,22 @@ from telegram.request import BaseRequest, RequestData
 from relay.clients.connections import proxy_of, trusted
 
 KEEP_ALIVE = 20.0
-"""Seconds that an unused connection stays open."""
+"""Seconds that an idle connection stays open."""
 SLOWEST = 32 * 1024
-"""Bytes a second that a file is sent with at least: sending has no silence by which it could count as hung."""
+"""The minimum upload speed in bytes a second. An upload has no silence by which it could count as hung."""
 UNREADABLE = "Invalid server response"
-"""The message of the bare `TelegramError` for a response that is no JSON object (a proxy's page)."""
+"""The message of the bare `TelegramError` for a response that is not a JSON object (a proxy's page)."""
 
 
 class AiohttpRequest(BaseRequest):
-    """One pool of connections. A failure's cause (`__cause__`) is aiohttp's own error."""
+    """A connection pool. The cause of a failure (`__cause__`) is aiohttp's error."""
 
     __slots__ = ("_connections", "_session", "_timeout", "_url")
 
     def __init__(
         self, url: str, connections: int, read_timeout: float, connect_timeout: float = 5, pool_timeout: float = 1
     ) -> None:
-        """Timeouts in seconds: for silence, for a new connection, for a free connection of the pool."""
+        """Timeouts in seconds: for silence, for a new connection, and for a free connection of the pool."""
         self._url = url
         self._connections = connections
         self._timeout = aiohttp.ClientTimeout(
@@ -47,7 +48,7 @@ class AiohttpRequest(BaseRequest):
         return self._timeout.sock_read
 
     async def initialize(self) -> None:
-        """Makes the pool; connects nothing."""
+        """Creates the pool; connects nothing."""
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=KEEP_ALIVE, ssl=trusted())
             self._session = aiohttp.ClientSession(
@@ -55,7 +56,7 @@ class AiohttpRequest(BaseRequest):
                 timeout=self._timeout,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": self.USER_AGENT},
-                proxy=proxy_of(self._url),  # not trust_env: that asks a thread for it, twice a request
+                proxy=proxy_of(self._url),  # not trust_env, which uses a thread twice per request
             )
 
     async def shutdown(self) -> None:
@@ -66,7 +67,7 @@ class AiohttpRequest(BaseRequest):
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
-        """See `BaseRequest.parse_json_payload`, which would log the payload; and a list is no response either."""
+        """See `BaseRequest.parse_json_payload`, which would log the payload. Also rejects a list."""
         try:
             parsed = json.loads(payload)
         except (ValueError, RecursionError):
@@ -85,7 +86,7 @@ class AiohttpRequest(BaseRequest):
         connect_timeout: ODVInput[float] = BaseRequest.DEFAULT_NONE,
         pool_timeout: ODVInput[float] = BaseRequest.DEFAULT_NONE,
     ) -> tuple[int, bytes]:
-        """See `BaseRequest.do_request`. The timeouts are the pool's own."""
+        """See `BaseRequest.do_request`. Uses the pool's own timeouts."""
         body, headers = _encoded(request_data)
         timeout = self._within(request_data)
         with _failures():
@@ -95,7 +96,7 @@ class AiohttpRequest(BaseRequest):
                 return response.status, await response.read()
 
     async def download(self, url: str, most: int) -> tuple[int, bytes]:
-        """The status and the body at an address; of a longer one a little more than `most` bytes are read."""
+        """Returns the status and body of an address, reading little more than `most` bytes."""
         body = bytearray()
         with _failures():
             async with self._open().get(url, allow_redirects=False) as response:
@@ -106,7 +107,7 @@ class AiohttpRequest(BaseRequest):
                 return response.status, bytes(body)
 
     async def server_time(self) -> datetime | None:
-        """What time it is where this pool's server is (whole seconds); None when it does not tell."""
+        """Returns the server's time (whole seconds); None if unknown."""
         with _failures():
             async with self._open().head(self._url, allow_redirects=False) as response:
                 told = response.headers.get("Date")
@@ -117,7 +118,7 @@ class AiohttpRequest(BaseRequest):
         return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     def _within(self, data: RequestData | None) -> aiohttp.ClientTimeout:
-        """The pool's timeouts; files have to be sent in the time that they take on the slowest of lines."""
+        """Returns the pool's timeouts, with time to send files over a very slow line."""
         if data is None or not data.contains_files:
             return self._timeout
         size = sum(_size(content) for _, content, _ in data.multipart_data.values())
@@ -137,7 +138,7 @@ class AiohttpRequest(BaseRequest):
 
 @contextlib.contextmanager
 def _failures() -> Iterator[None]:
-    """aiohttp's errors as python-telegram-bot's. They name no address, which would hold the bot's token."""
+    """Translates aiohttp's errors to python-telegram-bot's, without the address, which contains the bot's token."""
     try:
         yield
     except TimeoutError as error:
@@ -147,12 +148,12 @@ def _failures() -> Iterator[None]:
 
 
 def _size(content: Any) -> int:
-    """Bytes of a part, which may be an open file."""
+    """Returns the size of a part in bytes; it may be an open file."""
     return len(content) if isinstance(content, bytes) else os.fstat(content.fileno()).st_size
 
 
 def _encoded(data: RequestData | None) -> tuple[Any, dict[str, str]]:
-    """Parameters as python-telegram-bot sends them: a form, with parts when there are files."""
+    """Encodes parameters as python-telegram-bot does: a form, multipart if there are files."""
     if data is None:
         return None, {}
     if not data.contains_files:

@@ -1,1 +1,1 @@
-"""What was said: search, sessions, summaries, digests, and why an answer came out as it did."""
+"""The past: search, sessions, summaries, digests, and explanations of answers."""

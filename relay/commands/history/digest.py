@@ -1,4 +1,4 @@
-"""Digests: what a day brought, sent each night where people want it, or written right now."""
+"""Digests: a summary of the day, sent each night on request, or written right now."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class DigestChoice:
 
     on: bool
     own_chat: bool
-    """It goes to the person's own chat, else to the group's."""
+    """It goes to the person's own chat, otherwise to the group's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What the last 24 hours brought; no topics: nothing that is worth telling."""
+    """The last 24 hours; no topics: nothing worth telling."""
 
     topics: tuple[DigestTopic, ...]
 

@@ -1,8 +1,8 @@
-"""What somebody looks for, as they write it: words, "exact words", and filters. Pure.
+"""Parses what a person searches for: words, "exact phrases", and filters. Pure.
 
-from:me, from:you or from:Name · before:DATE and after:DATE · in:here or in:Name (of a topic or group). A name of
-several words stands in quotes. A date is a year, a month, a day, today, yesterday, or 7d (seven days ago); `after` is
-from its first moment on, `before` until then.
+from:me, from:you or from:Name · before:DATE and after:DATE · in:here or in:Name (a topic or group). Names of several
+words need quotes. A date is a year, a month, a day, today, yesterday, or 7d (seven days ago); `after` begins with its
+first moment, and `before` ends there.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 PART = re.compile(r'(?i:(from|before|after|in)):(?:"([^"]*)"|([^\s"]*))|"([^"]*)"|([^\s"]+)|"')
-"""A filter with its value, quoted or not; a phrase; a word; a quotation mark that nothing closes."""
+"""A filter with its value, quoted or not; a phrase; a word; an unclosed quotation mark."""
 QUOTES = str.maketrans("“”„‟«»", '""""""')
-"""What phones make of quotation marks."""
+"""Quotation marks as phones write them."""
 DATE = re.compile(r"([0-9]{4})(?:-([0-9]{1,2}))?(?:-([0-9]{1,2}))?")
 DAYS = re.compile(r"([0-9]{1,5})d", re.IGNORECASE)
 
@@ -24,17 +24,17 @@ WANTS = {
 }
 A_DATE = "Write 2026-11-05, 2026-11, 2026, today, yesterday, or 7d (seven days ago)."
 MOST = 8
-"""Names, places and phrases each: every one is looked for in each message."""
+"""The most names, places and phrases each: every one is checked for each message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is looked for. Everything that is given must hold, but of several people or places one is enough."""
+    """A parsed search. All conditions must hold; of several people or places, one suffices."""
 
     words: str = ""
     phrases: tuple[str, ...] = ()
     me: bool = False
-    """Said by whoever asks."""
+    """Said by the person who asks."""
     you: bool = False
     """Said by the assistant."""
     names: tuple[str, ...] = ()
@@ -43,11 +43,11 @@ class Query:
     since: datetime | None = None
     until: datetime | None = None
     wrong: tuple[str, ...] = ()
-    """What is wrong with it, in sentences."""
+    """Sentences about what is wrong with it."""
 
     @property
     def filtered(self) -> bool:
-        """Whether anything but words narrows it."""
+        """Whether it has any condition besides words."""
         return bool(self.me or self.you or self.names or self.here or self.places or self.since or self.until)
 
     @property
@@ -57,7 +57,7 @@ class Query:
 
 @dataclass
 class _Draft:
-    """A query while it is read."""
+    """A query while it is parsed."""
 
     now: datetime
     words: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ class _Draft:
     wrong: list[str] = field(default_factory=list)
 
     def narrow(self, key: str, value: str, quoted: bool) -> None:
-        """Takes a filter in, or says what is wrong with it."""
+        """Adds a filter, or records what is wrong with it."""
         value = " ".join(value.split())
         if key in ("before", "after"):
             moment = date_in(value, self.now)
@@ -90,7 +90,7 @@ class _Draft:
 
 
 def parse(text: str, now: datetime) -> Query:
-    """Reads what somebody looks for. `now` is aware; its zone is the one that dates are meant in. Never raises."""
+    """Parses a search. `now` is aware; its zone applies to dates. Never raises."""
     draft = _Draft(now)
     for match in PART.finditer(text.translate(QUOTES)):
         key, quoted, plain, phrase, word = match.groups()
@@ -119,7 +119,7 @@ def parse(text: str, now: datetime) -> Query:
 
 
 def date_in(text: str, now: datetime) -> datetime | None:
-    """The first moment of a day, month or year; None when the text is none."""
+    """Returns the first moment of a day, month or year; None if the text is not a date."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
         if match := DAYS.fullmatch(text):

@@ -1,4 +1,4 @@
-"""Search: in what was said and what is known, in pages, with the messages around a result."""
+"""Search in messages and memory, in pages, with the messages around a result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SearchResults:
     """A page of results."""
 
     search_id: int
-    """The search's number: with it, other pages and results are opened later."""
+    """The search's number, to open other pages and results later."""
     offset: int
     query: Query
     page: SearchPage
@@ -38,10 +38,8 @@ class SearchResults:
 
 @command("search", usage="<words>", help="search all your conversations")
 async def search(ctx: CommandContext, text: str, limit: int = 20) -> SearchResults:
-    """Finds messages of this space and what is known in it, best first.
-
-    `text`: see `query.parse`. Raises `CommandRefused` for a text that looks for nothing, or for what it can't.
-    """
+    """Finds messages and memories of this space, best first. `text`: see `query.parse`. Raises `CommandRefused` for an
+    empty or unsupported search."""
     asked = StoredSearch(text, ctx.user_id, datetime.now(ctx.zone), ctx.chat_id, ctx.topic_id)
     query = parse(text, asked.at)
     if query.wrong:
@@ -97,7 +95,7 @@ async def _find(ctx: CommandContext, asked: StoredSearch, search_id: int, offset
 
 
 def looked_for(query: Query, asked: StoredSearch) -> SearchQuery:
-    """A query as the store takes it: `me` and `here` are whoever asked, and where."""
+    """Converts a query for the store; `me` and `here` are the asker and place."""
     by = Speakers(asked.user_id if query.me else None, query.you, query.names)
     return SearchQuery(
         words=query.words,

@@ -1,4 +1,4 @@
-"""The summary of a conversation: read, refreshed, corrected, restored."""
+"""A conversation's summary: read, refreshed, corrected, restored."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ CHANGED = "The summary has changed since you looked at it. Look at the new one f
 
 @dataclass(frozen=True, slots=True)
 class RefreshedSummary:
-    """What became of a request for a new summary."""
+    """The outcome of a request for a new summary."""
 
     outcome: Literal["written", "nothing_new", "no_budget", "failed", "slow"]
-    """failed and slow: it is still due, and tried again."""
+    """failed and slow: it is still due and will be retried."""
     detail: str
     """Why it failed, or which budget is used up; else empty."""
     present: SummaryInUse
-    """The summary that is used now."""
+    """The current summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoredSummary:
-    """What became of a request to use an older version again."""
+    """The outcome of restoring an older version."""
 
     restored: bool
-    """False: the summary had changed in the meantime."""
+    """False: the summary changed in the meantime."""
     present: SummaryInUse
 
 
 @command("summary", usage="[refresh | correct <text> | history]", help="the summary of this conversation")
 async def summary(ctx: CommandContext, version_id: int | None = None) -> SummaryInUse:
-    """Returns this conversation's present summary, or another version of it."""
+    """Returns this conversation's current summary, or another version."""
     return await ctx.store.summary(ctx.space, ctx.chat_id, ctx.topic_id, version_id)
 
 
@@ -54,10 +54,8 @@ async def summary_versions(ctx: CommandContext, offset: int = 0, limit: int = 10
 
 
 async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> SummaryInUse:
-    """Replaces the present summary by a person's text. `of`: the version that it must still be; 0: any.
-
-    Raises `CommandRefused` for a text that is empty or too long, and where there is no such summary.
-    """
+    """Replaces the current summary with a person's text. `of`: the version it must still be; 0: any. Raises
+    `CommandRefused` if the text is empty or too long, or there is no such summary."""
     text = text.strip()
     tokens = estimate_tokens(text)
     if not text:
@@ -76,7 +74,7 @@ async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> Summar
 
 
 async def restore_summary(ctx: CommandContext, version_id: int, of: int) -> RestoredSummary:
-    """Uses an older version again, as a new one, if `of` is still the present version."""
+    """Restores an older version as a new one, if `of` is still current."""
     done = await ctx.store.correct_summary(
         ctx.space, ctx.chat_id, ctx.topic_id, of=of, user_id=ctx.user_id, name=ctx.name, version=version_id
     )
@@ -84,7 +82,7 @@ async def restore_summary(ctx: CommandContext, version_id: int, of: int) -> Rest
 
 
 async def refresh_summary(ctx: CommandContext) -> RefreshedSummary:
-    """Writes a summary of what is new, and waits for it for a while."""
+    """Writes a summary of what is new, and waits a while for it."""
     outcome: Literal["written", "nothing_new", "no_budget", "failed", "slow"] = "no_budget"
     detail = await ctx.services.summariser.gate.used_up(Charge("summary", user_id=ctx.user_id))
     if not detail:
@@ -97,7 +95,7 @@ async def refresh_summary(ctx: CommandContext) -> RefreshedSummary:
 
 
 async def _write(ctx: CommandContext) -> tuple[Literal["written", "nothing_new", "failed"], str]:
-    """Writes a summary here, or waits for the process that writes it already. Returns how it ended, and its error."""
+    """Writes a summary, or waits for the process that is writing it. Returns the outcome and error."""
     key = await ctx.store.want_summary(ctx.space, ctx.chat_id, ctx.topic_id, LEAST_MESSAGES, ctx.user_id)
     while key is not None:
         await ctx.services.run_job("summary", key)

@@ -1,4 +1,4 @@
-"""Why an answer came out as it did: what went into its prompt, which tools it called, what it cost."""
+"""Explains an answer: what was in its prompt, which tools it called, what it cost."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ NO_ANSWER_YET = "I haven't answered anything here yet."
 
 @dataclass(frozen=True, slots=True)
 class ForgottenFact:
-    """What became of a fact that went into an answer."""
+    """What became of a fact used in an answer."""
 
     changes: tuple[MemoryChange, ...]
     """Empty: nothing was forgotten."""
     gone: bool
-    """It was forgotten already."""
+    """It was already forgotten."""
     explanation: Explanation
-    """As it is now."""
+    """Its current state."""
 
 
 @command("why", help="what went into an answer (reply to it), and what it cost")
 async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
-    """Explains the answer that a message of the chat holds; 0: the last one here."""
+    """Explains the answer in a message of the chat; 0: the last one here."""
     turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
     if not turn_id:
         raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
@@ -38,7 +38,7 @@ async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
 
 
 async def explain_turn(ctx: CommandContext, turn_id: int) -> Explanation:
-    """Explains a turn's answer. Raises `NotAllowed` unless this person sees the space in which it was given."""
+    """Explains a turn's answer. Raises `NotAllowed` unless this person sees its space."""
     found = await ctx.store.why(turn_id, ctx.user_id)
     if found is None or not await ctx.sees(found.space):
         raise NotAllowed("This answer is not yours to look into.")
@@ -46,7 +46,7 @@ async def explain_turn(ctx: CommandContext, turn_id: int) -> Explanation:
 
 
 async def forget_fact(ctx: CommandContext, turn_id: int, memory_id: int) -> ForgottenFact:
-    """Forgets a fact that went into an answer; a lent one in the space of its owner, who alone sees it."""
+    """Forgets a fact used in an answer. A lent one is forgotten in its owner's space, and only its owner sees it."""
     found = await explain_turn(ctx, turn_id)
     fact = next((fact for fact in found.memories if fact.id == memory_id), None)
     if fact is None:
@@ -58,7 +58,7 @@ async def forget_fact(ctx: CommandContext, turn_id: int, memory_id: int) -> Forg
 
 
 async def read_tool_call(ctx: CommandContext, turn_id: int, number: int) -> ToolCall:
-    """Returns a tool call of an answer with what it returned: the one with the nearest number, from 1 on."""
+    """Returns a tool call of an answer with its result: the one with the nearest number, from 1."""
     await explain_turn(ctx, turn_id)
     used = await ctx.store.tool_call(turn_id, number)
     if used is None:

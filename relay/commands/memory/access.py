@@ -1,4 +1,4 @@
-"""Who may see and change what of a memory, and where it may be shown."""
+"""Access rights: who may see and change a memory, and where it may be shown."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from relay.memory.rows.changes import ChangePlace
 from relay.memory.rows.memories import MemoryLine, OpenedMemory
 
 GONE = "This is gone, or not yours to see."
-"""The same for what is missing and for what belongs to somebody else."""
+"""The same for missing things and for those of others."""
 NOT_YOURS = "This is not yours to decide."
 ELSEWHERE = "Others can read along here. /memory changes shows it in our private chat."
 
 
 def is_at_home(ctx: CommandContext, space: Space) -> bool:
-    """Whether a space may be shown here: in one's own chat, or among the people it belongs to."""
+    """Tests whether a space may be shown here: in one's own chat, or among its members."""
     return ctx.private or space in (ctx.space, Space("group", chat_id=ctx.chat_id))
 
 
 def may_edit(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
-    """Whether this person may reword a memory: in a group the one it is about and admins, else the owner."""
+    """Tests whether this person may reword a memory: its owner; in a group its subject and admins."""
     return space.kind == "private" or ctx.admin or row.subject_id == ctx.user_id
 
 
 def may_forget(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
-    """Whether this person may forget and pin a memory: as for rewording; what is about nobody is everybody's."""
+    """Tests whether this person may forget and pin a memory: as for rewording; anyone may, if it is about nobody."""
     return row.subject_id is None or may_edit(ctx, row, space)
 
 
 def may_switch(ctx: CommandContext, space: Space) -> bool:
-    """Whether this person may switch a space's memory: their own, or as an admin that of a group."""
+    """Tests whether this person may change a space's memory switches: their own, or a group's as an admin."""
     return space.owner_id == ctx.user_id if space.kind == "private" else ctx.admin
 
 
 def check_switch(ctx: CommandContext, space: Space) -> None:
-    """Raises `NotAllowed` for people who may not switch a space's memory."""
+    """Raises `NotAllowed` unless this person may change a space's memory switches."""
     if not may_switch(ctx, space):
         raise NotAllowed(NOT_YOURS if space.kind == "private" else ADMINS_ONLY)
 
 
 async def find_space(ctx: CommandContext, space_id: int) -> Space:
-    """The space with an id (0: one's own). Raises `NotAllowed` where this person may not see it here."""
+    """Returns a space by id (0: one's own). Raises `NotAllowed` if this person may not see it here."""
     if not ctx.private:
         raise NotAllowed(GONE)
     if not space_id:
@@ -54,7 +54,7 @@ async def find_space(ctx: CommandContext, space_id: int) -> Space:
 
 
 async def find_memory(ctx: CommandContext, memory_id: int) -> OpenedMemory:
-    """The memory with an id. Raises `NotAllowed` where this person may not see it here."""
+    """Returns a memory by id. Raises `NotAllowed` if this person may not see it here."""
     row = await ctx.store.opened(memory_id, ctx.user_id, ctx.admin) if ctx.private else None
     if row is None or not await ctx.may_see(row.space):
         raise NotAllowed(GONE)
@@ -62,7 +62,7 @@ async def find_memory(ctx: CommandContext, memory_id: int) -> OpenedMemory:
 
 
 async def find_change(ctx: CommandContext, change_id: int) -> ChangePlace:
-    """Where a change belongs, for a list of changes. Raises `NotAllowed` where this person may not see it here."""
+    """Returns where a change belongs. Raises `NotAllowed` if this person may not see it here."""
     place = await ctx.store.changed_in(change_id=change_id) if ctx.private else None
     if place is None or not await ctx.may_see(place.space):
         raise NotAllowed(GONE)
@@ -70,7 +70,8 @@ async def find_change(ctx: CommandContext, change_id: int) -> ChangePlace:
 
 
 async def find_place(ctx: CommandContext, turn_id: int | None = None, change_id: int | None = None) -> ChangePlace:
-    """Where a turn's changes, or a change, belong. Raises `NotAllowed` where they are not for this person or place."""
+    """Returns where a turn's changes, or one change, belong. Raises `NotAllowed` if they are not for this person or
+    place."""
     place = await ctx.store.changed_in(turn_id, change_id)
     if place is None or not await ctx.may_see(place.space):
         raise NotAllowed(NOT_YOURS)

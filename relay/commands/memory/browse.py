@@ -1,4 +1,4 @@
-"""Memories: listed, searched, opened, and where they came from."""
+"""Lists, searches and opens memories, and shows their origin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ShownMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOrigin:
-    """A memory, and where it came from."""
+    """A memory and its origin."""
 
     memory: OpenedMemory
     source: MemorySource
@@ -34,7 +34,7 @@ class MemoryOrigin:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHistory:
-    """A memory, and a page of its changes, newest first."""
+    """A memory and a page of its changes, newest first."""
 
     memory: OpenedMemory
     past: MemoryPast
@@ -54,13 +54,13 @@ async def list_memories(
     limit: int = PAGE,
     space_id: int | None = None,
 ) -> MemoryPage:
-    """Returns a page of what is known, newest first. `space_id`: None is the space where it is asked, 0 one's own."""
+    """Returns a page of memories, newest first. `space_id`: None is this space, 0 one's own."""
     space = ctx.space if space_id is None else await find_space(ctx, space_id)
     return await ctx.store.memories(space, offset, limit, chosen)
 
 
 async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
-    """Opens a memory of the space where it is asked, by the number that people see."""
+    """Opens a memory of this space by its visible number."""
     memory_id = await ctx.store.numbered(ctx.space, number)
     row = await ctx.store.opened(memory_id, ctx.user_id, ctx.admin)
     if row is None:
@@ -69,13 +69,13 @@ async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
 
 
 async def open_memory(ctx: CommandContext, memory_id: int) -> ShownMemory:
-    """Opens a memory by its id, in whichever space."""
+    """Opens a memory by id, in any space."""
     row = await find_memory(ctx, memory_id)
     return ShownMemory(row, may_forget(ctx, row, row.space))
 
 
 async def trace_memory(ctx: CommandContext, memory_id: int) -> MemoryOrigin:
-    """Returns where a memory came from."""
+    """Returns a memory's origin."""
     row = await find_memory(ctx, memory_id)
     source = await ctx.store.source(row.id)
     if source is None:

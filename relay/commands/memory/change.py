@@ -1,4 +1,4 @@
-"""Changes of one memory: pinned, forgotten, restored, reworded."""
+"""Changes one memory: pin, forget, restore, reword."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_EDIT = "This is not yours to change, or it is gone."
 
 @dataclass(frozen=True, slots=True)
 class ChangedMemory:
-    """A memory as it is after a change."""
+    """A memory after a change."""
 
     memory: OpenedMemory
     changed: Changed
@@ -27,7 +27,7 @@ class ChangedMemory:
 
 @dataclass(frozen=True, slots=True)
 class EditedMemory:
-    """What came of a new wording."""
+    """The outcome of rewording."""
 
     space: Space
     changed: Changed
@@ -50,7 +50,7 @@ async def change_memory(
 
 
 async def find_editable(ctx: CommandContext, memory_id: int) -> OpenedMemory:
-    """A memory that this person may reword, active or waiting for a tap, in whichever space. Raises `NotAllowed`."""
+    """Returns a memory that this person may reword, active or pending, in any space. Raises `NotAllowed`."""
     row = await ctx.store.opened(memory_id, ctx.user_id, ctx.admin)
     if row is None or row.status not in ("active", "pending"):
         raise NotAllowed(NO_EDIT)
@@ -60,7 +60,7 @@ async def find_editable(ctx: CommandContext, memory_id: int) -> OpenedMemory:
 
 
 async def edit_memory(ctx: CommandContext, memory_id: int, wording: str) -> EditedMemory:
-    """Puts a person's wording in place of a memory's."""
+    """Replaces a memory's text with a person's wording."""
     row = await find_editable(ctx, memory_id)
     text = clean_wording(wording, row.kind)
     what, longest = ("learning", LEARNING_LENGTH) if row.kind == "learning" else ("fact", FACT_LENGTH)
@@ -73,7 +73,7 @@ async def edit_memory(ctx: CommandContext, memory_id: int, wording: str) -> Edit
 
 
 def clean_wording(text: str, kind: str) -> str:
-    """A wording as it is kept: a fact on one line, a learning with its line breaks."""
+    """Cleans a wording: a fact on one line, a learning with its line breaks."""
     if kind != "learning":
         return " ".join(text.split())
     return "\n".join(line.rstrip() for line in text.strip().splitlines())

@@ -1,4 +1,4 @@
-"""What a person decides about a night's tidying of memory that would take much of it out of use."""
+"""A person's decision about a consolidation that would retire a large part of memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from relay.memory.rows.upkeep.nights import Tidied
 
 
 async def settle_consolidation(ctx: CommandContext, consolidation_id: int, go: bool) -> Tidied | None:
-    """Does what a night found, or leaves it. A private space obeys its owner, a group's memory the admins.
-
-    None: it was decided before.
-    """
+    """Applies or rejects a night's plan. Only its owner decides in a private space, admins in a group. None: it was
+    already decided."""
     space = await ctx.store.consolidation(consolidation_id)
     if space is None:
         return None

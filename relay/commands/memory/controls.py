@@ -1,4 +1,4 @@
-"""The switches of a memory: on, off, paused; what a chat uses of it and adds to it; starting anew."""
+"""Memory switches: on, off, paused; what a chat recalls and teaches; forgetting everything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relay.memory.rows.controls import Controls, OffRecord
 
 @dataclass(frozen=True, slots=True)
 class MemorySwitch:
-    """What to switch; what is None stays as it is."""
+    """The switches to change; None: unchanged."""
 
     on: bool | None = None
     """Turns memory on or off, and ends a pause."""
@@ -24,12 +24,12 @@ class MemorySwitch:
     resume: bool = False
     """Ends a pause."""
     recalls: bool | None = None
-    """Whether this chat uses the memory."""
+    """Whether this chat uses memory."""
     teaches: bool | None = None
-    """Whether this chat adds to the memory."""
+    """Whether this chat adds to memory."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_control` takes it."""
+        """Returns the JSON that `relay_control` takes."""
         change: dict[str, object] = {}
         if self.on is not None:
             change["memory"] = "on" if self.on else "off"
@@ -49,12 +49,12 @@ class ForgottenAll:
 
 
 async def show_controls(ctx: CommandContext, space_id: int | None = None) -> Controls:
-    """Returns how a memory is switched. `space_id`: None is the space where it is asked, 0 one's own."""
+    """Returns a memory's switches. `space_id`: None is this space, 0 one's own."""
     return await _controls(ctx, await _space(ctx, space_id))
 
 
 async def switch(ctx: CommandContext, to: MemorySwitch, space_id: int | None = None) -> Controls:
-    """Switches a space's memory, or what this chat does with it. Returns how it is switched then."""
+    """Sets a space's or this chat's memory switches. Returns the new state."""
     space = await _space(ctx, space_id)
     check_switch(ctx, space)
     await ctx.store.control(space, ctx.chat_id, ctx.topic_id, ctx.user_id, to.as_json())
@@ -68,7 +68,7 @@ async def count_for_reset(ctx: CommandContext) -> int:
 
 
 async def reset(ctx: CommandContext, known: int) -> ForgottenAll:
-    """Forgets everything in the space where it is asked. `known`: how many memories there are, to confirm it."""
+    """Forgets everything in this space. `known`: the number of memories, as confirmation."""
     check_switch(ctx, ctx.space)
     left: int | None = 1
     while left:
@@ -80,7 +80,7 @@ async def reset(ctx: CommandContext, known: int) -> ForgottenAll:
 
 @command("private", usage="[off]", help="talk off the record; it's erased when you end it")
 async def talk_privately(ctx: CommandContext, on: bool | None = True) -> OffRecord:
-    """Begins a conversation off the record in this thread, or ends and erases it. None: returns how it is."""
+    """Begins a conversation off the record in this thread, or ends and erases it. None: returns its state."""
     may = may_switch(ctx, ctx.space)
     done = await ctx.store.private(ctx.space, ctx.chat_id, ctx.topic_id, on, ctx.user_id, may)
     if done.refused:
@@ -93,6 +93,6 @@ async def _space(ctx: CommandContext, space_id: int | None) -> Space:
 
 
 async def _controls(ctx: CommandContext, space: Space) -> Controls:
-    """How a space is switched; its thread is this chat where the space is that of this chat."""
+    """Returns a space's switches, including this chat's if it belongs to the space."""
     here = (ctx.chat_id, ctx.topic_id) if space == ctx.space else (0, 0)
     return await ctx.store.controls(space, *here)

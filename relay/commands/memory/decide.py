@@ -1,4 +1,4 @@
-"""Decisions about changes of memory: undo, keep, discard; one, several that belong together, or all that wait."""
+"""Decisions about memory changes (undo, keep, discard): one, a group of candidates, or all pending."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from relay.memory.rows.controls import DecidedWaiting
 
 Decision = Literal["undo", "keep", "discard"]
 Outcome = Literal["done", "settled", "changed since"]
-"""settled: it was decided before. changed since: the memory was changed again, so this is not undone."""
+"""settled: it was already decided. changed since: the memory has changed again, so this is not undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnChanges:
-    """What a turn changed in memory."""
+    """A turn's changes to memory."""
 
     place: ChangePlace
     changes: tuple[MemoryChange, ...]
@@ -27,13 +27,13 @@ class TurnChanges:
 
 @dataclass(frozen=True, slots=True)
 class Decided(TurnChanges):
-    """The same after a decision about one of the changes."""
+    """The same after a decision about one change."""
 
     outcome: Outcome
 
 
 async def turn_changes(ctx: CommandContext, turn_id: int) -> TurnChanges:
-    """Returns what a turn changed."""
+    """Returns a turn's changes."""
     place = await find_place(ctx, turn_id=turn_id)
     changes = await ctx.store.changes(turn_id, ctx.user_id, ctx.admin)
     if changes is None:
@@ -57,13 +57,13 @@ async def decide(ctx: CommandContext, change_id: int, decision: Decision) -> Dec
 
 
 async def choose(ctx: CommandContext, change_id: int) -> Decided:
-    """Keeps a change. Of memories that the same words may have meant, the others are not forgotten then."""
+    """Keeps one of several candidates to forget; the others stay in memory."""
     decided = await decide(ctx, change_id, "keep")
     return decided if decided.outcome == "settled" else await _discard_others(ctx, change_id, decided)
 
 
 async def choose_none(ctx: CommandContext, change_id: int) -> Decided:
-    """Forgets none of the memories that the same words may have meant."""
+    """Forgets none of the candidates."""
     place = await find_place(ctx, change_id=change_id)
     before = await ctx.store.changes(place.turn_id or 0, ctx.user_id, ctx.admin) or []
     decided = await decide(ctx, change_id, "discard")
@@ -74,7 +74,7 @@ async def choose_none(ctx: CommandContext, change_id: int) -> Decided:
 
 
 async def choose_all(ctx: CommandContext, turn_id: int) -> TurnChanges:
-    """Forgets all memories that a turn's words may have meant."""
+    """Forgets all candidates of a turn."""
     found = await turn_changes(ctx, turn_id)
     changes = found.changes
     for one in changes:
@@ -97,10 +97,8 @@ async def _discard_others(ctx: CommandContext, change_id: int, decided: Decided)
 async def list_changes(
     ctx: CommandContext, waiting: bool = False, offset: int = 0, limit: int = PAGE, space_id: int | None = None
 ) -> ChangePage:
-    """Returns a page of a space's changes, newest first. `waiting`: only those that wait for a tap.
-
-    `space_id`: None is the space where it is asked, 0 one's own.
-    """
+    """Returns a page of a space's changes, newest first. `waiting`: only pending ones. `space_id`: None is this space,
+    0 one's own."""
     space = ctx.space if space_id is None else await find_space(ctx, space_id)
     return await ctx.store.history(space, waiting, offset, limit, ctx.user_id, ctx.admin)
 
@@ -108,6 +106,6 @@ async def list_changes(
 async def decide_waiting(
     ctx: CommandContext, decision: Literal["keep", "discard"], space_id: int | None = None
 ) -> DecidedWaiting:
-    """Keeps or discards all that waits and is this person's to decide, 200 changes at most."""
+    """Keeps or discards all pending changes that this person may decide, up to 200."""
     space = ctx.space if space_id is None else await find_space(ctx, space_id)
     return await ctx.store.decide_waiting(space, ctx.user_id, ctx.admin, decision)

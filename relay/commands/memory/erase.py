@@ -1,4 +1,4 @@
-"""Erasing for good: shown first, then taken out of the tables, the chats and the backups."""
+"""Permanent erasure: previewed first, then removed from the tables, the chats and the backups."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from relay.memory.erasure import erased, remove_files
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 
 LETTERS = 4
-"""The fewest letters and digits of words that are erased."""
+"""The fewest letters and digits to erase by."""
 WORDS = 200
-"""Characters of words that are searched for, at most."""
+"""The longest text to search for."""
 CHAT_SECONDS = 20.0
-"""So long the chats are cleared before the erasure is reported; the rest follows."""
+"""How long to wait for the chats before reporting; the rest follows later."""
 TOO_LATE = "That's already erased, was shown too long ago, or is not yours. Start again: /forget --erase"
 TOO_SHORT = (
     "What should I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
@@ -28,7 +28,7 @@ TOO_SHORT = (
 
 @dataclass(frozen=True, slots=True)
 class ErasedMemoryNumber:
-    """A memory to erase, by the number that people see, with the messages that it came from."""
+    """A memory to erase by its visible number, with the messages that it came from."""
 
     number: int
 
@@ -45,27 +45,27 @@ EraseQuery = ErasedMemoryNumber | ErasedWords
 
 @dataclass(frozen=True, slots=True)
 class Erasing:
-    """What came of an erasure."""
+    """The outcome of an erasure."""
 
     step: ErasureStep | None
-    """None: another process is still at it, and finishes it."""
+    """None: another process is working on it and will finish it."""
     clears: bool = False
-    """The database's files can be written anew at once."""
+    """The database's files can be rewritten at once."""
     backups: bool = False
-    """There are backups that may hold it."""
+    """Backups may contain it."""
     remains: str | None = None
-    """Which backups may hold it, as a sentence; None: nobody here knows."""
+    """Which backups may contain it, as a sentence; None: unknown."""
     at_night: bool = False
-    """The database's files are written anew in the coming night."""
+    """The database's files will be rewritten tonight."""
 
 
 def is_long_enough(what: ErasedWords) -> bool:
-    """Whether words have enough letters to erase by them."""
+    """Tests whether words are long enough to erase by."""
     return sum(c.isalnum() for c in what.words[:WORDS]) >= LETTERS
 
 
 async def preview_erasure(ctx: CommandContext, what: EraseQuery) -> ErasePreview | None:
-    """Returns what an erasure would take; None: there is nothing like that which is this person's to erase."""
+    """Previews an erasure; None: nothing matches that this person may erase."""
     if isinstance(what, ErasedMemoryNumber):
         query: dict[str, object] = {"number": what.number}
     else:
@@ -76,13 +76,13 @@ async def preview_erasure(ctx: CommandContext, what: EraseQuery) -> ErasePreview
 
 
 async def keep_shown(ctx: CommandContext, erasure_id: int) -> None:
-    """Erases nothing of what was shown."""
+    """Cancels a previewed erasure."""
     if not await ctx.store.erase_keep(erasure_id, ctx.user_id):
         raise CommandRefused(TOO_LATE)
 
 
 async def erase_shown(ctx: CommandContext, erasure_id: int) -> Erasing:
-    """Erases what was shown, and takes back the bot's own messages that repeat it."""
+    """Erases what was previewed, and retracts the bot's own messages that repeat it."""
     if not await ctx.store.erase_begin(erasure_id, ctx.user_id, ctx.admin):
         raise CommandRefused(TOO_LATE)
     done = await erased(ctx.store, erasure_id)
@@ -107,7 +107,7 @@ async def erase_shown(ctx: CommandContext, erasure_id: int) -> Erasing:
 
 @admins_only
 async def clear_files(ctx: CommandContext) -> str:
-    """Writes the database's files anew, without what was erased. Returns what is left, as a sentence."""
+    """Rewrites the database's files without what was erased. Returns what is left, as a sentence."""
     if ctx.services.leftovers is None:
         raise NotAllowed(NOT_YOURS)
     return await ctx.services.leftovers.clear()
@@ -115,7 +115,7 @@ async def clear_files(ctx: CommandContext) -> str:
 
 @admins_only
 async def purge_backups(ctx: CommandContext) -> int:
-    """Replaces all backups by a fresh one. Returns how many were removed."""
+    """Replaces all backups with a fresh one. Returns how many were deleted."""
     if ctx.services.leftovers is None:
         raise NotAllowed(NOT_YOURS)
     return (await ctx.services.leftovers.purge())[1]

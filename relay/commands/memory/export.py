@@ -1,4 +1,4 @@
-"""Everything that is known and was said, as a file."""
+"""Exports everything in a space to a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relay.core.models import Export
 
 @command("export", help="download what I know and what was said as a file", surfaces=("chat",))
 async def export(ctx: CommandContext, title: str = "") -> Export:
-    """Returns the export of the space where it is asked, to be packed. `title`: what a group is called."""
+    """Returns this space's export, to be packed later. `title`: the group's name."""
     if await ctx.store.export_space(ctx.space) is None:
         raise CommandRefused("There's nothing to export yet.")
     whose = ctx.name if ctx.space.kind == "private" else title or "the group"

@@ -1,4 +1,4 @@
-"""Forgetting by number or words, and several memories at once by a pattern, which is shown first."""
+"""Forgets by number or words, or several memories by a pattern, which is previewed first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relay.memory.rows.memories import ForgetPreview, ForgetProgress
 
 @command("forget", usage="[--erase] <number, words or job*>", help="forget a fact; --erase: for good")
 async def forget(ctx: CommandContext, which: str) -> Changed:
-    """Forgets the one memory that a number or words mean. Where they may mean several, each waits for a decision."""
+    """Forgets the memory that a number or words refer to. If several match, each waits for a decision."""
     words = " ".join(which.split())
     if not words:
         raise CommandRefused(
@@ -30,12 +30,12 @@ async def forget(ctx: CommandContext, which: str) -> Changed:
 
 
 async def preview_pattern(ctx: CommandContext, pattern: str) -> ForgetPreview:
-    """Returns what a pattern (`job*`) would have forgotten, for `forget_shown` with this turn."""
+    """Previews what a pattern (`job*`) would forget, for `forget_shown` with this turn."""
     return await ctx.store.forget_preview(ctx.turn, ctx.space, pattern[:200], ctx.user_id, ctx.admin)
 
 
 async def forget_shown(ctx: CommandContext, turn_id: int, undo: bool = False) -> ForgetProgress:
-    """Forgets what a turn has shown this person, or takes that back."""
+    """Forgets what a turn previewed for this person, or undoes that."""
     while True:
         done = await ctx.store.forget_shown(turn_id, ctx.user_id, ctx.admin, undo)
         if done is None:
@@ -45,6 +45,6 @@ async def forget_shown(ctx: CommandContext, turn_id: int, undo: bool = False) ->
 
 
 async def check_shown(ctx: CommandContext, turn_id: int) -> None:
-    """Raises `NotAllowed` where a turn has not shown this person what it would forget."""
+    """Raises `NotAllowed` unless a turn previewed it for this person."""
     if not await ctx.store.was_shown(turn_id, ctx.user_id):
         raise NotAllowed(NOT_YOURS)

@@ -1,4 +1,4 @@
-"""Memory by a person's own word: a fact in their words, or a message that they want kept."""
+"""Adds memories explicitly: a fact in a person's words, or a message they want to keep."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ NO_WORDS = "That message has no text. Write what I should keep after the command
 
 @dataclass(frozen=True, slots=True)
 class KeptMessage:
-    """What came of a message that somebody wants kept."""
+    """The outcome of keeping a message."""
 
     changed: Changed
     proposed: bool
-    """The words are a model's, and wait for a tap."""
+    """A model proposed the words, so they wait for a tap."""
 
 
 @command("remember", usage="<fact>", help="remember a fact, or the message you reply to")
 async def remember(ctx: CommandContext, fact: str) -> Changed:
-    """Keeps a fact in the person's own words."""
+    """Stores a fact in the person's own words."""
     text = " ".join(fact.split())
     if not text:
         raise CommandRefused(
@@ -51,7 +51,7 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
 async def keep_message(
     ctx: CommandContext, message: KeepableMessage, words: str = "", space: Space | None = None
 ) -> KeptMessage:
-    """Keeps a message as a learning in these words; without any, proposes some, which wait for a tap."""
+    """Stores a message as a learning with these words; without words, proposes some, which wait for a tap."""
     if message.private:
         raise CommandRefused(OFF_THE_RECORD)
     if len(words) > LEARNING_LENGTH:
@@ -76,12 +76,12 @@ async def keep_message(
 
 
 async def find_message(ctx: CommandContext, telegram_message_id: int) -> KeepableMessage | None:
-    """The stored message that a message of this chat is; None: it is not stored."""
+    """Returns the stored message for a message of this chat; None: it is not stored."""
     return await ctx.store.keepable(ctx.space, ctx.bot_id, ctx.chat_id, telegram_message_id)
 
 
 async def keep_answer(ctx: CommandContext, turn_id: int) -> KeptMessage:
-    """Proposes to keep the answer of a turn."""
+    """Proposes to keep a turn's answer."""
     place = await find_place(ctx, turn_id=turn_id)
     message = await ctx.store.keepable(place.space, turn_id=turn_id)
     if message is None:

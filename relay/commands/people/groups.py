@@ -1,4 +1,4 @@
-"""Groups: what is answered there, and whose memory is lent to them."""
+"""Groups: what the bot answers there, and whose memory is lent to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relay.memory.calls.people import EVERYWHERE
 from relay.memory.rows.people import GroupPlace
 
 Mode = Literal["all", "addressed", "off"]
-"""What is answered: every message of people the bot knows, what is addressed to it, or nothing."""
+"""What is answered: every message of known people, messages addressed to the bot, or none."""
 ANSWER_IN_GROUPS = "That is for groups: there it says what I answer. Here I answer everything."
 LINK_IN_GROUPS = "That is for groups: there /link lends your own memory to them, for your own messages only."
 UNLINK_IN_GROUPS = "That is for groups: there /unlink takes back what /link lent."
@@ -26,9 +26,9 @@ class Answering:
     """What is answered in a topic, and in the rest of its group."""
 
     topic: bool
-    """It is about a topic; False: about the whole group."""
+    """It applies to a topic; False: to the whole group."""
     here: str | None
-    """all, addressed or off; None: nobody said."""
+    """all, addressed or off; None: not set."""
     everywhere: str | None
 
 
@@ -48,8 +48,8 @@ class Lending:
     places=("group",),
 )
 async def answer(ctx: CommandContext, forum: bool, mode: Mode | None = None, everywhere: bool = False) -> Answering:
-    """Sets what is answered where a mode is given, in the topic or in the whole group (`everywhere`). Returns how
-    things stand. `forum`: the group has topics."""
+    """Sets what is answered if a mode is given, in the topic or the whole group (`everywhere`). Returns the settings.
+    `forum`: the group has topics."""
     if ctx.private:
         raise CommandRefused(ANSWER_IN_GROUPS)
     topic_id = ctx.topic_id if forum or ctx.topic_id else EVERYWHERE
@@ -61,7 +61,7 @@ async def answer(ctx: CommandContext, forum: bool, mode: Mode | None = None, eve
 
 @command("link", help="share your memory with this group", audience="admin", surfaces=("chat",), places=("group",))
 async def find_lending(ctx: CommandContext) -> Lending:
-    """Returns whose memory is lent to this group; refuses where a person's own is used anyway."""
+    """Returns whose memory is lent to this group; refuses if a person's own memory is used anyway."""
     if ctx.private:
         raise CommandRefused(LINK_IN_GROUPS)
     place = await _place(ctx)
@@ -88,7 +88,7 @@ async def lend(ctx: CommandContext) -> Lending:
     places=("group",),
 )
 async def unlink(ctx: CommandContext) -> Lending:
-    """Takes back what is lent; an admin may also end what somebody else lends."""
+    """Ends the person's loan; an admin may also end someone else's."""
     if ctx.private:
         raise CommandRefused(UNLINK_IN_GROUPS)
     lender = (await _place(ctx)).lender
@@ -98,7 +98,7 @@ async def unlink(ctx: CommandContext) -> Lending:
 
 
 async def take_back(ctx: CommandContext, lender: int) -> Lending:
-    """Ends what this person lends; admins may end it for others."""
+    """Ends the lender's loan; only they and admins may."""
     if ctx.user_id != lender and not ctx.admin:
         raise NotAllowed
     await ctx.store.unlink(ctx.chat_id, lender)

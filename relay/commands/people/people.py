@@ -1,4 +1,4 @@
-"""Who may use the bot: letting people in, and taking that back."""
+"""Who may use the bot: granting and revoking access."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relay.memory.people import digest, new_nonce
 from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Person
 
 Verdict = Literal["approve", "deny", "block", "admit"]
-"""admit: lets in somebody whom an admin kept out; the others are for those who ask."""
+"""admit: gives access to a person whom an admin refused; the others answer requests."""
 ROLES: dict[Verdict, str] = {"approve": "user", "deny": "refused", "block": "blocked", "admit": "user"}
 USAGE = "Say who: /revoke and their id or @name. /users lists everyone."
 NOT_OPEN = "It isn't open any more."
@@ -23,7 +23,7 @@ NOT_OPEN = "It isn't open any more."
 
 @dataclass(frozen=True, slots=True)
 class NewInvitation:
-    """An invitation that was made. Its nonce goes into the link."""
+    """A new invitation. Its nonce goes into the link."""
 
     nonce: str
     for_whom: str
@@ -32,11 +32,11 @@ class NewInvitation:
 
 @dataclass(frozen=True, slots=True)
 class Revoked:
-    """Whether somebody's right to use the bot was taken back."""
+    """Whether a person's access was revoked."""
 
     person: Person
     outcome: str
-    """done, last (nobody else runs the bot, so they stay) or unknown (they had none)."""
+    """done, last (the only admin stays) or unknown (had no access)."""
 
 
 @command(
@@ -47,13 +47,13 @@ class Revoked:
     places=("private",),
 )
 async def users(ctx: CommandContext) -> KnownPeople:
-    """Returns everybody whom the database knows."""
+    """Returns everyone in the database."""
     return await ctx.store.everybody()
 
 
 @admins_only
 async def decide(ctx: CommandContext, user_id: int, verdict: Verdict) -> DecidedPerson:
-    """Gives an admin's word about somebody. The first word counts."""
+    """Records an admin's decision about a person. The first decision counts."""
     roles = ["refused", "blocked"] if verdict == "admit" else ["asking"]
     decided = await ctx.store.decide(user_id, roles, ROLES[verdict], ctx.user_id, _decider(ctx))
     if decided is None:
@@ -63,7 +63,7 @@ async def decide(ctx: CommandContext, user_id: int, verdict: Verdict) -> Decided
 
 @admins_only
 async def cancel_invitation(ctx: CommandContext, invite_id: int) -> Invitation:
-    """Takes an open invitation back."""
+    """Revokes an open invitation."""
     gone = await ctx.store.cancel_invite(invite_id)
     if gone is None:
         raise CommandRefused(NOT_OPEN)
@@ -72,7 +72,7 @@ async def cancel_invitation(ctx: CommandContext, invite_id: int) -> Invitation:
 
 @command("invite", usage="[name]", help="make a link that lets one person in", audience="admin", places=("private",))
 async def invite(ctx: CommandContext, for_whom: str = "") -> NewInvitation:
-    """Makes an invitation for one person, once."""
+    """Creates an invitation for one person, usable once."""
     nonce, whom = new_nonce(), shorten(for_whom, 60)
     until = await ctx.store.invite(digest(nonce) or "", whom, ctx.user_id, _decider(ctx))
     if until is None:
@@ -82,7 +82,7 @@ async def invite(ctx: CommandContext, for_whom: str = "") -> NewInvitation:
 
 @command("revoke", usage="<id or @name>", help="remove someone's access", audience="admin")
 async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
-    """Returns the person whose right can be taken back, by their id or @name."""
+    """Returns the person whose access may be revoked, by id or @name."""
     if who is None or (isinstance(who, str) and not who.startswith("@")):
         raise CommandRefused(USAGE)
     user_id, username = (None, who.removeprefix("@")) if isinstance(who, str) else (who, "")
@@ -99,7 +99,7 @@ async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
 
 @admins_only
 async def revoke(ctx: CommandContext, user_id: int) -> Revoked | None:
-    """Takes back that somebody may use the bot. None: nobody knows them."""
+    """Revokes a person's access. None: they are unknown."""
     person = await ctx.store.person(user_id)
     if person is None:
         return None
@@ -108,12 +108,12 @@ async def revoke(ctx: CommandContext, user_id: int) -> Revoked | None:
 
 
 def only_one(person: Person) -> str:
-    """Why the last admin cannot be revoked."""
+    """Explains why the last admin can't be revoked."""
     return f"{person.name} (id {person.user_id}) is my only admin, so they keep access."
 
 
 def _check_settings(ctx: CommandContext, user_id: int) -> None:
-    """Raises `CommandRefused` for somebody whom the settings name."""
+    """Raises `CommandRefused` for a person whom the settings name."""
     people = ctx.services.people
     if user_id in people.named:
         name = "RELAY_ADMINS" if user_id in people.named_admins else "RELAY_USERS"
@@ -121,7 +121,7 @@ def _check_settings(ctx: CommandContext, user_id: int) -> None:
 
 
 async def _is_last(ctx: CommandContext, person: Person) -> bool:
-    """Whether nobody would run the bot without this person."""
+    """Tests whether this person is the only admin."""
     if person.role != "admin" or ctx.services.people.named_admins:
         return False
     admins = {one.user_id for one in await ctx.store.people() if one.role == "admin"}
@@ -129,5 +129,5 @@ async def _is_last(ctx: CommandContext, person: Person) -> bool:
 
 
 def _decider(ctx: CommandContext) -> str:
-    """By what name others hear who decided."""
+    """Returns the name under which others see the decision."""
     return shorten(ctx.name, 60) if ctx.bot_id else "somebody at the terminal"

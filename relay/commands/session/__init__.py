@@ -1,1 +1,1 @@
-"""Conversations: their beginning and end, settings, voice."""
+"""Conversations: beginning and ending them, settings, voice."""

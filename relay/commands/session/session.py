@@ -1,4 +1,4 @@
-"""Conversations: beginning and ending them, and what one can do in them."""
+"""Begins and ends conversations, and lists what people can do in them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from relay.memory.rows.sessions import SessionEnd
 
 NOT_ENDED = "This conversation is off the record. Whoever began that ends it, or an admin."
 IN_A_GROUP = ("memory", "search", "new", "stop")
-"""What /help lists in a group, where thirty lines would be in everybody's way."""
+"""What /help lists in a group, where thirty lines would be too many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """Who is greeted, and how Relay behaves where they are."""
+    """Who is greeted, and how Relay behaves there."""
 
     name: str
     alone: bool
     """The person's own memory is used: a private chat, or a group with nobody else."""
     answers: str | None
-    """What is answered in a group: all, addressed or off; None: nobody said."""
+    """What is answered in a group: all, addressed or off; None: not set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ListedCommand:
 
 @dataclass(frozen=True, slots=True)
 class HelpSection:
-    """Commands under a title; without one in a group."""
+    """Commands under a title; untitled in a group."""
 
     title: str
     commands: tuple[ListedCommand, ...]
@@ -44,7 +44,7 @@ class HelpSection:
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session that begins, and how the one before it ended."""
+    """A new session, and how the previous one ended."""
 
     title: str
     ended: SessionEnd
@@ -52,14 +52,14 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """Whether an answer was being written, which ends now."""
+    """Whether an answer was in progress, which stops now."""
 
     running: bool
 
 
 @command("start", help="say hello", surfaces=("chat",), places=("private",))
 async def start(ctx: CommandContext) -> Greeting:
-    """Returns what a greeting needs to say."""
+    """Returns the contents of a greeting."""
     if ctx.private or ctx.space.kind == "private":
         return Greeting(ctx.name, True, None)
     return Greeting(ctx.name, False, (await ctx.store.place(ctx.chat_id, ctx.topic_id)).answers)
@@ -81,7 +81,7 @@ async def list_help(ctx: CommandContext) -> list[HelpSection]:
 
 @command("new", usage="[title]", help="start a new conversation; what I know stays")
 async def new(ctx: CommandContext, title: str = "") -> NewSession:
-    """Ends this thread's session. One that is off the record is ended by whoever began it, or an admin."""
+    """Ends this thread's session. Only whoever began it, or an admin, may end one that is off the record."""
     title = " ".join(title.split())[:TITLE_LENGTH]
     may = ctx.admin if ctx.space.kind == "group" else ctx.space.owner_id == ctx.user_id
     if not may:
@@ -93,11 +93,11 @@ async def new(ctx: CommandContext, title: str = "") -> NewSession:
 
 @command("stop", help="stop the answer I'm writing", surfaces=("chat",))
 async def stop(ctx: CommandContext) -> Stopped:
-    """Ends the answer that is being written here."""
+    """Stops the answer in progress here."""
     return Stopped(await ctx.stop())
 
 
 @command("retry", usage="[big|small|model]", help="answer my last message again", surfaces=("chat",))
 async def retry(ctx: CommandContext) -> None:
-    """Declared to be listed. A retry is a turn: the worker runs it."""
+    """Only declared, to be listed: a retry is a turn, which the worker runs."""
     raise CommandRefused("A retry is a turn of its own.")

@@ -1,4 +1,4 @@
-"""Settings: what a person chooses for themselves, in force from their next message on."""
+"""A person's own settings, effective from their next message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEARNING = ("on", "ask", "off")
 FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags")
 """The choices that are on or off: names of the fields of `Choices`."""
 INSTALLATION = "house"
-"""As a zone: that of the installation."""
+"""As a time zone: the installation's."""
 HOW = (
     "Write a choice and its value, such as /settings sound off. There are: learning (on, ask, off), voice (auto, "
     "always, never), zone (a city, or house for the one where I run), and with on or off: " + ", ".join(FLAGS) + "."
@@ -25,7 +25,7 @@ HOW = (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice, in a person's words: `Choice("sound", "off")`, `Choice("zone", "New York")`."""
+    """One setting in a person's words: `Choice("sound", "off")`, `Choice("zone", "New York")`."""
 
     name: str
     value: str
@@ -37,7 +37,7 @@ class Choice:
     help="your preferences: learning, sound, voice, what answers show, time zone",
 )
 async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices:
-    """Makes a choice where one is given. Returns all of the person's choices."""
+    """Changes a setting if one is given. Returns all of the person's settings."""
     if choice is None:
         return await ctx.store.choices(ctx.user_id)
     name, value = choice.name.lower(), choice.value.strip()
@@ -47,7 +47,7 @@ async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices
 
 
 def _value(name: str, value: str) -> str | bool:
-    """A choice's value as it is stored. Raises `CommandRefused` where there is no such choice."""
+    """Returns a setting's stored value. Raises `CommandRefused` for an unknown setting."""
     if name in FLAGS and value in ("on", "off"):
         return value == "on"
     known = {"learning": LEARNING, "voice": VOICES, "zone": (INSTALLATION,)}
@@ -57,7 +57,7 @@ def _value(name: str, value: str) -> str | bool:
 
 
 async def _zone(words: str) -> str:
-    """The IANA name of a time zone. Raises `CommandRefused` where words name none, or several."""
+    """Returns a time zone's IANA name. Raises `CommandRefused` if the words match none or several."""
     if not words:
         raise CommandRefused(HOW)
     found = await asyncio.to_thread(zones_named, words)

@@ -1,4 +1,4 @@
-"""How things stand: a space in numbers and, for the people who run Relay, the installation."""
+"""Status of a space in numbers and, for operators, of the installation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relay.memory.rows.status import Status
 
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """A space and the installation. What only operators may know is empty for others."""
+    """A space and the installation. Fields for operators are empty for others."""
 
     version: str
     model: str
@@ -20,13 +20,13 @@ class StatusReport:
     now: Status
     memory: Controls
     hears: str
-    """What turns speech into text; empty: nothing does."""
+    """The speech-to-text engine; empty: none."""
     speaks: str
     embedder: str
-    """The model that finds by meaning; empty: only words find."""
+    """The model that searches by meaning; empty: words only."""
     storage: str
     operator: bool
-    """It is for somebody who runs Relay, in private."""
+    """An operator asks in private."""
 
 
 @command("status", help="how things stand")

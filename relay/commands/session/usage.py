@@ -1,4 +1,4 @@
-"""Usage: tokens and dollars by day and model, and how much of today's budgets is spent."""
+"""Usage: tokens and dollars by day and model, and today's budgets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DAYS, MOST_DAYS = 14, 90
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was used in a stretch of time: tokens, what they went into, and dollars as far as prices are known."""
+    """Use in a period: tokens by kind, and dollars where prices are known."""
 
     input: int = 0
     """Tokens that were neither read from the cache nor written to it."""
@@ -34,18 +34,18 @@ class Used:
 
     @property
     def asked(self) -> int:
-        """All tokens that went in."""
+        """Returns all input tokens."""
         return self.input + self.cached + self.written
 
     @property
     def share(self) -> float | None:
-        """The part of them (0 to 1) that came from the cache; None when there were none."""
+        """Returns the share of input (0 to 1) read from the cache; None without input."""
         return self.cached / self.asked if self.asked else None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUsed:
-    """What was used of one model."""
+    """The use of one model."""
 
     model: str
     used: Used
@@ -53,34 +53,34 @@ class ModelUsed:
 
 @dataclass(frozen=True, slots=True)
 class BudgetUsed:
-    """Dollars of today, and the daily budgets; 0: no budget."""
+    """Today's spending in dollars, and the daily budgets; 0: no budget."""
 
     own: float
     each: float
     total: float | None
-    """Of everybody together; None: only admins see it."""
+    """Everyone together; None: only admins see it."""
     all: float
-    """The budget of everybody together."""
+    """The shared budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """What a space used, day by day."""
+    """A space's use by day."""
 
     starts: tuple[datetime, ...]
-    """When each day began; the last is today."""
+    """The start of each day; the last is today."""
     days: tuple[Used, ...]
     models: tuple[ModelUsed, ...]
     whole: Used
     budget: BudgetUsed | None
     """None: there are no budgets."""
     everywhere: Used | None
-    """What all spaces used; None: only admins see it."""
+    """Use of all spaces; None: only admins see it."""
 
 
 @command("usage", usage="[days]", help="tokens, cost and cache share by day")
 async def usage(ctx: CommandContext, days: int = DAYS) -> UsageReport:
-    """Returns what this space used in the last days; for admins also what the whole installation used."""
+    """Returns this space's recent use; for admins also the whole installation's."""
     if not 1 <= days <= MOST_DAYS:
         raise CommandRefused(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30")
     starts = day_starts(days, ctx.zone)
@@ -98,19 +98,19 @@ async def usage(ctx: CommandContext, days: int = DAYS) -> UsageReport:
 
 
 def day_starts(days: int, zone: tzinfo) -> list[datetime]:
-    """When each of the last days began, today's last."""
+    """Returns the start of each of the last days, today's last."""
     today = datetime.now(zone).date()
     return [datetime.combine(today - timedelta(days=ago), time.min, zone) for ago in reversed(range(days))]
 
 
 def by_model(rows: Sequence[DailyUse], prices: Prices) -> tuple[ModelUsed, ...]:
-    """The rows summed up by model."""
+    """Sums the rows by model."""
     names = sorted({row.model or "?" for row in rows})
     return tuple(ModelUsed(name, sum_up((row for row in rows if (row.model or "?") == name), prices)) for name in names)
 
 
 def sum_up(rows: Iterable[DailyUse], prices: Prices) -> Used:
-    """The rows together."""
+    """Sums the rows."""
     rows = list(rows)
     costs = [(row.model or "?", prices.cost_of(row)) for row in rows]
     times = {what: sum(row.times for row in rows if row.what == what) for what in ("answer", "summary", "title")}

@@ -1,4 +1,4 @@
-"""Answers said aloud: one of them, or whenever a person chose."""
+"""Spoken answers: a single one, or by a person's setting."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class SpokenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VoiceChoice:
-    """When a person's answers are said aloud."""
+    """When a person's answers are spoken."""
 
     voice: str
     """auto, always or never."""
     speaks: bool
-    """Whether the installation can speak at all."""
+    """Whether the installation can speak."""
 
 
 @command("say", help="read an answer aloud (reply to it)", surfaces=("chat",))
 async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
-    """Returns the answer that a message of the chat holds (0: the last one here), to be said."""
+    """Returns the answer in a message of the chat (0: the last one here), to be spoken."""
     if not ctx.services.installation.speaks:
         raise CommandRefused(OFF, SILENT)
     turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
@@ -48,7 +48,7 @@ async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
 
 @command("voice", usage="[auto|always|never]", help="when to speak answers aloud")
 async def voice(ctx: CommandContext, when: str = "") -> VoiceChoice:
-    """Returns when a person's answers are said aloud, after setting it where `when` is given."""
+    """Sets when a person's answers are spoken, if `when` is given. Returns the setting."""
     if when and when not in VOICES:
         raise CommandRefused("Say /voice auto, /voice always or /voice never.")
     choices = await (ctx.store.choose(ctx.user_id, {"voice": when}) if when else ctx.store.choices(ctx.user_id))

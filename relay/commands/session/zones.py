@@ -1,4 +1,4 @@
-"""Time zones by what people call them. Pure."""
+"""Finds time zones by common names. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 
 def zones_named(words: str) -> list[str]:
-    """The IANA zones that words name: in full or by their city, whatever the case."""
+    """Returns the IANA zones that match words: full name or city, ignoring case."""
     name = "_".join(words.strip().lower().split())
     known = _zones()
     if name in known:
@@ -18,11 +18,11 @@ def zones_named(words: str) -> list[str]:
 
 
 def _offsets(zone: str) -> tuple[timedelta | None, ...]:
-    """A zone's offsets through a year: names for one place (Asia/Istanbul, Europe/Istanbul) have the same."""
+    """Returns a zone's offsets through a year: names of one place (Asia/Istanbul, Europe/Istanbul) have the same."""
     return tuple(datetime(2026, month, 1, tzinfo=ZoneInfo(zone)).utcoffset() for month in range(1, 13))
 
 
 @cache
 def _zones() -> dict[str, str]:
-    """All zones by their name in lower case."""
+    """Returns all zones by lower-case name."""
     return {zone.lower(): zone for zone in available_timezones() if zone not in ("Factory", "localtime")}

@@ -1,1 +1,1 @@
-"""Who the assistant is: the soul, and its roles in single chats."""
+"""The assistant's personality: the soul, and its personas in single chats."""

@@ -1,4 +1,4 @@
-"""How long the texts may be that make the assistant who it is."""
+"""Length limits for the soul and personas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from relay.core.prompt_markup import estimate_tokens
 
 
 def check_length(text: str, limit: int, what: str) -> None:
-    """Raises `CommandRefused` where a text has more than `limit` tokens."""
+    """Raises `CommandRefused` if a text has more than `limit` tokens."""
     tokens = estimate_tokens(text)
     if tokens > limit:
         raise CommandRefused(f"That is about {tokens} tokens; a {what} has at most {limit}.")

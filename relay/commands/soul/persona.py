@@ -1,4 +1,4 @@
-"""Personas: the role that the assistant has in one chat or topic."""
+"""Personas: the assistant's role in one chat or topic."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NOTHING_TO_CLEAR = "There is nothing to clear: no role is set here."
 
 @command("persona", usage="[<text> | clear]", help="a role for me in this chat or topic", audience="admin")
 async def show_persona(ctx: CommandContext) -> Persona | None:
-    """Returns the role here; None: there is none."""
+    """Returns the persona here; None: none is set."""
     found = await ctx.store.persona(ctx.chat_id, ctx.topic_id)
     return found if found and found.text else None
 
 
 @admins_only
 async def set_persona(ctx: CommandContext, text: str, instead_of: int | None = None) -> PersonaChange:
-    """Sets the role here (empty: clears it), only in place of the version `instead_of` where that is given."""
+    """Sets the persona here (empty: clears it); if `instead_of` is given, only in place of that version."""
     check_length(text, PERSONA_TOKENS, "persona")
     changed = await ctx.store.set_persona(ctx.chat_id, ctx.topic_id, text, ctx.user_id, ctx.name, instead_of)
     if (changed.present.text if changed.present else "") != text:
@@ -34,14 +34,14 @@ async def set_persona(ctx: CommandContext, text: str, instead_of: int | None = N
 
 @admins_only
 async def undo_persona(ctx: CommandContext, present: int, before: int) -> PersonaChange:
-    """Brings a version back, as long as the one that replaced it is still present."""
+    """Restores a version, if the one that replaced it is still current."""
     old = await ctx.store.persona(ctx.chat_id, ctx.topic_id, before)
     return await set_persona(ctx, old.text if old else "", present)
 
 
 @admins_only
 async def present_persona(ctx: CommandContext, persona_id: int) -> Persona:
-    """Returns the present role, which must be this version, to be edited."""
+    """Returns the current persona for editing; it must be this version."""
     found = await ctx.store.persona(ctx.chat_id, ctx.topic_id)
     if found is None or found.id != persona_id:
         raise CommandRefused(CHANGED)

@@ -1,4 +1,4 @@
-"""The soul: who the assistant is. Its versions are shown, made, and made active again."""
+"""The soul: showing, changing and restoring its versions."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from relay.core.limits import SOUL_TOKENS
 from relay.memory.rows.soul import Soul, SoulDraft, SoulPage
 
 PAGE = 5
-"""Versions on a page of the history."""
+"""Versions per page of the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveSoul:
-    """The version that is active now, and what was active before."""
+    """The active version, and the one active before."""
 
     version: int
     text: str
     before_version: int
-    """0: there was none."""
+    """0: none."""
     before_text: str
     restored: int | None = None
     """The version whose text it has."""
 
     @property
     def changed(self) -> bool:
-        """Whether another version is active than before."""
+        """Whether the active version has changed."""
         return self.version != self.before_version
 
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """A draft, and the active soul that it would replace. `draft_id` None: the text is the active one already."""
+    """A draft, and the active soul that it would replace. `draft_id` None: the text is already active."""
 
     draft_id: int | None
     text: str
@@ -53,14 +53,14 @@ async def show_soul(ctx: CommandContext) -> Soul | None:
 
 @admins_only
 async def set_soul(ctx: CommandContext, text: str) -> ActiveSoul:
-    """Makes a text active."""
+    """Activates a text."""
     check_length(text, SOUL_TOKENS, "soul")
     return await _activate(ctx, text, "set in the chat")
 
 
 @admins_only
 async def restore_soul(ctx: CommandContext, version: int) -> ActiveSoul:
-    """Makes a new version with the text of an old one."""
+    """Activates the text of an old version as a new one."""
     old = await ctx.store.soul_version(version)
     if old is None:
         raise CommandRefused(f"There is no version {version}. /soul history lists those there are.")
@@ -95,7 +95,7 @@ async def list_souls(ctx: CommandContext, page: int = 1) -> SoulPage:
 
 @admins_only
 async def draft_soul(ctx: CommandContext, text: str, reason: str, based_on: int | None = None) -> Drafted:
-    """Keeps a text as a draft. `based_on`: the version that its author had before them; None: the active one."""
+    """Stores a draft. `based_on`: the version that its author edited; None: the active one."""
     check_length(text, SOUL_TOKENS, "soul")
     active = await ctx.store.soul()
     version, present = (active.version, active.text) if active else (0, "")
@@ -108,8 +108,8 @@ async def draft_soul(ctx: CommandContext, text: str, reason: str, based_on: int 
 
 @admins_only
 async def activate_draft(ctx: CommandContext, draft_id: int, seen: int) -> SoulDraft:
-    """Activates a draft whose difference to the active version (`seen`) the person has seen. The draft is still open
-    where another version is active by now."""
+    """Activates a draft. `seen`: the active version that the person compared it with. The draft stays open if another
+    version is active by now."""
     return _found(await ctx.store.decide_soul_draft(draft_id, "activate", seen, ctx.user_id))
 
 

@@ -1,1 +1,1 @@
-"""What must not be stored or logged: secrets are taken out of texts."""
+"""Removes secrets from texts before they are stored or logged."""

@@ -25,14 +25,14 @@ MOST_PATTERNS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnPattern:
     """One pattern, and the line of the file where it stands."""
 
     line: int
     pattern: Any
 
 
-def load(path: Path | None) -> tuple[Own, ...]:
+def load(path: Path | None) -> tuple[OwnPattern, ...]:
     """The patterns of a file: one a line, empty lines and those that begin with # aside; none without a file.
 
     Raises `SettingsError`, which names the line, for one that is none or that matches where there is nothing.
@@ -54,11 +54,11 @@ def load(path: Path | None) -> tuple[Own, ...]:
     return tuple(_compiled(path, number, line) for number, line in found)
 
 
-def _compiled(path: Path, number: int, line: str) -> Own:
+def _compiled(path: Path, number: int, line: str) -> OwnPattern:
     import regex
 
     try:
-        own = Own(number, regex.compile(line))
+        own = OwnPattern(number, regex.compile(line))
         empty = own.pattern.search("", timeout=SECONDS) is not None
     except (regex.error, TimeoutError) as error:
         raise SettingsError(f"RELAY_REDACT: line {number} of {path} is no regular expression: {error}.") from None
@@ -70,7 +70,7 @@ def _compiled(path: Path, number: int, line: str) -> Own:
     return own
 
 
-def taken_out(text: str, patterns: Sequence[Own], seconds: float = SECONDS) -> str:
+def remove_matches(text: str, patterns: Sequence[OwnPattern], seconds: float = SECONDS) -> str:
     """A text without what the patterns match; when they take longer than `seconds`, nothing of it is left."""
     until = time.monotonic() + seconds
     for own in patterns:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from relay.core.redaction.patterns import MARK, Own, taken_out
+from relay.core.redaction.patterns import MARK, OwnPattern, remove_matches
 
 SECRET = re.compile(
     r"""(?x)
@@ -24,22 +24,22 @@ SECRET = re.compile(
 )
 SHORTEST = 13
 """No secret of those above is shorter."""
-_own: tuple[Own, ...] = ()
+_own: tuple[OwnPattern, ...] = ()
 
 
-def also(patterns: Sequence[Own]) -> None:
+def use_patterns(patterns: Sequence[OwnPattern]) -> None:
     """From now on this process takes these out too: what RELAY_REDACT names, not what it named before."""
     global _own
     _own = tuple(patterns)
 
 
-def luhn(digits: str) -> bool:
+def passes_luhn(digits: str) -> bool:
     """Whether digits pass the check of ISO/IEC 7812 (card numbers)."""
     total = sum(d if i % 2 == 0 else (d * 2 - 9 if d > 4 else d * 2) for i, d in enumerate(map(int, reversed(digits))))
     return total % 10 == 0
 
 
-def iban(text: str) -> bool:
+def passes_iban(text: str) -> bool:
     """Whether a text passes the check of ISO 13616 (modulo 97 is 1)."""
     turned = text[4:] + text[:4]
     return int("".join(str(int(c, 36)) for c in turned)) % 97 == 1
@@ -49,19 +49,19 @@ def _mark(match: re.Match[str]) -> str:
     found = match[0]
     compact = re.sub(r"[ -]", "", found)
     if compact.isdigit():
-        return MARK if 13 <= len(compact) <= 19 and luhn(compact) else found
+        return MARK if 13 <= len(compact) <= 19 and passes_luhn(compact) else found
     if re.match(r"^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$", compact):
-        return MARK if iban(compact) else found
+        return MARK if passes_iban(compact) else found
     return MARK
 
 
 def redact(text: str) -> str:
     """A text without keys, tokens, card numbers, IBANs, and what RELAY_REDACT names."""
     text = SECRET.sub(_mark, text) if len(text) >= SHORTEST else text
-    return taken_out(text, _own) if _own else text
+    return remove_matches(text, _own) if _own else text
 
 
-def redacted(value: Any) -> Any:
+def redact_value(value: Any) -> Any:
     """A JSON value whose texts went through `redact`; None when there was nothing to take out."""
     changed = _walk(value)
     return None if changed == value else changed

@@ -1,1 +1,1 @@
-"""Vectors of texts, in a process of its own that holds the model."""
+"""Text embedding, in a separate process that holds the model."""

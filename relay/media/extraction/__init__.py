@@ -1,1 +1,1 @@
-"""Reads files that people sent, in a process without rights: documents, pictures and sounds."""
+"""Extracts text, pictures and sound from people's files, in a process without rights."""

@@ -1,5 +1,5 @@
-"""One piece of work on one file: options and content come by standard input, what is told and made leaves by standard
-output. When whoever asked goes away, so does this process."""
+"""Runs one task on one file. Options and content arrive on standard input; results leave on standard output. Ends when
+its parent does."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from relay.media.extraction.failure import Unusable
-from relay.media.extraction.fence import fence
-from relay.media.extraction.isolation import bounded, pipes
+from relay.media.extraction.fence import restrict_files
+from relay.media.extraction.isolation import limit_resources, pipes
 
 BROKEN = "It is damaged, or it is not what its name says."
 TOO_MUCH = "It needs more memory than a file gets here."
@@ -26,20 +26,20 @@ WORK = {
 
 
 def main() -> None:
-    """Reads a line of JSON (`{work, options, memory, seconds, size}`) and then a file of that size; writes a line of
-    JSON (`{told, sizes}`, or `{refused, error}`) and then what was made. Standard input stays open meanwhile."""
+    """Reads a line of JSON (`{work, options, memory, seconds, size}`) and a file of that size. Writes a line of JSON
+    (`{told, sizes}` or `{refused, error}`) and the files produced. Standard input stays open."""
     given, output = pipes()
     asked = json.loads(given.readline())
-    bounded(AS=asked["memory"], CPU=asked["seconds"], FSIZE=0)
+    limit_resources(AS=asked["memory"], CPU=asked["seconds"], FSIZE=0)
     voice = asked["options"].get("voice")
-    fence([voice, f"{voice}.json"] if voice else [])
+    restrict_files([voice, f"{voice}.json"] if voice else [])
 
     def content() -> bytes:
         whole = given.read(asked["size"])
-        threading.Thread(target=_end_with_the_asker, args=(given,), daemon=True).start()
+        threading.Thread(target=_end_with_parent, args=(given,), daemon=True).start()
         return whole
 
-    answer, made = answered(asked, content)
+    answer, made = run_task(asked, content)
     output.write(json.dumps(answer).encode() + b"\n")
     for one in made:
         output.write(one)
@@ -47,8 +47,8 @@ def main() -> None:
     os._exit(0)  # the thread may be in the middle of a read
 
 
-def answered(asked: dict[str, Any], content: Callable[[], bytes]) -> tuple[dict[str, Any], list[bytes]]:
-    """What is told of a file, or why it is refused, and what was made of it."""
+def run_task(asked: dict[str, Any], content: Callable[[], bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """Returns a task's result or refusal, and the files produced."""
     try:
         told, made = importlib.import_module(WORK[asked["work"]]).work(content(), **asked["options"])
     except Unusable as error:
@@ -60,8 +60,8 @@ def answered(asked: dict[str, Any], content: Callable[[], bytes]) -> tuple[dict[
     return {"told": told, "sizes": [len(one) for one in made]}, made
 
 
-def _end_with_the_asker(given: Any) -> None:
-    """Waits for the end of standard input, which the system closes with the process at its other end."""
+def _end_with_parent(given: Any) -> None:
+    """Waits for the end of standard input, which the system closes when the parent ends."""
     while given.read(1 << 16):
         pass
     os._exit(1)

@@ -1,4 +1,4 @@
-"""A document as text in parts, whatever it is: by what it holds, not by how it is called."""
+"""Converts any document to text in parts. Goes by its content, not its name."""
 
 from __future__ import annotations
 
@@ -17,29 +17,28 @@ SHORTENED = "It is very long: I keep the first {kept} of its text."
 def work(
     content: bytes, name: str = "", pages: int = 100, shown: int = sys.maxsize
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """`pages`, `shown`: of how many pages and bytes a PDF may be shown as it is.
+    """`pages`, `shown`: the most pages and bytes of a PDF that is shown whole.
 
-    Tells `{kind}` of a picture or recording, which others open; of a document `{kind, parts: [text], pages, whole,
-    note}`: `whole` says that it may be shown as it is, `note` what of it is not used or not as its name says, in
-    sentences. Raises `Unusable`.
+    Returns `{kind}` for a picture or recording, which others open; for a document `{kind, parts: [text], pages, whole,
+    note}`: `whole`: it may be shown as it is; `note`: sentences about what is left out or misnamed. Raises `Unusable`.
     """
     if not content.strip():
         raise Unusable(EMPTY)
-    sort = file_types.sort_of(content)
+    sort = file_types.detect_type(content)
     if sort in (file_types.PICTURE, file_types.RECORDING):
         return {"kind": sort}, []
     told = _read(sort, content, name, pages, shown)
     parts, kept, full = cut(told.pop("text"))
     if not parts and not told.get("whole"):
         raise Unusable(told["note"] or WORDLESS)
-    notes = [file_types.misnamed(name, told["kind"]), told["note"]]
+    notes = [file_types.describe_mismatch(name, told["kind"]), told["note"]]
     if kept < full:
         notes.append(SHORTENED.format(kept=f"{kept:,} characters"))
     return {"pages": 0, "whole": False, **told, "parts": parts, "note": " ".join(note for note in notes if note)}, []
 
 
 def _read(sort: str, content: bytes, name: str, pages: int, shown: int) -> dict[str, Any]:
-    """What a file of some sort tells: `{kind, text, note, …}`. What is needed to read it is imported here."""
+    """Reads a file of a given type: `{kind, text, note, …}`. Imports only what that type needs."""
     if sort == file_types.PDF:
         from relay.media.extraction import pdf
 

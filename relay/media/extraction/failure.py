@@ -5,4 +5,4 @@ LOCKED = "It is protected by a password. Please send a copy without one."
 
 
 class Unusable(Exception):
-    """A sentence for whoever sent the file."""
+    """Carries a sentence for whoever sent the file."""

@@ -1,5 +1,5 @@
-"""On Linux (5.13 and newer): which files this process can reach at all. Of ours only its programs, so neither `.env`
-nor the database, whoever they belong to; it writes nothing, and connects to nothing by TCP."""
+"""Limits which files this process can reach, on Linux 5.13 and newer. It can read its own programs, so neither `.env`
+nor the database whoever owns them; it writes nothing and opens no TCP connections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CREATE, ADD, RESTRICT = 444, 445, 446
 BENEATH = 1
 EXECUTE, READ_FILE, READ_FOLDER = 1, 4, 8
 FILES = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 5: 0xFFFF}
-"""All that can be done with files, by the oldest version that knows it."""
+"""All rights on files, by the oldest version that has them."""
 READS = (
     "/usr",
     "/lib",
@@ -31,8 +31,8 @@ WRITES: list[str] = ["/dev/null"]
 NO_NEW_PRIVILEGES = 38
 
 
-def fence(also: Iterable[str] = ()) -> bool:
-    """Keeps this process to its programs, and to `also` for reading. Returns whether this system can."""
+def restrict_files(also: Iterable[str] = ()) -> bool:
+    """Restricts this process to reading its programs and `also`. Returns whether the system supports it."""
     if sys.platform != "linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)
@@ -54,7 +54,7 @@ def fence(also: Iterable[str] = ()) -> bool:
 
 
 def _programs() -> list[str]:
-    """Where Python and what it imports lies: not the folder of a checkout, in which `.env` may lie."""
+    """Returns where Python and its imports are. Leaves out the folder of a checkout, which may contain `.env`."""
     ours = Path(__file__).resolve().parents[2]
     installed = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib", "stdlib", "platstdlib")}
     found = {Path(one).resolve() for one in (*sys.path, sys.prefix, sys.base_prefix) if one} - {*ours.parents}

@@ -1,4 +1,4 @@
-"""Pictures, sounds and videos by how their files are called, and by the brand that one in boxes (`ftyp`) carries."""
+"""Extensions of pictures, sounds and videos, and brands of files in boxes (`ftyp`)."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ AVIF_BRANDS = (b"avif", b"avis")
 
 
 def brand_of(content: bytes) -> bytes:
-    """What a file in boxes says that it is; empty for any other."""
+    """Returns the brand of a file in boxes; empty for others."""
     return content[8:12] if content[4:8] == b"ftyp" else b""

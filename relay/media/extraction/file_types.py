@@ -1,4 +1,4 @@
-"""What a file is, by how it begins."""
+"""Detects a file's type from its first bytes."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ NAMES = {
 ENDINGS = {ending: kind for kind, endings in NAMES.items() for ending in endings}
 
 
-def sort_of(content: bytes) -> str:
-    """PDF, ZIP, OLE (old office files), PICTURE, RECORDING, else PLAIN. Raises `Unusable` for what cannot be read."""
+def detect_type(content: bytes) -> str:
+    """Returns PDF, ZIP, OLE (old Office files), PICTURE, RECORDING or else PLAIN. Raises `Unusable` for unreadable
+    types."""
     head = content[:1024]
     if head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"%PDF-") or (b"%PDF-" in head and b"%%EOF" in content[-2048:]):
         return PDF
@@ -71,13 +72,13 @@ def sort_of(content: bytes) -> str:
 
 
 def _is_raw_sound(head: bytes) -> bool:
-    """Whether it is MP3 or AAC without any header: a frame's sync word, and bytes that no text has (a Russian text may
-    begin with the same two). `\\xff\\xfe` is the mark of UTF-16."""
+    """Tests for MP3 or AAC without a header: a frame's sync word and bytes that no text has (a Russian text can begin
+    with the same two). `\\xff\\xfe` is the UTF-16 mark."""
     return head[:1] == b"\xff" and head[1:2] >= b"\xe0" and head[1:2] != b"\xfe" and bool(CONTROLS.search(head))
 
 
-def misnamed(name: str, kind: str) -> str:
-    """A sentence about a name that promises something else than what the file is; empty when it does not."""
+def describe_mismatch(name: str, kind: str) -> str:
+    """Returns a sentence if a name's extension doesn't match the type; else empty."""
     ending = name.rpartition(".")[2].lower()
     promised = ENDINGS.get(ending)
     if promised is None or promised == kind:

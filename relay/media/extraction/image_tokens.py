@@ -1,4 +1,4 @@
-"""What a picture costs, as its maker counts: a token for each patch of 28 × 28 pixels, and no more than so many."""
+"""The tokens of a picture, as Anthropic counts them: one for each patch of 28 × 28 pixels, up to a maximum."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ MOST = 1568
 
 
 def patches(width: int, height: int) -> int:
-    """Of how many a picture consists, in pixels."""
+    """Returns the number of patches of a picture, given its size in pixels."""
     return -(-width // SIDE) * -(-height // SIDE)

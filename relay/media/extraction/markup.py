@@ -1,4 +1,4 @@
-"""HTML as Markdown: headings, lists, tables and code keep their form."""
+"""Converts HTML to Markdown, keeping headings, lists, tables and code."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ OPTIONS = html_to_markdown.ConversionOptions(
     compact_tables=True,
     extract_metadata=False,
     skip_images=True,
-    strip_tags=["a"],  # an address is often longer than what it is the address of
+    strip_tags=["a"],  # an address is often longer than its link text
 )
 TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,500})", re.IGNORECASE)
 
 
 def to_markdown(html: str) -> str:
-    """The text of a page, or of a part of one, under its title. Scripts, styles and hidden elements are left out."""
+    """Converts a page, or part of one, under its title. Leaves out scripts, styles and hidden elements."""
     titled = TITLE.search(html)
     title = " ".join(unescape(titled[1]).split()) if titled else ""
     page = html_to_markdown.convert(html.replace("\0", ""), OPTIONS)

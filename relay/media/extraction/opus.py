@@ -1,4 +1,4 @@
-"""A sound as OGG/Opus, which Telegram shows as a voice note."""
+"""Converts sound to OGG/Opus, which Telegram shows as a voice note."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ MOST_SECONDS = 900
 
 
 def work(content: bytes, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
-    """Any sound file as OGG/Opus; tells how many `seconds` it has."""
+    """Converts any sound file to OGG/Opus; returns its length in `seconds`."""
     import av
 
     with av.open(io.BytesIO(content)) as source:
         if not source.streams.audio:
             raise Unusable(NO_SOUND)
-        return encoded(source.decode(audio=0))
+        return encode(source.decode(audio=0))
 
 
-def encoded(frames: Iterable[Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Frames of PyAV's as one OGG/Opus file. Raises `Unusable` when they do not end."""
+def encode(frames: Iterable[Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """Encodes PyAV frames as one OGG/Opus file. Raises `Unusable` if they are too long."""
     import av
 
     file = io.BytesIO()

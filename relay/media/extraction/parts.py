@@ -1,19 +1,19 @@
-"""A long text in parts. Pure."""
+"""Splits a long text into parts. Pure."""
 
 from __future__ import annotations
 
 import re
 
 MOST = 1_500_000
-"""Characters of a text that are kept."""
+"""Characters of a text that are stored."""
 PART = 6_000
-"""About how many characters a part has."""
+"""Characters of a part, approximately."""
 BREAKS = ("\n\n", "\n", ". ", " ")
-"""Where a text is cut, the best first."""
+"""Where a text may be split, best first."""
 
 
 def cut(text: str) -> tuple[list[str], int, int]:
-    """A text's parts, how many of its characters they hold, and how many it has."""
+    """Returns a text's parts, how many characters they hold, and how many the text has."""
     text = tidy(text)
     full, text = len(text), text[:MOST]
     parts, start = [], 0
@@ -28,7 +28,7 @@ def cut(text: str) -> tuple[list[str], int, int]:
 
 
 def _break(text: str, start: int, end: int) -> int:
-    """Where a part that begins at `start` ends: at a break in its second half, else at `end`."""
+    """Returns where the part beginning at `start` ends: at a break in its second half, else at `end`."""
     for one in BREAKS:
         found = text.rfind(one, start + PART // 2, end)
         if found >= 0:
@@ -37,7 +37,7 @@ def _break(text: str, start: int, end: int) -> int:
 
 
 def tidy(text: str) -> str:
-    """A text of characters that can be stored and shown, without long gaps."""
+    """Removes characters that can't be stored or shown, and long gaps."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "", text)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip(" \t") for line in text.split("\n"))).strip()

@@ -1,4 +1,4 @@
-"""The text of a PDF, page by page, by PDFium."""
+"""Extracts the text of a PDF page by page, with PDFium."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from relay.media.extraction.failure import LOCKED, Unusable
 from relay.media.extraction.parts import MOST
 
 SECONDS = 30.0
-"""How long its text is read; what comes after that is left out."""
+"""The time limit; later pages are left out."""
 BROKEN = "It is a damaged PDF."
 NO_PAGES = "It is a PDF without pages."
 LONG = "It has {pages} pages, and I can look at {most} at most: I have its text, not its pictures."
@@ -25,8 +25,7 @@ PARTLY = "I read the text of its first {read} of {pages} pages."
 
 
 def read(content: bytes, most: int, shown: int) -> dict[str, Any]:
-    """`{kind, text, pages, whole, note}`; one of up to `most` pages and `shown` bytes may be shown as it is. Raises
-    `Unusable`."""
+    """Returns `{kind, text, pages, whole, note}`; `whole` up to `most` pages and `shown` bytes. Raises `Unusable`."""
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
@@ -35,7 +34,7 @@ def read(content: bytes, most: int, shown: int) -> dict[str, Any]:
     if pages < 1:
         raise Unusable(NO_PAGES)
     text, done = _text(document, pages)
-    # One that opens with an empty password is encrypted all the same, and refused by the model.
+    # A PDF that opens with an empty password is still encrypted, and the model refuses it.
     restricted = pypdfium2.raw.FPDF_GetSecurityHandlerRevision(document) >= 0
     note = ""
     if pages > most:
@@ -51,7 +50,7 @@ def read(content: bytes, most: int, shown: int) -> dict[str, Any]:
 
 
 def _text(document: pypdfium2.PdfDocument, pages: int) -> tuple[str, int]:
-    """The text under the number of each page, and how many pages were read."""
+    """Returns the text with page numbers, and how many pages were read."""
     until = time.monotonic() + SECONDS
     found: list[str] = []
     length = 0
@@ -65,7 +64,7 @@ def _text(document: pypdfium2.PdfDocument, pages: int) -> tuple[str, int]:
 
 
 def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:
-    """The text of a page; empty for one that is damaged."""
+    """Returns the text of a page; empty if it is damaged."""
     try:
         page = document[number]
     except pypdfium2.PdfiumError:

@@ -1,4 +1,4 @@
-"""A picture as the model is to see it: upright, small enough, and nothing in it but its pixels."""
+"""Prepares a picture for the model: upright, small enough, and without metadata."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from PIL import (  # the plugins as well: each makes its format known when it is imported
+from PIL import (  # importing a plugin registers its format
     AvifImagePlugin,
     BmpImagePlugin,
     GifImagePlugin,
@@ -37,7 +37,7 @@ FORMATS = (
 )
 ANIMATED = ("PNG", "GIF", "WEBP", "AVIF")
 EDGE = 1568
-"""Pixels of the long edge that the model uses, and beyond which it would scale a picture down itself."""
+"""The longest edge in pixels that the model uses; it scales larger pictures down itself."""
 MOST_BYTES = 1_000_000
 FEW_COLOURS = 256
 FRAMES_SHOWN, FRAMES_READ = 4, 100
@@ -51,26 +51,26 @@ MOVING = "I cannot look at animated stickers of this kind."
 
 
 def work(content: bytes, max_pixels: int) -> tuple[dict[str, Any], list[bytes]]:
-    """The picture, and `{width, height, mime, frames}`: its size as the model sees it, and of how many pictures an
-    animation is made (1: it is none). Of an animation four stand beside each other.
+    """Returns the picture and `{width, height, mime, frames}`: its size for the model, and the number of frames of an
+    animation (else 1). An animation is shown as four frames side by side.
 
-    Raises `Unusable` for what has more than `max_pixels` and for what is no picture.
+    Raises `Unusable` for more than `max_pixels`, or if it is not a picture.
     """
-    Image.MAX_IMAGE_PIXELS = None  # ours is told better
+    Image.MAX_IMAGE_PIXELS = None  # we raise a clearer error below
     ImageFile.LOAD_TRUNCATED_IMAGES = False
-    with opened(content) as image:
+    with open_picture(content) as image:
         width, height = image.size
         if width * height > max_pixels:
             most = max_pixels // 1_000_000
             raise Unusable(f"It is too large: {width} × {height} pixels. I can take {most} megapixels.")
-        frames = frames_of(image)
-        picture = strip(image, frames, max_pixels) if frames > 1 else single(image)
-    made, mime = encoded(picture)
+        frames = count_frames(image)
+        picture = arrange_frames(image, frames, max_pixels) if frames > 1 else prepare_still(image)
+    made, mime = encode(picture)
     return {"width": picture.width, "height": picture.height, "mime": mime, "frames": frames}, [made]
 
 
-def opened(content: bytes) -> Image.Image:
-    """The picture, not decoded yet; what stands in its first bytes counts, not what it is called."""
+def open_picture(content: bytes) -> Image.Image:
+    """Opens the picture without decoding it. Goes by its first bytes, not its name."""
     try:
         return Image.open(io.BytesIO(content), formats=FORMATS)
     except UnidentifiedImageError:
@@ -84,8 +84,8 @@ def opened(content: bytes) -> Image.Image:
         raise Unusable(UNKNOWN) from None
 
 
-def frames_of(image: Image.Image) -> int:
-    """How many pictures an animation has; 1 for all others."""
+def count_frames(image: Image.Image) -> int:
+    """Returns the number of frames of an animation; else 1."""
     if image.format not in ANIMATED:
         return 1
     try:
@@ -94,30 +94,30 @@ def frames_of(image: Image.Image) -> int:
         return 1
 
 
-def single(image: Image.Image) -> Image.Image:
-    """A still picture, upright and scaled down."""
+def prepare_still(image: Image.Image) -> Image.Image:
+    """Returns a still picture, upright and scaled down."""
     if image.format in ("JPEG", "MPO"):
         image.draft("RGB", (2 * EDGE, 2 * EDGE))  # a JPEG can be decoded at a fraction of its size
     image.load()
-    return scaled(plain(upright(image)))
+    return scale(flatten(rotate_upright(image)))
 
 
-def upright(image: Image.Image) -> Image.Image:
-    """Turned as its EXIF data says, where that can be read."""
+def rotate_upright(image: Image.Image) -> Image.Image:
+    """Rotates a picture as its EXIF data says, if that is readable."""
     try:
         return ImageOps.exif_transpose(image)
-    except Exception:  # a parser of strangers' data; the picture itself is well
+    except Exception:  # a parser of untrusted data; the picture itself is fine
         return image
 
 
-def plain(image: Image.Image) -> Image.Image:
-    """The pixels alone, in colours or grey; transparent ones on white, or on black where what is seen is light."""
+def flatten(image: Image.Image) -> Image.Image:
+    """Returns the pixels in colour or grey. Transparent pictures go on white, or on black if they are light."""
     if image.mode in ("1", "L", "RGB"):
-        return bare(image)
+        return strip_metadata(image)
     if image.mode.startswith(("I", "F")):
-        return bare(eight_bits(image))
+        return strip_metadata(reduce_to_eight_bits(image))
     if not image.has_transparency_data:
-        return bare(image.convert("RGB"))
+        return strip_metadata(image.convert("RGB"))
     seen = image.convert("RGBA")
     alpha = seen.getchannel("A")
     light = sum(ImageStat.Stat(seen.convert("L"), mask=alpha).mean) > LIGHT if alpha.getextrema()[1] else False
@@ -126,8 +126,8 @@ def plain(image: Image.Image) -> Image.Image:
     return ground
 
 
-def eight_bits(image: Image.Image) -> Image.Image:
-    """A picture of finer greys in 256 of them."""
+def reduce_to_eight_bits(image: Image.Image) -> Image.Image:
+    """Reduces a picture with finer greys to 256 levels."""
     values = image.convert("F")
     extremes = values.getextrema()
     low, high = float(extremes[0]), float(extremes[1])  # type: ignore[arg-type]
@@ -135,20 +135,20 @@ def eight_bits(image: Image.Image) -> Image.Image:
     return values.point(lambda value: value * scale - low * scale).convert("L")
 
 
-def bare(image: Image.Image) -> Image.Image:
-    """A picture without all that its file said beside the pixels: place, camera, comments, profiles."""
+def strip_metadata(image: Image.Image) -> Image.Image:
+    """Removes a picture's metadata: place, camera, comments, profiles."""
     image.info = {}
     return image.convert("L") if image.mode == "1" else image
 
 
-def scaled(image: Image.Image) -> Image.Image:
-    """Within what the model uses, its proportions kept."""
-    size = fitting(*image.size)
+def scale(image: Image.Image) -> Image.Image:
+    """Scales a picture to what the model uses, keeping its proportions."""
+    size = fit_size(*image.size)
     return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
 
 
-def fitting(width: int, height: int) -> tuple[int, int]:
-    """The largest size of these proportions that the model uses."""
+def fit_size(width: int, height: int) -> tuple[int, int]:
+    """Returns the largest size with these proportions that the model uses."""
     share = min(1.0, EDGE / max(width, height))
     while True:
         size = max(1, int(width * share)), max(1, int(height * share))
@@ -157,23 +157,23 @@ def fitting(width: int, height: int) -> tuple[int, int]:
         share *= 0.99
 
 
-def strip(image: Image.Image, frames: int, max_pixels: int) -> Image.Image:
-    """Some pictures of an animation, from left to right and top to bottom."""
-    cells = list(some_frames(image, frames, max_pixels))
+def arrange_frames(image: Image.Image, frames: int, max_pixels: int) -> Image.Image:
+    """Arranges some frames of an animation from left to right and top to bottom."""
+    cells = list(sample_frames(image, frames, max_pixels))
     if len(cells) == 1:
-        return scaled(cells[0])
+        return scale(cells[0])
     width, height = cells[0].size
     whole = Image.new("RGB", (2 * width + GAP, -(-len(cells) // 2) * (height + GAP) - GAP), "white")
     for place, cell in enumerate(cells):
         whole.paste(cell, (place % 2 * (width + GAP), place // 2 * (height + GAP)))
-    return scaled(whole)
+    return scale(whole)
 
 
-def some_frames(image: Image.Image, frames: int, max_pixels: int) -> Iterator[Image.Image]:
-    """Pictures from the beginning to the end of an animation, or as far as is read; one that is damaged ends it."""
+def sample_frames(image: Image.Image, frames: int, max_pixels: int) -> Iterator[Image.Image]:
+    """Yields frames from the beginning to the end of an animation, or to the read limit. Stops at a damaged frame."""
     width, height = image.size
     last = min(frames, FRAMES_READ, max(1, 4 * max_pixels // (width * height))) - 1
-    cell = fitting(2 * width, 2 * height)
+    cell = fit_size(2 * width, 2 * height)
     size = max(1, min(width, cell[0] // 2)), max(1, min(height, cell[1] // 2))
     for number in sorted({last * step // (FRAMES_SHOWN - 1) for step in range(FRAMES_SHOWN)}):
         try:
@@ -183,23 +183,23 @@ def some_frames(image: Image.Image, frames: int, max_pixels: int) -> Iterator[Im
             if number == 0:
                 raise
             return
-        yield plain(image.copy()).convert("RGB").resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
+        yield flatten(image.copy()).convert("RGB").resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
 
 
-def encoded(image: Image.Image) -> tuple[bytes, str]:
-    """A file of the picture and its type: a PNG of what has few colours, so that its edges stay sharp, else a JPEG."""
+def encode(image: Image.Image) -> tuple[bytes, str]:
+    """Encodes the picture and returns its type: PNG if it has few colours, so that edges stay sharp, else JPEG."""
     if image.getcolors(FEW_COLOURS) is not None:
-        made = saved(image, "PNG", optimize=True)
+        made = save(image, "PNG", optimize=True)
         if len(made) <= MOST_BYTES:
             return made, "image/png"
     for quality in (85, 70, 50):
-        made = saved(image, "JPEG", quality=quality)
+        made = save(image, "JPEG", quality=quality)
         if len(made) <= MOST_BYTES:
             break
     return made, "image/jpeg"
 
 
-def saved(image: Image.Image, kind: str, **options: Any) -> bytes:
+def save(image: Image.Image, kind: str, **options: Any) -> bytes:
     file = io.BytesIO()
     with contextlib.closing(file):
         image.save(file, kind, **options)

@@ -1,22 +1,22 @@
-"""A text said by Piper, as OGG/Opus."""
+"""Speaks a text with Piper, as OGG/Opus."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from relay.media.extraction.opus import encoded
+from relay.media.extraction.opus import encode
 
 
 def work(content: bytes, voice: str, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
-    """Says a text. `voice`: the path of its .onnx file. Tells how many `seconds` it takes."""
+    """Speaks a text. `voice`: the path of its .onnx file. Returns its length in `seconds`."""
     from piper import PiperVoice
 
-    return encoded(_frames(PiperVoice.load(voice).synthesize(content.decode())))
+    return encode(_frames(PiperVoice.load(voice).synthesize(content.decode())))
 
 
 def _frames(pieces: Any) -> Iterator[Any]:
-    """What Piper says, sentence by sentence, as PyAV takes it."""
+    """Converts Piper's output to PyAV frames."""
     import av
 
     for piece in pieces:

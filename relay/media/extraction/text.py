@@ -1,4 +1,4 @@
-"""Plain text, code, tables and web pages, in whatever encoding they are."""
+"""Plain text, code, tables and web pages, in any encoding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relay.media.extraction.parts import MOST
 
 SAMPLE = 65_536
 BYTES = 4 * MOST
-"""As many as the text that is kept can have."""
+"""Enough bytes for the text that is stored."""
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -26,7 +26,7 @@ WEB_PAGE = re.compile(
     r"\s*+(?:<\?xml[^>]{0,500}+>\s*+)?+(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""Each `+` gives nothing back: a comment ends where it first can."""
+"""Possessive quantifiers: a comment ends at the first possible place."""
 DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
 NOT_SO = "It is not what its name says, or it is damaged."
@@ -37,8 +37,8 @@ UNKNOWN = (
 
 
 def read(content: bytes, name: str) -> dict[str, Any]:
-    """`{kind, text, note}`. Raises `Unusable` for what is no text."""
-    text = decoded(content)
+    """Returns `{kind, text, note}`. Raises `Unusable` if it is not text."""
+    text = decode(content)
     if text is None:
         ending = name.rpartition(".")[2].lower() if "." in name else ""
         if ending in TEXTS or ending in ENDINGS:
@@ -49,8 +49,8 @@ def read(content: bytes, name: str) -> dict[str, Any]:
     return {"kind": "text", "text": text, "note": ""}
 
 
-def decoded(content: bytes) -> str | None:
-    """A text by its mark, as UTF-8, or as what it most likely is; None for what is no text."""
+def decode(content: bytes) -> str | None:
+    """Decodes a text by its byte order mark, as UTF-8, or as the most likely encoding; None if it is not text."""
     content = content[:BYTES]
     encoding = next((encoding for mark, encoding in MARKS if content.startswith(mark)), None) or _wide(content)
     if encoding is None and b"\0" in content[:SAMPLE]:
@@ -61,7 +61,7 @@ def decoded(content: bytes) -> str | None:
 
 
 def _wide(content: bytes) -> str | None:
-    """UTF-16 without a mark: every other byte of Western text is zero."""
+    """Detects UTF-16 without a mark: every other byte of Western text is zero."""
     head = content[:SAMPLE]
     half = len(head) // 2
     for encoding, zeros in (("utf-16-le", head[1::2].count(0)), ("utf-16-be", head[::2].count(0))):
@@ -71,7 +71,7 @@ def _wide(content: bytes) -> str | None:
 
 
 def _utf8(content: bytes) -> str | None:
-    """UTF-8, also when it is cut off in its last character; None for what is not."""
+    """Decodes UTF-8, also if its last character is cut off; None if it is not UTF-8."""
     try:
         return content.decode()
     except UnicodeDecodeError as error:
@@ -81,7 +81,7 @@ def _utf8(content: bytes) -> str | None:
 
 
 def _by_guess(content: bytes) -> str:
-    """What is not UTF-8: as a page declares itself, else guessed where much is beyond ASCII, else Western Windows."""
+    """Decodes other text: as a page declares it, else detected if much is beyond ASCII, else Windows-1252."""
     encoding = "cp1252"
     declared = DECLARED.search(content[:4096])
     head = content[:SAMPLE]

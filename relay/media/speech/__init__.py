@@ -1,1 +1,1 @@
-"""Speech to text, in a process of its own that holds the model."""
+"""Speech to text, in a separate process that holds the model."""

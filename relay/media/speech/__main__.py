@@ -1,5 +1,5 @@
-"""Hears one recording after the other. Requests come by standard input, a line of JSON and then the recording; what is
-told leaves by standard output, a line of JSON each. It ends when standard input does."""
+"""Transcribes one recording after another. Reads requests from standard input, each a line of JSON and the recording;
+writes answers to standard output, one line of JSON each. Ends with its input."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import threading
 from typing import IO, Any
 
 from relay.media.extraction.failure import Unusable
-from relay.media.extraction.isolation import bounded, pipes
-from relay.media.speech.decoding import NOTHING, decoded
+from relay.media.extraction.isolation import limit_resources, pipes
+from relay.media.speech.decoding import NOTHING, decode
 from relay.media.speech.engines import ENGINES, Engine
 
 NICENESS = 10
-"""Whoever waits for an answer by text comes first."""
+"""Text answers take priority."""
 FILES = 256
-"""Open at a time; a download has many connections."""
+"""How many files may be open; a download uses many connections."""
 TOO_MUCH = "It needs more memory than a recording gets here."
 BROKEN = "The speech engine could not make anything of it."
 
@@ -26,10 +26,9 @@ Requests = queue.Queue[tuple[dict[str, Any], bytes]]
 
 
 def main() -> None:
-    """Reads `{engine, model, threads, memory}`, loads the model, and tells `{ready}` or `{failed}`. Then, for each
-    `{size, language, minutes}` and recording: `{seconds, cut}` and after it `{text, language}`; or `{refused}`. In
-    between, `{log}` is a sentence for the log.
-    """
+    """Reads `{engine, model, threads, memory}`, loads the model, and writes `{ready}` or `{failed}`. Answers each
+    `{size, language, minutes}` and recording with `{seconds, cut}` and then `{text, language}`, or with
+    `{refused}`. `{log}` is a sentence for the log."""
     given, output = pipes()
 
     def tell(**what: Any) -> None:
@@ -39,8 +38,8 @@ def main() -> None:
     asked = json.loads(given.readline())
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICENESS)
-    # Not its address space: PyTorch maps far more than it uses. And files it may write: it downloads models.
-    bounded(DATA=asked["memory"], NOFILE=FILES)
+    # Not the address space: PyTorch maps far more than it uses. Not file sizes: it downloads models.
+    limit_resources(DATA=asked["memory"], NOFILE=FILES)
     requests: Requests = queue.Queue()
     threading.Thread(target=_read, args=(given, requests), daemon=True).start()
     try:
@@ -62,7 +61,7 @@ def main() -> None:
 
 
 def _hear(engine: Engine, request: dict[str, Any], content: bytes, tell: Any) -> None:
-    recording = decoded(content, request["minutes"])
+    recording = decode(content, request["minutes"])
     tell(seconds=recording.seconds, cut=recording.cut)
     text, language = engine.transcribe(recording.samples, request["language"])
     if not text:
@@ -71,7 +70,7 @@ def _hear(engine: Engine, request: dict[str, Any], content: bytes, tell: Any) ->
 
 
 def _read(given: IO[bytes], requests: Requests) -> None:
-    """Reads requests, also while one is worked on: so this process ends with the one that asks, whatever it does."""
+    """Reads requests while one is processed, so that this process ends with its parent in any case."""
     while line := given.readline():
         request = json.loads(line)
         requests.put((request, given.read(request["size"])))

@@ -1,4 +1,4 @@
-"""From the bytes of any sound or video file to what Whisper takes."""
+"""Decodes any sound or video file for Whisper."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from relay.media.extraction.failure import NO_SOUND, Unusable
 
 RATE = 16_000
 FORMATS = "aac,ac3,aiff,amr,amrnb,amrwb,asf,avi,caf,flac,flv,matroska,webm,mov,mp4,mp3,mpeg,mpegts,ogg,wav,w64,wv"
-"""Containers that are read. Not among them: playlists and the like, which would open other files and addresses."""
+"""Containers that are read. Leaves out playlists and the like, which would open other files and addresses."""
 QUIET = 1e-4
-"""Full scale is 1; a recording that is nowhere louder is silence."""
+"""Full scale is 1; a recording below this level throughout is silence."""
 BROKEN = "It is damaged, or it is no recording."
 NOTHING = "I heard nothing in it."
 WORDLESS = (NO_SOUND, NOTHING)
@@ -25,13 +25,13 @@ class Recording:
     samples: Any
     """A NumPy array of float32: mono, 16 kHz."""
     seconds: int
-    """How long all of it is, as far as that is known."""
+    """The length of the whole recording, as far as known."""
     cut: bool
-    """Whether there is more of it."""
+    """Whether the recording is longer."""
 
 
-def decoded(content: bytes, minutes: int) -> Recording:
-    """The first minutes of a recording. What comes after a damaged place is left out. Raises `Unusable`."""
+def decode(content: bytes, minutes: int) -> Recording:
+    """Decodes the first minutes of a recording, up to any damaged place. Raises `Unusable`."""
     import av
     import numpy
 
@@ -53,7 +53,7 @@ def decoded(content: bytes, minutes: int) -> Recording:
 
 
 def _chunks(container: Any, most: int) -> tuple[list[Any], bool]:
-    """Pieces of `most` samples together at most, and whether there is more."""
+    """Returns pieces with at most `most` samples together, and whether there is more."""
     import av
 
     resampler = av.AudioResampler(format="flt", layout="mono", rate=RATE)

@@ -1,4 +1,4 @@
-"""The two Whispers behind one interface."""
+"""The two Whisper engines, with one interface."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 UNLIKELY_SPEECH = 0.6
-"""From this probability of "no speech" on, an unsure piece of text is taken for one that Whisper made up."""
+"""Probability of "no speech" from which an uncertain segment counts as made up by Whisper."""
 UNSURE = -0.7
-"""The mean log probability of such a piece."""
+"""The mean log probability of such a segment."""
 REPEATING = 2.4
-"""From this compression ratio on, a piece says the same over and over."""
+"""Compression ratio from which a segment repeats itself."""
 
 Tell = Callable[[str], None]
 
@@ -21,7 +21,7 @@ class Engine(Protocol):
     """A loaded speech model."""
 
     def transcribe(self, samples: Any, language: str) -> tuple[str, str]:
-        """What is said (empty: nothing) and in which language. `language`: ISO 639-1; empty: detected."""
+        """Returns the transcript (empty: no speech) and its language. `language`: ISO 639-1; empty: detected."""
         ...
 
 
@@ -36,7 +36,7 @@ class FasterWhisper:
 
     @staticmethod
     def _downloaded(model: str, tell: Tell) -> str:
-        """Where a model by name is. Downloads it when it is not there."""
+        """Returns the path of a model by name, downloading it if necessary."""
         from faster_whisper.utils import download_model
         from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -52,11 +52,11 @@ class FasterWhisper:
             samples, language=known, vad_filter=True, condition_on_previous_text=False
         )
         kept = (p.text for p in pieces if is_said(p.no_speech_prob, p.avg_logprob, p.compression_ratio))
-        return joined(kept), found.language
+        return join_segments(kept), found.language
 
 
 class OpenAIWhisper:
-    """Whisper as its makers publish it, on PyTorch."""
+    """OpenAI's own Whisper, on PyTorch."""
 
     def __init__(self, model: str, threads: int, tell: Tell) -> None:
         import torch
@@ -78,7 +78,7 @@ class OpenAIWhisper:
             for piece in found["segments"]
             if is_said(piece["no_speech_prob"], piece["avg_logprob"], piece["compression_ratio"])
         )
-        return joined(kept), found["language"]
+        return join_segments(kept), found["language"]
 
 
 ENGINES: dict[str, Callable[[str, int, Tell], Engine]] = {
@@ -88,11 +88,11 @@ ENGINES: dict[str, Callable[[str, int, Tell], Engine]] = {
 
 
 def is_said(no_speech: float, sureness: float, repetition: float) -> bool:
-    """Whether a piece of text was said, as far as its numbers tell. Over silence and noise, Whisper makes things up."""
+    """Tests whether a segment was said, by its numbers. Whisper makes things up over silence and noise."""
     made_up = no_speech >= UNLIKELY_SPEECH and sureness < UNSURE
     return not made_up and repetition <= REPEATING
 
 
-def joined(pieces: Iterable[str]) -> str:
-    """Pieces of text as one; those without a letter or digit are none."""
+def join_segments(pieces: Iterable[str]) -> str:
+    """Joins segments, dropping those without a letter or digit."""
     return " ".join(piece.strip() for piece in pieces if any(sign.isalnum() for sign in piece))

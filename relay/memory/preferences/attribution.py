@@ -17,7 +17,7 @@ import structlog
 from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, ModelRefused
 from relay.core.models import ModelRequest, Step, ToolDefinition
-from relay.core.prompt_markup import text_block, untrusted
+from relay.core.prompt_markup import mark_untrusted, text_block
 from relay.memory.derivation import Input, derived
 from relay.memory.preferences.estimate import Contrast, estimate
 from relay.memory.preferences.patterns import REINFORCING, TYPES, WEIGHTS, Pattern, clean_pattern
@@ -182,10 +182,10 @@ def material(work: AttributionWork) -> str:
     act = work.kind if work.kind != "thumbs" else "thumbs up" if work.value.get("up") else "thumbs down"
     parts = [ACTS[act]]
     if work.question:
-        parts.append("They had asked:\n" + untrusted(work.question[:QUESTION_LENGTH], "question"))
-    parts.append("Answer A:\n" + untrusted(work.answer[:ANSWER_LENGTH], "answer"))
+        parts.append("They had asked:\n" + mark_untrusted(work.question[:QUESTION_LENGTH], "question"))
+    parts.append("Answer A:\n" + mark_untrusted(work.answer[:ANSWER_LENGTH], "answer"))
     if work.other is not None:
-        parts.append("Answer B:\n" + untrusted(work.other[:ANSWER_LENGTH], "answer"))
+        parts.append("Answer B:\n" + mark_untrusted(work.other[:ANSWER_LENGTH], "answer"))
     if work.known:
         parts.append("Known patterns: " + ", ".join(work.known))
     return "\n\n".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from relay.core.prompt_markup import neutralize_markup, plain_name, untrusted
+from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
 from relay.memory.review.calibration import worth_judging
 from relay.memory.review.findings import as_data
 from relay.memory.review.keywords import tells_something
@@ -68,7 +68,7 @@ def reading_of(rows: Sequence[JudgedMessage], fresh: set[int], foreign: bool) ->
         return None
     before = {row.id: row for row in kept if row.id not in fresh}
     name = next((row.name for row in reversed(said) if row.name), "User")
-    return Reading(said[-1].user_id, plain_name(name), judged, before, foreign, said[-1].learning == "ask")
+    return Reading(said[-1].user_id, clean_name(name), judged, before, foreign, said[-1].learning == "ask")
 
 
 def as_text(reading: Reading, taught: Sequence[Known]) -> str:
@@ -89,5 +89,5 @@ def as_text(reading: Reading, taught: Sequence[Known]) -> str:
 def marked(row: JudgedMessage, name: str) -> str:
     """One message as data, with its id, who said it and when."""
     who = "the assistant" if row.role == "assistant" else name
-    text = untrusted(row.text, "shown") if row.untrusted else neutralize_markup(row.text)
+    text = mark_untrusted(row.text, "shown") if row.untrusted else neutralize_markup(row.text)
     return f'<said id="{row.id}" by="{who}" at="{row.at.isoformat()[:16]}">\n{text}\n</said>'

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, time, tzinfo
 
 from relay.core.charge import ChargedUse, Spending
 from relay.core.errors import SettingsError
-from relay.core.prices import Prices, dollars
+from relay.core.prices import Prices, format_dollars
 
 WARN = 0.8
 """The part of a budget at which the people concerned are told."""
@@ -59,9 +59,9 @@ class Budget:
         """The line that says that a budget is used up; empty while none is."""
         again = f"I answer again from midnight ({self.zone}). Commands still work."
         if 0 < self.total <= spent.total:
-            return f"Today's budget of {dollars(self.total)} is used up; {again}"
+            return f"Today's budget of {format_dollars(self.total)} is used up; {again}"
         if 0 < self.each <= spent.own:
-            return f"Your budget of {dollars(self.each)} for today is used up; {again}"
+            return f"Your budget of {format_dollars(self.each)} for today is used up; {again}"
         return ""
 
     def nearly_used_up(self, spent: Spent) -> str:
@@ -69,9 +69,10 @@ class Budget:
         if not 0 < WARN * self.each <= spent.own:
             return ""
         if spent.own >= self.each:
-            return f"💸 That used up your budget of {dollars(self.each)} for today; it is new at midnight ({self.zone})"
+            each = format_dollars(self.each)
+            return f"💸 That used up your budget of {each} for today; it is new at midnight ({self.zone})"
         share = f"{100 * spent.own / self.each:.0f} %"
-        return f"💸 {dollars(spent.own)} of your {dollars(self.each)} for today is used ({share})"
+        return f"💸 {format_dollars(spent.own)} of your {format_dollars(self.each)} for today is used ({share})"
 
     def refuses(self, model: str) -> bool:
         """Whether a model may not be used: it has no price, and there is a budget to keep to."""

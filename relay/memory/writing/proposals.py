@@ -7,7 +7,7 @@ import structlog
 from relay.core.charge import Charge
 from relay.core.errors import EmptyAnswer, ModelRefused, RelayError
 from relay.core.models import ModelRequest, Space, Step
-from relay.core.prompt_markup import fits, text_block, untrusted
+from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
 from relay.memory.intents import CONTENT_LENGTH, process_intents
 from relay.memory.writing.summaries import Summariser
 
@@ -28,7 +28,7 @@ async def proposed(summariser: Summariser, space: Space, user_id: int, text: str
     try:
         if not own:
             return own
-        message = {"role": "user", "content": [text_block(untrusted(fits(text, READ_TOKENS), "message"))]}
+        message = {"role": "user", "content": [text_block(mark_untrusted(cut_to_tokens(text, READ_TOKENS), "message"))]}
         request = ModelRequest(summariser.model_name, [text_block(DISTIL)], [message], MOST_TOKENS)
         charge = Charge("proposal", user_id=user_id, space=space)
         return distilled(await summariser.gate.ask(request, charge, MODEL_SECONDS))

@@ -11,7 +11,14 @@ from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
 from relay.core.limits import SUMMARY_TOKENS
 from relay.core.models import ModelMessage, ModelRequest, Step
-from relay.core.prompt_markup import fits, neutralize_markup, plain_name, shorten_longest, text_block, untrusted
+from relay.core.prompt_markup import (
+    clean_name,
+    cut_to_tokens,
+    mark_untrusted,
+    neutralize_markup,
+    shorten_longest,
+    text_block,
+)
 from relay.memory.derivation import Derivation, Input, derived
 from relay.memory.intents import process_intents
 from relay.memory.results import MOST, once
@@ -105,7 +112,7 @@ async def write_summary(
             request = ModelRequest(summariser.model_name, [text_block(SUMMARISE)], content, summariser.max_tokens)
             with contextlib.suppress(ContextTooLong):
                 step = await summariser.gate.ask(request, charge, MODEL_SECONDS)
-                return WrittenSummary(fits(read_summary(step), SUMMARY_TOKENS), step.model, step.usage)
+                return WrittenSummary(cut_to_tokens(read_summary(step), SUMMARY_TOKENS), step.model, step.usage)
         raise ContextTooLong()
 
     return await once(summariser.store, space_id, derivation, WrittenSummary, write, summariser.results)
@@ -144,9 +151,9 @@ def summary_messages(
 
 def format_message(role: str, name: str | None, text: str, foreign: bool) -> str:
     """A message for a job's prompt: who said what, as data. `foreign`: others wrote in it."""
-    who = "Assistant" if role == "assistant" else plain_name(name or "User")
+    who = "Assistant" if role == "assistant" else clean_name(name or "User")
     text = text if text.strip() else WORDLESS
-    return f"{who}: {untrusted(text, 'message') if foreign else neutralize_markup(text)}"
+    return f"{who}: {mark_untrusted(text, 'message') if foreign else neutralize_markup(text)}"
 
 
 def is_tainted(previous: EarlierSummary | None, messages: Sequence[SourceMessage]) -> bool:

@@ -40,12 +40,12 @@ async def press_button(call: ChatContext, data: str) -> ButtonReply:
     try:
         return await BUTTONS[pressed.code](call, pressed)
     except CommandRefused as refusal:
-        return ButtonReply(refusal.told_to(call.operator))
+        return ButtonReply(refusal.message_for(call.operator))
 
 
 async def _or_refusal(call: ChatContext, work: Awaitable[CommandReply]) -> CommandReply:
     try:
         return await work
     except CommandRefused as refusal:
-        sentences = refusal.told_to(call.operator).split("\n\n")
+        sentences = refusal.message_for(call.operator).split("\n\n")
         return CommandReply("\n\n".join(map(escape_sentence, sentences)), refused=True)

@@ -9,7 +9,7 @@ import typer
 
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY, read_version
-from relay.core.settings import lacking, load, require, tolerant
+from relay.core.settings import find_missing, load, load_with_errors, require
 from relay.surfaces.cli.chat_commands import add_chat_commands
 from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.db import database
@@ -53,7 +53,7 @@ def everywhere(
 def run() -> None:
     """Run the bot. At a terminal, it first asks for missing settings."""
     needed = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
-    if lacking(load(), *needed) and sys.stdin.isatty() and sys.stdout.isatty():
+    if find_missing(load(), *needed) and sys.stdin.isatty() and sys.stdout.isatty():
         _interview()
         print("Relay starts now; Ctrl-C stops it.", flush=True)
     settings = _ready()
@@ -131,7 +131,7 @@ def chat(offline: Offline = False) -> None:
 @cli.command()
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False) -> None:
     """Check the installation and say how to fix problems. Changes nothing."""
-    settings, wrong = tolerant()
+    settings, wrong = load_with_errors()
     _logging(settings, quiet=True)
     from relay.surfaces.cli.doctor import doctor as surgery
 

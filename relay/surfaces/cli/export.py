@@ -17,7 +17,7 @@ from relay.archive.restore import resting
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import RelayError, SettingsError
 from relay.core.models import Space
-from relay.core.private_files import in_thread, written
+from relay.core.private_files import in_thread, write_atomically
 from relay.core.program import read_version
 from relay.core.settings import Settings
 from relay.core.text import pluralize
@@ -57,7 +57,7 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
         readable = Readable(f"What Relay remembers of {whose}", find_time_zone(settings))
         numbers = Counter[str]()
         with ExitStack() as stack:
-            lines, text = (stack.enter_context(written(path, replace=True)) for path in paths)
+            lines, text = (stack.enter_context(write_atomically(path, replace=True)) for path in paths)
             async for page in pages(relay.store, space, read_version()):
                 await in_thread(lines.writelines, map(line, page))
                 await in_thread(text.write, readable.add(page).encode())

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from relay.archive.transfer import Watcher
 from relay.clients.embedding.installed import named
-from relay.core.settings import Settings, lacking
+from relay.core.settings import Settings, find_missing
 from relay.memory.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
 from relay.memory.review.judging import judge_due
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus
@@ -67,7 +67,7 @@ async def _judged(relay: Runtime, watcher: Watcher) -> str:
     waiting = await store.unjudged()
     if settings.capture not in ("auto", "ask") or not waiting:
         return ""
-    if lacking(settings, "ANTHROPIC_API_KEY"):
+    if find_missing(settings, "ANTHROPIC_API_KEY"):
         return f"{waiting:,} messages wait to be judged: ANTHROPIC_API_KEY is not set."
 
     async def told() -> None:

@@ -13,7 +13,7 @@ from relay.clients.embedded.instance import in_use
 from relay.core.addresses import connection_string
 from relay.core.errors import SchemaError, SettingsError
 from relay.core.program import RELAY
-from relay.core.settings import Settings, named
+from relay.core.settings import Settings, read_variable
 from relay.memory import migrations
 from relay.runtime.storage import is_embedded, open_storage, place, prepare_schema
 from relay.surfaces.cli.progress import plain, watching
@@ -68,7 +68,7 @@ def target_settings(settings: Settings, to: str, key_env: str, data_dir: Path | 
         )
     if key_env == KEY and settings.supabase_url and settings.supabase_url != to.rstrip("/"):
         raise SettingsError(f"{KEY} is the source's key. Name the variable with the target's: --key-env NAME.")
-    key = settings.supabase_service_role_key if key_env == KEY else named(key_env)
+    key = settings.supabase_service_role_key if key_env == KEY else read_variable(key_env)
     if not key:
         raise SettingsError(
             f"{key_env} is not set: put the project's service role key into it (or name another "

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from relay.core.errors import RelayError
 from relay.core.models import Space
-from relay.core.prices import dollars
+from relay.core.prices import format_dollars
 from relay.core.settings import Settings
 from relay.memory.rederivation.change import Again, Change, Estimate
 from relay.memory.rederivation.memories import Memories
@@ -157,7 +157,7 @@ def in_words(estimate: Estimate, relay: Runtime) -> str:
     """What is to be asked, and what that costs."""
     model = relay.settings.small_model
     dear = cost(estimate, relay)
-    price = f"about {dollars(dear)}" if dear is not None else "at a price that is not known"
+    price = f"about {format_dollars(dear)}" if dear is not None else "at a price that is not known"
     return f"up to {estimate.calls:,} calls of {model}, {estimate.input:,} tokens in, {estimate.output:,} out, {price}"
 
 

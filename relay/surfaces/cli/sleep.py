@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from relay.core.errors import RelayError
 from relay.core.ports import Messenger
 from relay.core.program import RELAY
-from relay.core.settings import Settings, lacking
+from relay.core.settings import Settings, find_missing
 from relay.core.text import pluralize
 from relay.memory.rows.upkeep.nights import Night, NightAhead, NightSpace, PhaseResult, PlanStep
 from relay.memory.sleep.consolidate import Consolidation
@@ -62,7 +62,7 @@ async def preview(settings: Settings) -> NightPreview:
         for name, line in lines.items():
             print(f"{name}: {line}")
         consolidation = Consolidation(mind_of(relay, relay.gate), settings.bot_id, tuple)
-        asks = not lacking(settings, "ANTHROPIC_API_KEY")
+        asks = not find_missing(settings, "ANTHROPIC_API_KEY")
         steps = [step for space in found.awake for step in await planned(consolidation, space, asks)]
         for step in steps[:MOST_SHOWN]:
             print(f"  {step_told(step)}")

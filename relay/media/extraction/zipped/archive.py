@@ -1,4 +1,4 @@
-"""Zip archives: a list of what is in them, and the texts among it. Archives within are not opened, no file is made."""
+"""Zip archives: lists their files and reads the texts. Opens no nested archives and writes no files."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 
 from relay.media.extraction import file_types
 from relay.media.extraction.failure import Unusable
-from relay.media.extraction.text import decoded
+from relay.media.extraction.text import decode
 from relay.media.extraction.zipped.package import Package
 
 LISTED = 500
 READ = 300
-"""Files that are read, of those that are texts."""
+"""How many texts are read."""
 LARGEST = 2**20
-"""Bytes that are read of each."""
+"""Bytes read from each file."""
 TOTAL = 6 * 2**20
 LOCKED = "Its files are protected by a password: I only see their names."
 SKIPPED = "I read the texts in it, and did not open {count} other files."
 
 
 def read(package: Package) -> dict[str, Any]:
-    """`{kind, text, note}`. Raises `Unusable` when there is nothing in it."""
+    """Returns `{kind, text, note}`. Raises `Unusable` if it is empty."""
     files = [entry for entry in package.entries if not entry.is_dir()]
     if not files:
         raise Unusable("It is an empty archive.")
-    lines = [f"- {shown(entry.filename)} ({entry.file_size:,} bytes)" for entry in files[:LISTED]]
+    lines = [f"- {clean_file_name(entry.filename)} ({entry.file_size:,} bytes)" for entry in files[:LISTED]]
     if len(files) > LISTED:
         lines.append(f"- and {len(files) - LISTED:,} more")
     told = [f"An archive of {len(files):,} files:\n" + "\n".join(lines)]
@@ -38,7 +38,7 @@ def read(package: Package) -> dict[str, Any]:
         left -= size
         if text is not None:
             texts += 1
-            told.append(f"=== {shown(entry.filename)} ===\n{text}")
+            told.append(f"=== {clean_file_name(entry.filename)} ===\n{text}")
     locked = all(entry.flag_bits & 1 for entry in files)
     others = len(files) - texts
     note = LOCKED if locked else SKIPPED.format(count=others) if others else ""
@@ -46,17 +46,17 @@ def read(package: Package) -> dict[str, Any]:
 
 
 def _text(package: Package, name: str) -> tuple[str | None, int]:
-    """A file in it, if that is a text, and how many bytes were unpacked for that."""
+    """Returns a file's text, if it is one, and how many bytes were unpacked."""
     try:
         begin = package.read(name, 4096)
-        if file_types.sort_of(begin) != file_types.PLAIN or decoded(begin) is None:
+        if file_types.detect_type(begin) != file_types.PLAIN or decode(begin) is None:
             return None, len(begin)
         found = package.read(name, LARGEST)
     except Unusable:
         return None, 4096
-    return decoded(found), len(found)
+    return decode(found), len(found)
 
 
-def shown(name: str) -> str:
-    """The name of a file in an archive on one line. It is only shown: no file is ever made by it."""
+def clean_file_name(name: str) -> str:
+    """Returns a file name on one line. It is only displayed."""
     return "".join(c if c.isprintable() else "·" for c in name)[:200]

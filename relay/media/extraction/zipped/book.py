@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from relay.media.extraction.failure import Unusable
 from relay.media.extraction.markup import to_markdown
 from relay.media.extraction.parts import MOST
-from relay.media.extraction.text import BYTES, decoded
+from relay.media.extraction.text import BYTES, decode
 from relay.media.extraction.zipped.package import BROKEN, Package
 
 CONTAINER = "META-INF/container.xml"
@@ -18,7 +18,7 @@ LOCKED = "It is a protected book (DRM), which only its own reader can open."
 
 
 def read(package: Package) -> dict[str, Any]:
-    """`{kind, text, note}`: the chapters in their order. Raises `Unusable`."""
+    """Returns `{kind, text, note}` with the chapters in order. Raises `Unusable`."""
     root = next((one.get("full-path", "") for one in _all(package.xml(CONTAINER), "rootfile")), "")
     if root not in package.names:
         raise Unusable(BROKEN)
@@ -32,7 +32,7 @@ def read(package: Package) -> dict[str, Any]:
         if name not in package.names or length > MOST or seen > BYTES:
             continue
         page = package.read(name, BYTES)
-        text = to_markdown(decoded(page) or "")
+        text = to_markdown(decode(page) or "")
         told.append(text)
         seen += len(page)
         length += len(text)
@@ -42,5 +42,5 @@ def read(package: Package) -> dict[str, Any]:
 
 
 def _all(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
-    """All elements of a name, whatever their namespace."""
+    """Returns all elements with a name, in any namespace."""
     return [one for one in root.iter() if isinstance(one.tag, str) and one.tag.rpartition("}")[2] == tag]

@@ -1,4 +1,4 @@
-"""Files of the Office of before 2007, and those that a password protects."""
+"""Office files from before 2007, and password-protected ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNKNOWN = "It is an old Office file or something like it, which I cannot open. P
 
 
 def read(content: bytes) -> dict[str, Any]:
-    """What an OLE file tells: that of a spreadsheet can be read. Raises `Unusable` for the others."""
+    """Reads a spreadsheet in an OLE file. Raises `Unusable` for other files."""
     if _holds(content, "EncryptedPackage"):
         raise Unusable(LOCKED)
     if _holds(content, "WordDocument"):
@@ -25,5 +25,5 @@ def read(content: bytes) -> dict[str, Any]:
 
 
 def _holds(content: bytes, stream: str) -> bool:
-    """Whether there is a stream of this name."""
+    """Tests whether there is a stream with this name."""
     return stream.encode("utf-16-le") + b"\0\0" in content

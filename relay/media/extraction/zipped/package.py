@@ -1,4 +1,4 @@
-"""Files that are zip archives: those of Office, books, and archives as such. All that is unpacked is counted."""
+"""Zip archives (Office files, books, plain archives), unpacked within limits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from relay.media.extraction.failure import LOCKED, Unusable
 
 ENTRIES = 20_000
 EXPANDED = 256 * 2**20
-"""Bytes that may be unpacked of one file."""
+"""Bytes that may be unpacked from one file."""
 TAGS, XML = 500_000, 16 * 2**20
-"""Tags with attributes, and bytes, of the XML of a Word document: a tag takes half a kilobyte of memory and 20
+"""Limits for the XML of a Word document: tags with attributes, and bytes. A tag takes half a kilobyte of memory and 20
 microseconds. Books have fewer."""
 PIECE = 2**20
 BROKEN = "It is damaged."
@@ -23,18 +23,18 @@ APPLE = "It is a file of Apple's {app}, which I cannot open. Please export it as
 APPS = {"Index/Document.iwa": "Pages", "Index/Presentation.iwa": "Keynote", "Index/CalculationEngine.iwa": "Numbers"}
 CODES = ("ascii", "utf-16-le", "utf-16-be")
 KINDS = ("<!ENTITY", "<!ATTLIST", "<!ELEMENT", "<!NOTATION")
-"""What a document type within a file can declare, by which a little becomes much. One only named is not read."""
+"""Declarations by which a small document type can expand to a large one. External ones are not read."""
 DECLARATIONS = tuple(word.encode(code) for word in KINDS for code in CODES)
 BLANK = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
-"""What may stand before the first `<` of XML, in any of these codes."""
+"""What may precede the first `<` of XML in any of these encodings."""
 OVERLAP = max(map(len, DECLARATIONS))
 
 
 class Package:
-    """A zip archive that is read within bounds."""
+    """A zip archive with limits."""
 
     def __init__(self, content: bytes) -> None:
-        """Raises `Unusable` when it is none."""
+        """Raises `Unusable` if it is not a zip archive."""
         self.content = content
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
@@ -46,10 +46,10 @@ class Package:
         self.names = {entry.filename for entry in self.entries}
         self._left = EXPANDED
         self.tags = self.xml_bytes = 0
-        """Of all XML that was checked, attributes among the tags."""
+        """Totals over all XML that was checked, counting attributes as tags."""
 
     def read(self, name: str, most: int = EXPANDED) -> bytes:
-        """A file in it, or its first `most` bytes. Raises `Unusable`, and KeyError when there is none of this name."""
+        """Returns a file or its first `most` bytes. Raises `Unusable`, or KeyError if it is missing."""
         entry = self._zip.getinfo(name)
         if entry.flag_bits & 1:
             raise Unusable(LOCKED)
@@ -64,7 +64,7 @@ class Package:
         return found
 
     def xml(self, name: str) -> ElementTree.Element:
-        """A file in it as XML. Raises `Unusable`, also where it declares entities."""
+        """Parses a file as XML. Raises `Unusable`, also if it declares entities."""
         found = self.read(name)
         if any(word in found for word in DECLARATIONS):
             raise Unusable(TRICK)
@@ -74,8 +74,8 @@ class Package:
             raise Unusable(BROKEN) from None
 
     def check(self) -> None:
-        """Reads all that begins like XML as a stream, whatever it is called, before a library does. Raises `Unusable`:
-        too much, or with declarations."""
+        """Scans everything that begins like XML before a library parses it. Raises `Unusable` for too much of it, or
+        declarations."""
         for entry in self.entries:
             if entry.flag_bits & 1:
                 raise Unusable(LOCKED)

@@ -1,4 +1,4 @@
-"""What a zip archive is, and its text by the reader for that kind: Office, a book, or an archive as such."""
+"""Detects what a zip archive is and reads it: Office file, book, or plain archive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relay.media.extraction.zipped.package import APPLE, APPS, TAGS, TOO_MUCH, X
 
 
 def read(content: bytes) -> dict[str, Any]:
-    """What such a file tells: `{kind, text, note}`. Raises `Unusable`."""
+    """Returns `{kind, text, note}`. Raises `Unusable`."""
     package = Package(content)
     names = package.names
     for entry, app in APPS.items():

@@ -1,4 +1,4 @@
-"""Spreadsheets as text, by calamine."""
+"""Converts spreadsheets to text, with calamine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BROKEN = "It is a damaged spreadsheet."
 
 
 def read(content: bytes) -> dict[str, Any]:
-    """`{kind, text, note}`: each sheet under its name, a line for each row that holds something. Raises `Unusable`."""
+    """Returns `{kind, text, note}`: each sheet under its name, one line per row with content. Raises `Unusable`."""
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(content))
     except PasswordError:
@@ -34,7 +34,7 @@ def read(content: bytes) -> dict[str, Any]:
             continue
         for row in rows:
             if row.count("") == len(row):
-                continue  # one far cell makes a sheet of many million empty ones
+                continue  # a single distant cell makes millions of empty ones
             if line := " | ".join(_shown(cell) for cell in row).rstrip(" |"):
                 lines.append(line)
                 length += len(line) + 1
@@ -44,7 +44,7 @@ def read(content: bytes) -> dict[str, Any]:
 
 
 def _shown(cell: Any) -> str:
-    """A cell on one line; a number without needless zeros."""
+    """Formats a cell on one line; whole numbers without decimals."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
         return str(int(cell))
     if isinstance(cell, (date, datetime, time)):

@@ -9,7 +9,7 @@ from datetime import tzinfo
 from relay.commands.history.why import explain_turn, forget_fact, read_tool_call
 from relay.commands.history.why import why as explain_answer
 from relay.core.models import Button
-from relay.core.prices import Prices, dollars
+from relay.core.prices import Prices, format_dollars
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.turns.why import Explanation, KnownFact
@@ -251,7 +251,9 @@ def tokens(found: Explanation, prices: Prices) -> str:
     estimated = ", ".join(f"{name} {layers[name]:,}" for name in LAYERS if layers.get(name))
     spent = prices.cost(found.model, asdict(usage))
     price = (
-        f"about {dollars(spent)}" if spent is not None else f"no price known for {escape_markdown(found.model or '?')}"
+        f"about {format_dollars(spent)}"
+        if spent is not None
+        else f"no price known for {escape_markdown(found.model or '?')}"
     )
     return (
         f"**Tokens** (estimated): {estimated or 'not recorded'}\n\n"

@@ -8,7 +8,7 @@ from datetime import date
 from relay.commands.session.usage import DAYS, BudgetUsed, UsageReport, Used
 from relay.commands.session.usage import usage as usage_command
 from relay.core.models import File
-from relay.core.prices import AS_OF, dollars
+from relay.core.prices import AS_OF, format_dollars
 from relay.core.text import escape_markdown, format_tokens, parse_number, pluralize
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
@@ -89,4 +89,4 @@ def price(used: Used) -> str:
     """Formats the cost; a plus means that some models have no known price."""
     if used.unpriced and not used.spent:
         return "no price"
-    return dollars(used.spent) + ("+" if used.unpriced else "")
+    return format_dollars(used.spent) + ("+" if used.unpriced else "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from relay.core.errors import RelayError, SettingsError
 from relay.core.logs import silence
-from relay.core.settings import environment, require
+from relay.core.settings import read_environment, require
 from relay.surfaces.cli.setup import meaning, model, storage
 from relay.surfaces.cli.setup.env_file import filled, read, write
 from relay.surfaces.cli.setup.interview import QUESTIONS
@@ -36,9 +36,9 @@ def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
     path = Path.cwd() / ".env"
     text = read(path)
     silence()
-    answers = {name: flags.get(name, "").strip() or environment(name) for name in NAMES}
+    answers = {name: flags.get(name, "").strip() or read_environment(name) for name in NAMES}
     for name, value in answers.items():
-        if environment(name) not in ("", value):
+        if read_environment(name) not in ("", value):
             raise SettingsError(f"{name} has another value in the environment, which comes first: take it out there.")
     sheet = Sheet().having({name: value for name, value in answers.items() if value})
     if model.elsewhere(sheet) and answers[MODEL] and not sheet[SMALL_MODEL]:

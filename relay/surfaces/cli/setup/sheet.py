@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from relay.core.errors import SettingsError
-from relay.core.settings import Settings, environment, load, named
+from relay.core.settings import Settings, load, read_environment, read_variable
 
 TOKEN = "TELEGRAM_BOT_TOKEN"  # noqa: S105
 KEY = "ANTHROPIC_API_KEY"
@@ -34,11 +34,11 @@ class Sheet:
 
     def __getitem__(self, name: str) -> str:
         """A setting's value; empty when it has none."""
-        return environment(name) or (self.answers[name] if name in self.answers else named(name))
+        return read_environment(name) or (self.answers[name] if name in self.answers else read_variable(name))
 
     def fixed(self, *names: str) -> bool:
         """Whether one of these is in the environment, which no answer can change."""
-        return any(environment(name) for name in names)
+        return any(read_environment(name) for name in names)
 
     def having(self, answers: Mapping[str, str]) -> Sheet:
         """The sheet with further answers. Raises `SettingsError` for one that cannot be right."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from relay.core.program import RELAY
-from relay.core.settings import named
+from relay.core.settings import read_variable
 from relay.runtime.storage import TWO_WAYS
 from relay.surfaces.cli.doctor.live import storage_opens
 from relay.surfaces.cli.setup.ask import from_environment, having, hidden, looked, say, settled, tried, typed
@@ -49,7 +49,7 @@ def ask(sheet: Sheet) -> Sheet:
         new = choice.ask(sheet)
         if new is None:
             continue
-        if kind(new) != kind(sheet) and named(TOKEN):
+        if kind(new) != kind(sheet) and read_variable(TOKEN):
             say(f"What is remembered so far stays where it is. `{RELAY} move`, before you start, copies it.")
         return new
 

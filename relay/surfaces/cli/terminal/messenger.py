@@ -14,7 +14,7 @@ from typing import Any
 
 from relay.core.errors import MessengerError
 from relay.core.models import File
-from relay.core.private_files import FileRefused, written
+from relay.core.private_files import FileRefused, write_atomically
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.surfaces.chat import COMMANDS
@@ -170,7 +170,7 @@ def saved(file: File) -> str:
         if path.exists():
             continue
         try:
-            with written(path) as target:
+            with write_atomically(path) as target:
                 target.write(file.whole())
         except FileRefused as error:
             return f"[{name} was not written: {error}]"

@@ -55,7 +55,7 @@ class Delivery:
         self._bot_id = bot_id
         self._sender = Sender(store, messenger, bot_id, voice, operates, exports)
 
-    @metrics.timed("deliver")
+    @metrics.time_stage("deliver")
     async def deliver(
         self,
         turn: ClaimedTurn,

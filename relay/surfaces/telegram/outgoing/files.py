@@ -7,7 +7,7 @@ import re
 
 from relay.clients.speech.language import language_of
 from relay.core.models import Export, File, Sound
-from relay.media.spoken import spoken
+from relay.media.spoken import to_speech
 from relay.memory.rows.delivery import Request
 from relay.surfaces.telegram.parsing.place import Place
 
@@ -50,7 +50,7 @@ def file_request(file: File | Export, place: Place) -> Request:
 def voice_request(markdown: str, place: Place) -> Request | None:
     """The request that a voice note is stored as: what is to be said, not its sound, which is made when its turn comes.
     None when there is nothing that can be said."""
-    text = spoken(markdown)
+    text = to_speech(markdown)
     if not text:
         return None
     say = {"text": text, "language": language_of(text)}

@@ -24,7 +24,7 @@ class Speech:
         self._messenger = messenger
         self._voice = voice
 
-    @metrics.timed("speak")
+    @metrics.time_stage("speak")
     async def of(self, request: Request, stop: asyncio.Event | None) -> Sound:
         """The sound of a request for a voice note. Raises `VoiceUnavailable`, and `Stopped` once `stop` is set."""
         if self._voice is None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from relay.core.models import Block, InputPart, ReplyTo
-from relay.core.prompt_markup import plain_name, without_unseen
+from relay.core.prompt_markup import clean_name, remove_invisible
 from relay.media.reading import NAMES
 from relay.surfaces.telegram.parsing.attached import attachment_of, is_broken
 from relay.surfaces.telegram.parsing.objects import Chat, Message, MessageOrigin, User
@@ -61,7 +61,7 @@ def is_foreign(message: Message) -> bool:
 def name_of(user: User | Chat | None) -> str:
     """A person's name as Telegram shows it, without signs that nobody sees."""
     user = user or User()
-    names = " ".join(without_unseen(part) for part in (user.first_name, user.last_name))
+    names = " ".join(remove_invisible(part) for part in (user.first_name, user.last_name))
     return " ".join(names.split()) or user.username or "somebody"
 
 
@@ -162,7 +162,7 @@ def reply_of(message: Message, bot_id: int, user_id: int) -> ReplyTo | None:
     """What a message is a reply to; a topic's first service message does not count."""
     target, quote = message.reply_to_message, message.quote
     if message.external_reply:
-        return ReplyTo(0, quote.text if quote else "", "", False, plain_name(origin_of(message.external_reply.origin)))
+        return ReplyTo(0, quote.text if quote else "", "", False, clean_name(origin_of(message.external_reply.origin)))
     if target is None or target.forum_topic_created:
         return None
     ours, thing = target.sender_id == bot_id, thing_of(target)
@@ -171,7 +171,7 @@ def reply_of(message: Message, bot_id: int, user_id: int) -> ReplyTo | None:
         text=words_of(target) or file_in_words(target),
         quote=quote.text if quote and quote.is_manual else "",
         own=(ours or target.sender_id == user_id) and not is_foreign(target) and not (thing and thing.untrusted),
-        by="you" if ours else plain_name(name_of(target.sender)),
+        by="you" if ours else clean_name(name_of(target.sender)),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from relay.core.redaction.redact import redacted
+from relay.core.redaction.redact import redact_value
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import digest
 from relay.memory.rows.turns.inbox import Asking, InboxRow
@@ -219,7 +219,7 @@ def logged(update: Update, row: InboxRow, bot: Bot) -> object:
     overheard = update.edited_message or (update.message and not addressed(update.message, bot))
     if overheard and not chat_of(update).private:
         return {"message_id": message_id_of(update)}
-    return redacted(row.payload)
+    return redact_value(row.payload)
 
 
 def start_of(update: Update, user_id: int, bot: Bot) -> Asking | None:

@@ -14,7 +14,7 @@ from relay.conversation.turn import Engine, answer
 from relay.core.errors import TurnUndone
 from relay.core.models import Incoming, Space
 from relay.core.text import escape_markdown
-from relay.media.attachment_reader import filled, is_usable
+from relay.media.attachment_reader import is_usable, read_attachments
 from relay.media.reading import Reader
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.choices import Choices
@@ -163,7 +163,9 @@ class TurnRunner:
 
     async def _read_and_answered(self, run: Run, incoming: Incoming, place: Place, preview: Preview) -> Answer:
         """The answer to an input whose files are read first. Of one that holds nothing to use, just that is said."""
-        read = await wait_or_cancel(run.stop, filled(incoming, self.reader, self.echoes.of(run.turn, incoming, place)))
+        read = await wait_or_cancel(
+            run.stop, read_attachments(incoming, self.reader, self.echoes.of(run.turn, incoming, place))
+        )
         if read is None:
             return Answer("", note=STOPPED)
         if read.notices and not is_usable(read):

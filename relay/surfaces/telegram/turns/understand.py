@@ -76,7 +76,7 @@ def lane_of(turn: ClaimedTurn) -> tuple[Chat, int, int]:
     return chat if chat.type else Chat(0, "private"), topic_in(last), message_id_of(last)
 
 
-@metrics.timed("understand")
+@metrics.time_stage("understand")
 async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
     """Reads a turn's updates. Group messages that turn out not to be for the bot come to nothing."""
     if turn.linked_to == turn.user_id and not await groups.sees(linked_space(turn), turn.user_id):

@@ -196,7 +196,7 @@ class Worker:
             async with self._queue.place(turn) as waited:
                 if waited and self.closing:
                     return  # it goes back with the rest
-                with metrics.turn(turn.kind):
+                with metrics.count_turn(turn.kind):
                     more = await self.runner.run(turn)
             log.info("turn done", kind=turn.kind)
         except TurnLost:
