@@ -1,4 +1,4 @@
-"""The memory engine for scripts: what `async with relay.open(url) as relay` calls `relay.memory`."""
+"""The memory engine for scripts: `relay.memory` in `async with relay.open(url) as relay`."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from relay.memory.rows.memories import MemoryFilter
 from relay.memory.store import Store
 
 NOBODY: dict[str, object] = {"bot_id": 0}
-"""Who asks, when no thread does."""
+"""The asker, if no thread asks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something that is remembered."""
+    """Something remembered."""
 
     id: str
     """m123: a message, k45: a memory, s6: a summary, d7.2: a part of a document."""
     text: str
-    """All of a memory; of anything else what of it fits, 600 characters at most."""
+    """All of a memory; for anything else the relevant part, up to 600 characters."""
     at: datetime
     """When it was said or learned."""
     who: str
-    """Who said it, or whom it is about; empty: not known."""
+    """The author or subject; empty: unknown."""
     untrusted: bool
-    """Others wrote it, or it was derived from what they wrote: material, never instructions."""
+    """Written by others or derived from that: material, never instructions."""
     score: float = 0.0
 
 
 class Memory:
-    """What is remembered. `space`: whose memory is meant, a person's or a group's; the first admin's without it."""
+    """The memory of a space. `space`: whose memory, a person's or a group's; default: the first admin's."""
 
     def __init__(self, store: Store, admins: frozenset[int] = frozenset(), embedder: Embedder | None = None) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class Memory:
         self._embedder = embedder
 
     async def recall(self, text: str, space: Space | None = None, limit: int = 5) -> list[Found]:
-        """What bears on a text well enough to be brought up unasked, best first; nothing where memory is off."""
+        """Returns what is relevant enough to a text to mention unasked, best first; nothing while memory is off."""
         query = await embed_query(self._embedder, text, LOADING_SECONDS)
         return [_found(row) for row in await self._store.recall_for(await self._meant(space), query.as_json(), limit)]
 
@@ -61,11 +61,8 @@ class Memory:
         until: datetime | None = None,
         limit: int = 10,
     ) -> list[Found]:
-        """What has to do with a text, best first, however little; nothing where memory is off.
-
-        `kinds`: only these of message, memory, summary, part (of a document). `tags`: only memories with one of them.
-        `since`, `until`: aware.
-        """
+        """Returns anything related to a text, best first; nothing while memory is off. `kinds`: only these of message,
+        memory, summary, part (of a document). `tags`: only memories with one of them. `since`, `until`: aware."""
         query = (await embed_query(self._embedder, text, LOADING_SECONDS)).as_json() | {
             "kinds": list(kinds) if kinds else None,
             "tags": list(tags) if tags else None,
@@ -78,11 +75,9 @@ class Memory:
     async def remember(
         self, text: str, space: Space | None = None, *, kind: str = "fact", tags: Sequence[str] = ()
     ) -> str:
-        """Keeps something about whose memory it is; says its id. What is known nearly so already is reworded.
-
-        `kind`: fact, or learning for something longer; in a group it is about nobody. Raises ValueError for a text
-        that is empty or longer than 500 (a learning: 2,000) characters.
-        """
+        """Stores a memory in a space and returns its id. Rewords a nearly identical one instead. `kind`: fact, or
+        learning for longer texts; in a group it is about nobody. Raises ValueError if the text is empty or longer
+        than 500 (a learning: 2,000) characters."""
         content = text.strip() if kind == "learning" else " ".join(text.split())
         longest = LEARNING_LENGTH if kind == "learning" else FACT_LENGTH
         if not 0 < len(content) <= longest:
@@ -102,7 +97,7 @@ class Memory:
         return id_of("memory", done.changes[-1].memory_id)
 
     async def forget(self, id: str, space: Space | None = None) -> bool:
-        """Retires the memory of this id (`k45`); its owner can undo that. Says whether it was there."""
+        """Forgets the memory with this id (`k45`); its owner can undo that. Returns whether it existed."""
         named = read_id(id)
         if named is None or named[0] != "memory":
             return False
@@ -112,7 +107,7 @@ class Memory:
         return not done.failed
 
     async def memories(self, words: str = "", space: Space | None = None, limit: int = 100) -> list[Found]:
-        """What is known, newest first; `words`: only what has all of them."""
+        """Returns memories, newest first; `words`: only those with all of them."""
         page = await self._store.memories(await self._meant(space), 0, limit, MemoryFilter(words=words))
         return [
             Found(

@@ -1,4 +1,4 @@
-"""What a process holds and hears when it asks the queue for turns."""
+"""What a process receives when it claims turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relay.memory.rows.turns.answer import Answer
 
 @dataclass(frozen=True, slots=True)
 class ClaimedTurn:
-    """A turn that this process holds, with the fencing number that every write of it must carry."""
+    """A claimed turn. Every write for it must carry its fence."""
 
     turn_id: int
     fence: int
@@ -24,51 +24,51 @@ class ClaimedTurn:
     updates: tuple[Mapping[str, Any], ...]
     """As Telegram sent them."""
     parts: tuple[StoredPart, ...]
-    """What of its reply is stored."""
+    """The stored parts of its reply."""
     answer: Answer | None = None
-    """Stored by a predecessor, and not delivered in full."""
+    """A previous process stored a reply and did not deliver all of it."""
     answers: str | None = None
-    """What is answered in its group's topic: all, addressed or off; None where nobody said."""
+    """What its group's topic answers: all, addressed or off; None: not set."""
     linked_to: int | None = None
     """Whose memory its group was lent."""
     choices: StoredChoices = field(default_factory=Choices)
-    """Its user's own."""
+    """Its user's settings."""
     waited: float = 0.0
     """Seconds since its first update arrived."""
     role: str | None = None
-    """What the database says that its user is: admin, user, asking, refused or blocked."""
+    """The user's role in the database: admin, user, asking, refused or blocked."""
     off_record: bool = False
     """Whether it was said in a session off the record."""
     message: QueuedMessage | None = None
-    """The queued message that it sends, where no update began it."""
+    """The queued message that it sends, if no update began it."""
     owner_id: int | None = None
-    """Whose own memory its answer was made of; None: no answer yet, or a group's."""
+    """Whose own memory its answer used; None: no answer yet, or a group's."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """What a process hears when it asks for turns."""
+    """The result of claiming turns."""
 
     turns: tuple[ClaimedTurn, ...] = ()
     wait: float | None = None
-    """In how many seconds more turns may be due; None: nothing known."""
+    """Seconds until more turns may be due; None: unknown."""
     lost: tuple[int, ...] = ()
-    """Those of its turns that another process has taken over."""
+    """Running turns that another process has taken over."""
     stopped: tuple[int, ...] = ()
-    """Those of its turns that somebody wants ended."""
+    """Running turns that someone wants stopped."""
     polls: bool | None = None
-    """Whether it is the one that polls; None: nobody is."""
+    """Whether this process polls; None: nobody does."""
     owed: tuple[str, ...] = ()
-    """The jobs that have something to do."""
+    """The kinds of jobs with due work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What is to be answered, in numbers."""
+    """The backlog, in numbers."""
 
     waiting: int
-    """Updates that wait for their turn."""
+    """Updates waiting for their turn."""
     turns: int
-    """Turns under way or left behind."""
+    """Turns in progress or abandoned."""
     oldest: float
-    """For how many seconds something could have been taken up and was not; 0 when there is nothing."""
+    """How many seconds the oldest unclaimed work has waited; 0 if there is none."""

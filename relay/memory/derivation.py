@@ -1,12 +1,10 @@
-"""What says of a derived row how it was made: of what, by which version of what. Pure.
+"""Records how a derived row was made: from what, and by which version of what. Pure.
 
-A derivation has a name (`summary`, `judge`, `consolidate`), a version, and inputs. Its hash is
+A derivation has a name (`summary`, `judge`, `consolidate`), a version, and inputs. Its hash is sha256(name ␟ version ␟
+kind ␟ id ␟ sha256(text) ␟ kind ␟ id ␟ sha256(text) …), the first 32 hexadecimal digits, with ␟ the unit separator
+(U+001F) and inputs in order. The hash covers the inputs' texts because messages are edited and memories reworded.
 
-    sha256(name ␟ version ␟ kind ␟ id ␟ sha256(text) ␟ kind ␟ id ␟ sha256(text) …), the first 32 hexadecimal digits,
-
-with ␟ the unit separator (U+001F), inputs in their order. An input counts with its text too, because messages are
-edited and memories reworded: what was made of other words is another result. The same hash means the same question to a
-model, so what came of it is taken from the cache of results (`relay/memory/results.py`) and not asked again.
+The same hash means the same question to a model, so the answer comes from the cache (`relay/memory/results.py`).
 """
 
 from __future__ import annotations
@@ -18,11 +16,11 @@ from typing import Any, NamedTuple
 
 SEPARATOR = "\x1f"
 DIGITS = 32
-"""128 bits: two of a space's derivations never meet by chance."""
+"""128 bits: collisions within a space are not a concern."""
 
 
 class Input(NamedTuple):
-    """Something that a derivation reads: a message, a memory or a summary, by its number, with what it says."""
+    """An input of a derivation: a message, memory or summary by id, with its text."""
 
     kind: str
     id: int
@@ -31,7 +29,7 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """How a row was, or is to be, made."""
+    """How a row was, or will be, made."""
 
     name: str
     version: str
@@ -40,12 +38,12 @@ class Derivation:
     hash: str
 
     def as_json(self) -> dict[str, Any]:
-        """As it is kept with the row."""
+        """Returns the JSON stored with the row."""
         return {"name": self.name, "version": self.version, "inputs": list(self.inputs), "hash": self.hash}
 
 
 def derived(name: str, version: str | int, inputs: Iterable[Input]) -> Derivation:
-    """The derivation of these inputs by this version of a name."""
+    """Makes the derivation of these inputs by this version of a name."""
     read = list(inputs)
     parts = [name, str(version)]
     for one in read:
@@ -56,5 +54,5 @@ def derived(name: str, version: str | int, inputs: Iterable[Input]) -> Derivatio
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of a text in hexadecimal."""
+    """Returns the SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Erasing to the end, in tables and chats: what a person let go, and sessions off the record that are over."""
+"""Completes erasures in tables and chats, including off-the-record sessions that have ended."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ log = structlog.get_logger()
 
 PAUSE = 0.5
 MOST_PAUSES = 240
-"""So often another process's step is waited for."""
+"""How often to wait for another process's step."""
 AT_ONCE = 50
-"""Messages of ours that are asked for in one call."""
+"""Our messages requested in one call."""
 ERASED = "🔥 Erased."
-"""What stands in the place of a message that Telegram does not delete any more."""
+"""Replaces a message that Telegram no longer deletes."""
 
 
 async def remove_files(store: Store, keeper: MediaStore) -> None:
-    """Removes the kept copies of files of what was erased; what cannot be removed now is tried again later."""
+    """Deletes stored copies of erased files; failures are retried later."""
     gone = await store.files_gone()
     while gone:
         copies = [*gone, *(preview_id(unique_id) for unique_id in gone)]
@@ -35,10 +35,8 @@ async def remove_files(store: Store, keeper: MediaStore) -> None:
 
 
 async def erased(store: Store, erasure_id: int) -> ErasureStep | None:
-    """Takes an erasure that was begun to its end: `{erasure_id, done, counts, theirs, waiting}`.
-
-    None when another process is still at it after two minutes; it is finished then without us.
-    """
+    """Completes an erasure that was started. None if another process still works on it after two minutes; that process
+    finishes it."""
     for _ in range(MOST_PAUSES):
         step = await store.erase_step(erasure_id)
         while step is not None and not step.done:
@@ -50,8 +48,8 @@ async def erased(store: Store, erasure_id: int) -> ErasureStep | None:
 
 
 async def retract(store: Store, messenger: Messenger, bot_id: int, erasure_id: int | None = None) -> None:
-    """Deletes our messages that repeat what was erased, or edits them where something of them stays. While Telegram is
-    away they wait for the next time."""
+    """Deletes our messages that repeat erased words, or edits them if something remains. While Telegram is unreachable
+    they wait."""
     while rows := await store.retractions(bot_id, erasure_id, AT_ONCE):
         for row in rows:
             try:
@@ -66,7 +64,7 @@ async def retract(store: Store, messenger: Messenger, bot_id: int, erasure_id: i
 
 
 async def _take_back(messenger: Messenger, row: Retraction) -> str:
-    """Deletes or edits one message: what became of it. Raises what may pass."""
+    """Deletes or edits one message and returns the outcome. Raises transient errors."""
     at = {"chat_id": row.chat_id, "message_id": row.message_id}
     if row.request is None:
         try:
@@ -89,8 +87,8 @@ async def _take_back(messenger: Messenger, row: Retraction) -> str:
 
 
 async def sweep(store: Store, keeper: MediaStore, messenger: Messenger, bot_id: int) -> None:
-    """Ends and erases sessions off the record, forgets what nobody confirmed, and takes up what could not be done
-    before: removing kept files, and our messages in the chats."""
+    """Ends and erases off-the-record sessions, drops unconfirmed previews, and retries what failed before: deleting
+    stored files and our messages."""
     left = await store.sweep_private(IDLE_HOURS)
     while left > (left := await store.sweep_private(IDLE_HOURS)) > 0:
         pass

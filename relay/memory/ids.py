@@ -1,4 +1,4 @@
-"""How what was found is called: m123 a message, k45 a memory, s6 a summary, d7.2 part 2 of a document. Pure."""
+"""Ids of search results: m123 a message, k45 a memory, s6 a summary, d7.2 part 2 of a document. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ ID = re.compile(r"\[?\s*(?:([mks])([0-9]{1,18})|(d)([0-9]{1,18})\.([0-9]{1,9}))\
 
 
 def id_of(kind: str, number: int, part: int = 0) -> str:
-    """The name of an entry of the index."""
+    """Returns the id of an index entry."""
     return f"{LETTERS[kind]}{number}.{part}" if kind == "part" else f"{LETTERS[kind]}{number}"
 
 
 def read_id(text: str) -> tuple[str, int, int] | None:
-    """The kind, number and part (0: none) that a name means; None when it is none."""
+    """Parses an id into kind, number and part (0: none); None if it is invalid."""
     match = ID.fullmatch(text.strip())
     if match is None:
         return None

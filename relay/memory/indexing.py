@@ -1,5 +1,5 @@
-"""The index that finds by meaning, kept fresh beside answering: what was stored gets its vector within seconds, what a
-new model has to make again its own in time."""
+"""Keeps the vector index current in the background: new entries get a vector within seconds, and all entries get new
+ones after a change of model."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 BATCH = 8
-"""Texts that are taken at a time: so few that what comes in meanwhile is soon the next."""
+"""Texts per batch, few enough that new ones come next soon."""
 LEASE_SECONDS = 60
-"""How long they are this process's own. Where that is too short, some are made twice."""
+"""How long a batch is leased. If that is too short, some vectors are made twice."""
 STEP = 1000
-"""Entries that are put down at once to be embedded anew."""
+"""Entries queued at once for a rebuild."""
 LOOK_SECONDS = 3.0
-"""How often it is looked for what was stored."""
+"""How often to look for new entries."""
 DISTANT_SECONDS = 30.0
-"""The same where each look is a request to somebody's service."""
+"""The same if every look is a request to a hosted service."""
 TROUBLE_SECONDS = 30.0
 COUNTED = 100
-"""While the model changes, it is counted after so many batches which one has more vectors."""
+"""During a change of model, how many batches pass between checks of which model has more vectors."""
 QUIET_SECONDS = 0.5
-"""How long nothing has been answered when vectors are made: on a small machine they would take an answer's time."""
+"""How long nothing must have been answered before vectors are made: on a small machine they would slow answers down."""
 PATIENCE_SECONDS = 10.0
-"""How long a batch waits for that at most, so that the index keeps up with a chat that is never quiet."""
+"""How long a batch waits for that at most, so that the index keeps up with a busy chat."""
 REMEMBERED = 64
-"""Queries whose vectors are kept for a while."""
+"""Queries whose vectors are cached."""
 
 
 class Closing(Embedder, Protocol):
-    """An embedder that is loaded, and closed."""
+    """An embedder that can be loaded and closed."""
 
     async def preload(self) -> None: ...
 
@@ -50,11 +50,11 @@ class Closing(Embedder, Protocol):
 
 
 class EmbedderRouter:
-    """The `Embedder` that questions go to: the one of the settings; or, while most vectors are another model's, that
-    one, where it is still installed. Texts that are stored always go to the one of the settings."""
+    """The `Embedder` for questions: the configured one, or another model's while that one has most vectors and is
+    installed. Stored texts always use the configured one."""
 
     def __init__(self, own: Closing, make: Callable[[str], Closing | None]) -> None:
-        """`make`: the embedder of a model by its name in the database; None where it is not to be had."""
+        """`make`: returns the embedder of a model by its name in the database; None if unavailable."""
         self.own = own
         self._make = make
         self._now = own
@@ -62,7 +62,7 @@ class EmbedderRouter:
 
     @property
     def model(self) -> str:
-        """See `ports.Embedder.model`: the one that questions are embedded with now."""
+        """See `ports.Embedder.model`: the one that questions use now."""
         return self._now.model
 
     @property
@@ -71,14 +71,14 @@ class EmbedderRouter:
         return self._now.dimensions
 
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
-        """See `ports.Embedder.embed`. A query that was embedded just now, or still is, is not embedded again."""
+        """See `ports.Embedder.embed`. Recent queries, and those in progress, are not embedded again."""
         if not query:
             return await self.own.embed(texts)
         return [await self._query(self._now, text) for text in texts]
 
     async def embed_said(self, text: str) -> list[float]:
-        """The vector of a person's short message, with the model of the settings: the one that its turn was asked
-        with. e5's model card has "query: " on both sides where both are alike."""
+        """Embeds a person's short message with the configured model, as its turn did. e5's model card puts "query: "
+        on both sides for symmetric tasks."""
         return await self._query(self.own, text)
 
     async def _query(self, embedder: Closing, text: str) -> list[float]:
@@ -97,11 +97,11 @@ class EmbedderRouter:
             del self._queries[key]
 
     async def preload(self) -> None:
-        """Loads the model of the settings now, if that can be done."""
+        """Loads the configured model now, if possible."""
         await self.own.preload()
 
     async def serve(self, model: str) -> None:
-        """Has questions embedded with a model, if it is to be had; else with the one of the settings."""
+        """Uses a model for questions if it is available; otherwise the configured one."""
         if model == self._now.model:
             return
         before, self._now = self._now, (self.own if model == self.own.model else self._make(model) or self.own)
@@ -118,8 +118,8 @@ class EmbedderRouter:
 
 
 class Indexer:
-    """Makes the vectors that are due. `at` hears after each batch how many it has made. `answering`: whether somebody
-    is waiting for an answer just now."""
+    """Makes due vectors. `at` is called after each batch with its count. `answering`: whether an answer is in
+    progress."""
 
     def __init__(
         self,
@@ -136,14 +136,12 @@ class Indexer:
         self._changing = True
 
     async def begin(self) -> None:
-        """Looks which model questions are embedded with."""
+        """Chooses the model for questions."""
         await self._choose()
 
     async def run(self) -> int:
-        """Works until nothing is due. Returns how many vectors were made. What fails is tried again another time.
-
-        Raises `EmbedderUnavailable` when the embedder itself does.
-        """
+        """Works until nothing is due. Returns how many vectors were made. Failed texts are retried later. Raises
+        `EmbedderUnavailable` if the embedder fails."""
         before = self._made
         while True:
             await self._run_due()
@@ -182,9 +180,8 @@ class Indexer:
             await asyncio.sleep(QUIET_SECONDS / 5)
 
     async def _embed(self, batch: Sequence[EmbedTask]) -> int:
-        """Makes and stores the vectors of a batch. One by one where that fails: a text that the embedder dies of keeps
-        no others from theirs, and comes again less and less often; one that was in when it was killed has its vector
-        at once."""
+        """Embeds and stores a batch, one text at a time if that fails. A text that crashes the embedder doesn't block
+        others, and is retried less and less often; one that was merely in progress is embedded at once."""
         blank = [row for row in batch if not row.text.strip()]
         rest = [row for row in batch if row.text.strip()]
         if blank:
@@ -199,8 +196,8 @@ class Indexer:
         return sum([await self._alone(row) for row in rest])
 
     async def _check(self, rows: Sequence[EmbedTask]) -> None:
-        """Whether it was a text: an embedder that makes no vector of a simple word is broken. Then all that was taken
-        is given back. Raises `EmbedderUnavailable`."""
+        """Tests the embedder with a simple word, to see whether the text was at fault. If the embedder is, releases
+        everything and raises `EmbedderUnavailable`."""
         try:
             await self._embedder.own.embed(["text"])
         except EmbedderUnavailable:
@@ -243,13 +240,13 @@ class Indexer:
 
 
 def is_short(row: EmbedTask) -> bool:
-    """Whether the text is a person's message that is embedded whole as a query."""
+    """Tests whether the text is a person's message that is embedded whole as a query."""
     return row.said and len(row.text) <= QUERY
 
 
 async def enter(store: Store, at: Callable[[int], object] = lambda entered: None) -> int:
-    """Enters what can be found and is not entered yet: after an upgrade, a move, a restored backup. `at` hears now and
-    then how much was; returns that. Without an embedder, too: words are found by it."""
+    """Indexes missing entries: after an upgrade, a move or a restore. `at` is called with progress; returns the total.
+    Needed without an embedder too, for search by words."""
     entered = 0
     while put := await store.index_missing(STEP):
         entered += put
@@ -258,7 +255,7 @@ async def enter(store: Store, at: Callable[[int], object] = lambda entered: None
 
 
 async def keep_fresh(indexer: Indexer, woken: asyncio.Event | None = None, look_seconds: float = LOOK_SECONDS) -> None:
-    """Makes what is due, and looks for more every `look_seconds` or as soon as it is `woken`, until cancelled."""
+    """Makes due vectors and looks for more every `look_seconds` or when `woken`, until cancelled."""
     woken = woken or asyncio.Event()
     begun = False
     troubled = False

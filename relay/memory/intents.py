@@ -1,4 +1,4 @@
-"""Intents: what a model's reply asks for by tags, parsed into actions, and the text that people see without them."""
+"""Intents: a reply's tags parsed into actions, and the text without them."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ WHOLE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 VOICE_REPLY = ("VOICE_REPLY", "")
 ECHO = "it was in the message itself"
 _CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
-"""What makes code, a quote or mere text of what follows it."""
+"""Markup that makes what follows code, a quote or plain text."""
 CATEGORIES = ("identity", "knowledge", "operational")
 
 
@@ -44,7 +44,7 @@ class Remember:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An intent that was not understood or not allowed; `reason` is a fragment to show, as "longer than 200 …"."""
+    """An intent that was not understood or not allowed; `reason` is a fragment such as "longer than 200 …"."""
 
     tag: str
     text: str
@@ -65,7 +65,7 @@ class Intents:
 
 
 def process_intents(reply: str) -> Intents:
-    """Parse the whole reply of the model. Total: whatever cannot be parsed is text, or is listed in `rejected`."""
+    """Parses the whole reply of the model. Never fails: what can't be parsed is text, or listed in `rejected`."""
     scanner = Scanner(reply.strip(), growing=False)
     text = scanner.run()
     limits: dict[type[Action], int] = {Learn: MAX_LEARN, Forget: MAX_FORGET, Remember: MAX_REMEMBER}
@@ -85,7 +85,7 @@ def process_intents(reply: str) -> Intents:
 
 
 def without_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
-    """The intents without those whose tag stands in `texts`: a model that repeats what it read asks for nothing."""
+    """Returns the intents without those whose tag is in `texts`: a model that repeats what it read asks for nothing."""
     if not (intents.actions or intents.voice_reply):
         return intents
     read = {key for text in texts if "[" in text for key in _tags_in(text)}
@@ -96,14 +96,14 @@ def without_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
 
 
 def without_known(intents: Intents, lent: Iterable[str]) -> Intents:
-    """The intents without those that would keep what was only lent (the contents of somebody's own memories)."""
+    """Removes the intents that would store what was only lent (the contents of someone's own memories)."""
     known = set(map(_plain, lent))
     kept = (action for action in intents.actions if isinstance(action, Forget) or _key(action)[1] not in known)
     return replace(intents, actions=tuple(kept))
 
 
 def _tags_in(text: str) -> Iterable[tuple[str, str]]:
-    """The tags in a text, also those in code and quotes, where they do nothing until somebody repeats them."""
+    """Yields the tags in a text, including those in code and quotes, which do nothing until they are repeated."""
     scanner = Scanner(_CODE_AND_QUOTES.sub("", text), growing=False, most=len(text))
     scanner.run()
     yield from ((tag, _plain(str(payload))) for tag, payload, _ in scanner.found)
@@ -112,7 +112,7 @@ def _tags_in(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _shown(action: Action) -> tuple[str, str]:
-    """An action's tag and what it says."""
+    """Returns an action's tag and text."""
     if isinstance(action, Remember):
         return "REMEMBER", action.content
     return ("LEARN" if isinstance(action, Learn) else "FORGET"), action.text
@@ -124,22 +124,22 @@ def _key(action: Action) -> tuple[str, str]:
 
 
 def _plain(text: str) -> str:
-    """The letters and digits of a text: a repetition may differ in case, spaces and punctuation."""
+    """Returns the letters and digits of a text, to compare repetitions despite case, spaces and punctuation."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 
 def visible(partial: str) -> str:
-    """What may be shown of a reply that still grows: no tag, and no tag that is only half there at the end."""
+    """Returns what may be shown of a growing reply: no tags, and no partial tag at the end."""
     return Scanner(partial.strip(), growing=True).run()
 
 
 def is_long_enough(words: str) -> bool:
-    """Whether words have enough letters to mean a memory."""
+    """Tests whether words are long enough to identify a memory."""
     return sum(map(str.isalnum, words)) >= FORGET_LETTERS or bool(WHOLE.search(words))
 
 
 def _judge(tag: str, payload: str, data: Any) -> Action | str:
-    """The action that a tag asks for, or the reason why it is refused; `data` is its JSON, or already a reason."""
+    """Returns the action of a tag, or the reason why it is refused; `data` is its JSON, or already a reason."""
     if isinstance(data, str):
         return data
     if tag == "REMEMBER":
@@ -153,7 +153,7 @@ def _judge(tag: str, payload: str, data: Any) -> Action | str:
 
 
 def _remember(data: Remembered) -> Remember | str:
-    """The learning in a JSON object, or the reason why there is none."""
+    """Returns the learning in a JSON object, or the reason why there is none."""
     content, category, tags = data.get("content"), data.get("category"), data.get("tags")
     if not isinstance(content, str) or not (content := storable(content).strip()):
         return "without content"

@@ -1,4 +1,4 @@
-"""Leases of background work: short, and prolonged while somebody is at it."""
+"""Short leases of background work, renewed while it runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ RENEW_SECONDS = 6.0
 
 @contextlib.asynccontextmanager
 async def renew_lease(renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
-    """Prolongs a lease for as long as the block runs. It is short, so that another process soon does a dead one's
-    work."""
+    """Renews a lease while the block runs. It is short, so that another process soon takes over a dead one's work."""
 
     async def again() -> None:
         while True:

@@ -1,7 +1,5 @@
-"""Applies `migrations/`: numbered files once and in order, function files whenever their text has changed.
-
-What is applied is one list of SQL scripts, each safe to run again; `relay db sql` prints the same list.
-"""
+"""Applies `migrations/`: numbered files once and in order, function files whenever their text has changed. Everything
+is a list of SQL scripts, each safe to repeat; `relay db sql` prints the same list."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from relay.core.ports import Database
 from relay.memory.calls.base import decode_row
 
 Run = Callable[[str], Awaitable[None]]
-"""Executes one SQL script in a transaction of its own."""
+"""Executes one SQL script in its own transaction."""
 
 LOCK = 7_301_984_221
 BOOTSTRAP = f"""select pg_advisory_xact_lock({LOCK});
@@ -32,7 +30,7 @@ create table if not exists relay.function_file (
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A numbered file. One whose first line is `-- breaking` shuts older versions of Relay out."""
+    """A numbered file. `-- breaking` as its first line shuts out older versions of Relay."""
 
     version: int
     name: str
@@ -45,7 +43,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What `migrations/` holds: the numbered files, the function files by name, and who may what."""
+    """The contents of `migrations/`: numbered files, function files by name, and access rights."""
 
     migrations: tuple[Migration, ...]
     functions: dict[str, str]
@@ -57,24 +55,24 @@ class Schema:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hash of the text of each function file, and of who may what, as the database keeps it."""
+        """Returns the hash of each function file and of the access rights, as the database stores it."""
         files = self.functions | {"access": self.access}
         return {name: hashlib.sha256(sql.encode()).hexdigest()[:16] for name, sql in files.items()}
 
     def scripts(self) -> list[str]:
-        """Everything, in order, as scripts that change nothing when run again."""
+        """Returns all scripts in order; repeating them changes nothing."""
         functions = self.functions | {"access": self.access}
         return [
             BOOTSTRAP,
             *(_once(migration) for migration in self.migrations),
-            # One script, so that a new function is never there without its revokes (Supabase gives it to everybody).
+            # One script, so that no new function exists without its revokes (Supabase grants it to everyone).
             "\n".join(_function_script(name, sql, self.hashes[name]) for name, sql in functions.items())
             + _forget_others(functions),
         ]
 
 
 def load() -> Schema:
-    """Reads `migrations/`, from inside the installed package or from the checkout beside it."""
+    """Reads `migrations/`, from the installed package or from the checkout beside it."""
     here = Path(__file__).parents[1]
     root = here / "migrations" if (here / "migrations").is_dir() else here.parent / "migrations"
     numbered = [
@@ -109,27 +107,27 @@ on conflict (name) do update set hash = excluded.hash, applied_at = now();
 
 
 def _forget_others(functions: Iterable[str]) -> str:
-    """What was applied under other names is not known any more: a version that has such files applies them again."""
+    """Forgets applied files with other names: a version that has them applies them again."""
     names = ", ".join(f"'{name}'" for name in functions)
     return f"delete from relay.function_file where name not in ({names});\n"  # noqa: S608 — our own files
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The schema that a database has."""
+    """The schema of a database."""
 
     version: int = 0
-    """0: it has never been migrated."""
+    """0: never migrated."""
     breaking: int = 0
-    """The newest version that older ones of Relay cannot use."""
+    """The newest migration that older versions can't use."""
     functions: Mapping[str, str] = field(default_factory=dict)
-    """The hash of each file of functions."""
+    """The hash of each function file."""
     moving: bool = False
-    """A move or restore into it was begun and not finished."""
+    """A move or restore into it is unfinished."""
 
 
 async def present(database: Database) -> Present:
-    """What the database has."""
+    """Returns the schema that the database has."""
     try:
         return decode_row(Present, await database.call("schema"))
     except SchemaError:
@@ -137,7 +135,7 @@ async def present(database: Database) -> Present:
 
 
 def check(found: Present, schema: Schema) -> bool:
-    """Whether the database is up to date. Raises `SchemaError` when only a newer Relay can use it."""
+    """Tests whether the database is up to date. Raises `SchemaError` if only a newer Relay can use it."""
     if found.breaking > schema.version:
         raise SchemaError(
             f"This database was upgraded by a newer Relay (schema {found.version}, this one knows "
@@ -150,10 +148,8 @@ def check(found: Present, schema: Schema) -> bool:
 
 
 async def migrate(database: Database, run: Run, again: bool = False) -> bool:
-    """Brings the database up to date. Returns whether anything had to be done; running it again changes nothing.
-
-    `again`: an up-to-date one too, whose functions and grants somebody has changed by hand.
-    """
+    """Brings the database up to date. Returns whether anything was done. Safe to repeat. `again`: also reapply an
+    up-to-date schema, whose functions and grants someone has changed by hand."""
     schema = load()
     found = await present(database)
     if check(found, schema) and not (again and found.version == schema.version):
@@ -167,7 +163,7 @@ async def migrate(database: Database, run: Run, again: bool = False) -> bool:
 
 
 def printed() -> str:
-    """All SQL as one text for a SQL editor; safe to run again."""
+    """Returns all SQL as one text for a SQL editor; safe to repeat."""
     body = "\n".join(_in_transaction(script) for script in load().scripts())
     return re.sub(r"\n{3,}", "\n\n", body)
 

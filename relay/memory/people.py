@@ -1,4 +1,4 @@
-"""Who may use the bot: those whom the settings name, and those whom the database does."""
+"""Who may use the bot: people named in the settings and in the database."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ NONCE = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 def new_nonce() -> str:
-    """What a link carries that lets somebody in: 128 random bits, as Telegram's start parameter takes them."""
+    """Returns the secret of a link that grants access: 128 random bits, in the form of Telegram's start parameter."""
     return secrets.token_urlsafe(16)
 
 
 def digest(nonce: str) -> str | None:
-    """By what the database knows a nonce: its SHA-256. None for what cannot be one."""
+    """Returns the SHA-256 by which the database knows a nonce. None for an invalid one."""
     return hashlib.sha256(nonce.encode()).hexdigest() if NONCE.fullmatch(nonce) else None
 
 
 class People:
-    """Everybody who may use the bot. What the settings say is certain. What the database says, another process may
-    have changed since: whom a turn serves is decided by what it was claimed with."""
+    """Everyone who may use the bot. Settings are certain, but another process may have changed the database since:
+    whether a turn is served depends on what it was claimed with."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class People:
         users: frozenset[int] = frozenset(),
         pairing: bool = False,
     ) -> None:
-        """`pairing`: strangers may ask to be let in."""
+        """`pairing`: strangers may ask for access."""
         self.named_admins = admins
         self.named = admins | users
         self.pairing = pairing
@@ -40,33 +40,33 @@ class People:
         self._roles: dict[int, str] = {}
 
     async def refresh(self, store: Store) -> None:
-        """Looks up whom the database names."""
+        """Loads the people in the database."""
         self._roles = {row.user_id: row.role for row in await store.people()}
 
     def seat_owner(self) -> int:
-        """Lets the owner sit at this terminal, where nobody else is told anything. Returns who it is."""
+        """Signs the owner in at this terminal. Returns who it is."""
         self._desk = self.owner
         return self._desk
 
     def role_of(self, turn: ClaimedTurn) -> str | None:
-        """What a turn's user is: admin, user, or nobody who is answered."""
+        """Returns the role of a turn's user: admin, user, or None for no access."""
         if turn.role == "admin" or turn.user_id == self._desk or turn.user_id in self.named_admins:
             return "admin"
         return "user" if turn.role == "user" or turn.user_id in self.named else None
 
     @property
     def admins(self) -> frozenset[int]:
-        """Those who run the bot, as this process last saw it, to be told something."""
+        """The admins as this process last saw them, for messages."""
         if self._desk is not None:
             return frozenset({self._desk})
         return self.named_admins | {user_id for user_id, role in self._roles.items() if role == "admin"}
 
     @property
     def owner(self) -> int:
-        """Whose memory the commands of this machine are about: the first of the admins; 1 where there is none yet."""
+        """Whose memory this machine's commands use: the first admin's; 1 if there is none yet."""
         return min(self.admins, default=1)
 
     @property
     def allowed(self) -> frozenset[int]:
-        """Everybody whom the bot answers, as this process last saw it."""
+        """Everyone with access, as this process last saw them."""
         return self.named | self._roles.keys()

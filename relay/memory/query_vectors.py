@@ -1,4 +1,4 @@
-"""What somebody looks for as a vector, where there is something that makes one in time."""
+"""Embeds search queries, if an embedder is available in time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from relay.core.ports import Embedder
 from relay.memory.calls.memory.search import vector_text
 
 SECONDS = 1.0
-"""How long a search waits for it."""
+"""How long a search waits for the vector."""
 LOADING_SECONDS = 20.0
-"""The same where somebody rather waits until it is loaded: at a terminal, in a script."""
+"""The same where waiting for the model is better: at a terminal, in a script."""
 LONGEST = 2000
-"""Characters of a query that are looked at."""
+"""Characters of a query that are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class EmbeddedQuery:
 
     text: str
     vector: str | None = None
-    """As the database reads it; None: only words find."""
+    """As the database reads it; None: search by words only."""
     model: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay.find_entries` takes it."""
+        """Returns the JSON that `relay.find_entries` takes."""
         return asdict(self)
 
 
 async def embed_query(embedder: Embedder | None, text: str, seconds: float = SECONDS) -> EmbeddedQuery:
-    """Embeds a query. It comes without a vector where that is not there in time."""
+    """Embeds a query. The vector is missing if it isn't ready in time."""
     text = text.replace("\0", "")[:LONGEST]
     words = EmbeddedQuery(text)
     if embedder is None or not text.strip():

@@ -1,5 +1,5 @@
-"""Results of derivations, kept for a while so that a model is asked no question twice: not after a crash between its
-answer and the row that was to be made of it, nor when a record is derived again."""
+"""Caches derivations' results, so that a model is not asked the same question twice: after a crash before the result
+was stored, or when rederiving."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from relay.memory.derivation import Derivation
 from relay.memory.store import Store
 
 MOST = 1_000
-"""Results that are kept in a space, where the settings say nothing else; the least recently used go first."""
+"""Default size of a space's cache; the least recently used results go first."""
 
 
 async def once(
@@ -21,7 +21,7 @@ async def once(
     make: Callable[[], Awaitable[Row]],
     most: int = MOST,
 ) -> Row:
-    """The result of a derivation: the one that is in the cache, else what `make` makes, which goes there."""
+    """Returns a derivation's result from the cache, or calls `make` and caches it."""
     found = await store.result(space_id, derivation.hash)
     if found is not None:
         return decode_row(kind, found)

@@ -1,4 +1,4 @@
-"""A database that waits: every function of ours may be repeated, so a call is repeated until it gets through."""
+"""A database that waits: every function of ours may be repeated, so a call is repeated until it succeeds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RETRIES = RetryPolicy(first=0.1, longest=5.0)
 
 
 class RetryingDatabase:
-    """The `Database` port over another one. `repair` is tried between attempts (to start the embedded server)."""
+    """The `Database` port over another one. `repair` runs between attempts (to restart the embedded server)."""
 
     def __init__(self, database: Database, repair: Callable[[], Awaitable[object]] | None = None) -> None:
         self._database = database
@@ -27,10 +27,8 @@ class RetryingDatabase:
         self._repairing: asyncio.Future[object] | None = None
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`; never raises `DatabaseUnavailable`.
-
-        Nor `SchemaError`: the schema fitted at the start, so somebody is changing it, or must be told that they did.
-        """
+        """See `ports.Database.call`; never raises `DatabaseUnavailable`. Nor `SchemaError`: the schema fitted at the
+        start, so someone is changing it, and must be told."""
 
         async def call() -> Any:
             return await self._database.call(function, **arguments)
@@ -47,7 +45,7 @@ class RetryingDatabase:
         return await RETRIES.run(call, (DatabaseUnavailable, SchemaError), note=repair)
 
     async def repair(self) -> None:
-        """Tries to bring the database back, once for all who wait for it; a failure is logged."""
+        """Tries to repair the database, once for all waiting calls; logs a failure."""
         if self._repair is None:
             return
         if self._repairing is None or self._repairing.done():
@@ -61,10 +59,8 @@ class RetryingDatabase:
 async def until_reached(
     database: Database, function: str, arguments: dict[str, Any], say: Callable[[str], None], seconds: float, hint: str
 ) -> Any:
-    """Calls a function that may be repeated, and again for some seconds while the database cannot be reached.
-
-    `say` is told why it waits. Raises `DatabaseUnavailable` with the hint when the time is over.
-    """
+    """Calls a repeatable function, and again for some seconds while the database is unreachable. `say` is told why it
+    waits. Raises `DatabaseUnavailable` with the hint when the time is over."""
 
     async def call() -> Any:
         return await database.call(function, **arguments)

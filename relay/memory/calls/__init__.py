@@ -1,1 +1,1 @@
-"""The SQL functions by subject: one method each."""
+"""The SQL functions by subject, one method each."""

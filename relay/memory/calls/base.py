@@ -1,4 +1,4 @@
-"""What all subjects share: the database, this process's name, and texts that Postgres can hold."""
+"""Shared by all subjects: the database, this process's name, and text that PostgreSQL can store."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from relay.core.errors import SchemaError
 from relay.core.ports import Database
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""What no Postgres text can hold: NUL, and halves of a character that JSON can carry."""
+"""Characters that PostgreSQL can't store: NUL and lone surrogates, which JSON can carry."""
 SUSPECT = re.compile(r"\\u0000|[\ud800-\udfff]")
-"""The same in JSON: found far sooner than by looking at every text."""
+"""The same in encoded JSON, which is much faster to search than every text."""
 Row = TypeVar("Row")
 
 
 class Calls:
-    """The database behind one process's name."""
+    """A database connection under this process's name."""
 
     def __init__(self, database: Database, worker: str) -> None:
         self._database = database
@@ -32,16 +32,16 @@ class Calls:
         return await self._database.call(function, **arguments)
 
     async def _fetch(self, row: type[Row], function: str, **arguments: Any) -> Row:
-        """Calls a function whose result is one row. Raises `SchemaError` where the result does not fit the type."""
+        """Calls a function that returns one row. Raises `SchemaError` if the result does not fit the type."""
         return decode_row(row, await self._call(function, **arguments))
 
     async def _find(self, row: type[Row], function: str, **arguments: Any) -> Row | None:
-        """Calls a function whose result is one row, or null."""
+        """Calls a function that returns one row or null."""
         found = await self._call(function, **arguments)
         return None if found is None else decode_row(row, found)
 
     async def _list(self, row: type[Row], function: str, **arguments: Any) -> list[Row]:
-        """Calls a function whose result is an array of rows; null is none."""
+        """Calls a function that returns an array of rows; null means none."""
         return decode_row(list[row], await self._call(function, **arguments) or [])  # type: ignore[valid-type]
 
 
@@ -51,10 +51,8 @@ def _adapter(row: Any) -> TypeAdapter[Any]:
 
 
 def decode_row(row: type[Row], value: Any) -> Row:
-    """A row as its dataclass: ISO 8601 texts become datetimes, arrays tuples, unknown keys are ignored.
-
-    Raises `SchemaError` where it does not fit.
-    """
+    """Decodes a row: ISO 8601 texts become datetimes, arrays tuples; ignores unknown keys. Raises `SchemaError` if it
+    does not fit."""
     try:
         return _adapter(row).validate_python(value)  # type: ignore[no-any-return, arg-type]
     except ValidationError as error:
@@ -63,12 +61,12 @@ def decode_row(row: type[Row], value: Any) -> Row:
 
 
 def encode_row(row: type[Row], value: Row) -> Any:
-    """A row as JSON values, which `decode_row` reads again."""
+    """Encodes a row as JSON values for `decode_row`."""
     return _adapter(row).dump_python(value, mode="json")  # type: ignore[arg-type]
 
 
 def storable(value: Any) -> Any:
-    """A JSON value whose texts Postgres can hold: what it cannot becomes the replacement character."""
+    """Replaces characters that PostgreSQL can't store in a JSON value's texts."""
     if isinstance(value, str):
         return UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):

@@ -11,11 +11,11 @@ from relay.memory.rows.delivery import Announcement, Delivered, KnownIds, Messag
 
 
 class DeliveryCalls(Calls):
-    """The parts of a reply, each marked as it goes."""
+    """The parts of a reply and their delivery."""
 
     async def deliver(self, turn: ClaimedTurn, bot_id: int, parts: Sequence[Part]) -> list[StoredPart]:
-        """Stores a reply's parts (once) and marks the first as being sent. Returns all of them. Raises `TurnUndone`
-        where the turn is answered, but the database does not know it any more."""
+        """Stores a reply's parts (once) and marks the first as sending. Returns all of them. Raises `TurnUndone` if
+        the turn is answered but the database has lost it."""
         given = [{"seq": part.seq, "chat_id": part.chat_id, "request": part.request} for part in parts]
         return await self._list(
             StoredPart, "deliver", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, parts=given,
@@ -23,38 +23,38 @@ class DeliveryCalls(Calls):
         )  # fmt: skip
 
     async def preview(self, turn: ClaimedTurn, bot_id: int, chat_id: int, request: Request) -> StoredPart:
-        """Stores a streaming preview that is a real message, as part 1, marked as being sent."""
+        """Stores a streaming preview that is a real message as part 1, marked as sending."""
         return await self._mark("preview", turn, bot_id=bot_id, chat_id=chat_id, request=request)
 
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> StoredPart:
-        """Stores what was heard in a Telegram message as a part of its own, once, marked as being sent."""
+        """Stores the transcript of a recording as a part of its own, once, marked as sending."""
         return await self._mark("echo", turn, heard=heard, request=request)
 
     async def redrawn(self, bot_id: int, chat_id: int, message_id: int, request: Request) -> None:
-        """Takes down what one of our messages shows now: `{text, entities, reply_markup}`, as far as each changed."""
+        """Records what one of our messages shows now: `{text, entities, reply_markup}`, as far as each changed."""
         await self._call("redrawn", bot_id=bot_id, chat_id=chat_id, message_id=message_id, request=request)
 
     async def sending(self, turn: ClaimedTurn, results: Sequence[PartResult], seq: int) -> StoredPart:
-        """Marks parts by their results and the next one, `seq`, as being sent. Returns that one."""
+        """Stores the results of parts and marks the next one, `seq`, as sending. Returns it."""
         return await self._mark("sending", turn, results=[asdict(one) for one in results], seq=seq)
 
     async def sending_anew(self, turn: ClaimedTurn, seq: int) -> StoredPart:
-        """Marks a part as being sent anew: its message in the chat is of no use."""
+        """Marks a part as sending again, because its message in the chat is of no use."""
         return await self._mark("sending_anew", turn, seq=seq)
 
     async def sending_instead(self, turn: ClaimedTurn, seq: int, request: Request) -> StoredPart:
-        """Stores what takes a part's place, and marks it as being sent."""
+        """Stores a replacement for a part and marks it as sending."""
         return await self._mark("sending_instead", turn, seq=seq, request=request)
 
     async def sent(self, turn: ClaimedTurn, results: Sequence[PartResult], done: bool) -> Delivered:
-        """Marks parts by their results; closes the turn when `done`."""
+        """Stores the results of parts; closes the turn when `done`."""
         return await self._fetch(
             Delivered, "sent", turn_id=turn.turn_id, fence=turn.fence, results=[asdict(one) for one in results],
             done=done,
         )  # fmt: skip
 
     async def stop_delivery(self, turn: ClaimedTurn, results: Sequence[PartResult], request: Request) -> StoredPart:
-        """Gives up the parts that were not sent; `request` becomes the last, marked as being sent."""
+        """Drops the unsent parts; `request` becomes the last part, marked as sending."""
         return await self._mark("stop_delivery", turn, results=[asdict(one) for one in results], request=request)
 
     async def _mark(self, function: str, turn: ClaimedTurn, **arguments: object) -> StoredPart:
@@ -62,31 +62,31 @@ class DeliveryCalls(Calls):
         return await self._fetch(StoredPart, function, turn_id=turn.turn_id, fence=turn.fence, **arguments)
 
     async def regroup(self, bot_id: int, before: int, now: int, turn_id: int | None = None) -> None:
-        """Moves a group that became a supergroup to its new id, and what of `turn_id` is being sent there."""
+        """Moves a group that became a supergroup to its new id, with what `turn_id` is sending there."""
         await self._call("regroup", bot_id=bot_id, before=before, now=now, turn_id=turn_id)
 
     async def known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> KnownIds:
-        """The recorded message ids in (above, above + limit], and those near the chat's own."""
+        """Returns the recorded message ids in (above, above + limit], and those near the chat's own."""
         return await self._fetch(KnownIds, "known_ids", bot_id=bot_id, chat_id=chat_id, above=above, limit=limit)
 
 
 class OutboxCalls(Calls):
-    """Messages that no update asked for."""
+    """Messages that answer no update."""
 
     async def enqueue(self, bot_id: int, messages: Sequence[Message]) -> int:
-        """Queues messages, each once by its key. Returns how many are new."""
+        """Queues messages, each once per key. Returns how many are new."""
         return int(await self._call("enqueue", bot_id=bot_id, messages=[one.as_json() for one in messages]))
 
     async def announcement(self, turn_id: int) -> Announcement | None:
-        """What is to be told under a turn's answer; None: nothing."""
+        """Returns what to announce under a turn's answer; None: nothing."""
         return await self._find(Announcement, "announcement", turn_id=turn_id)
 
     async def announced(self, turn_id: int, seq: int | None, request: Request | None) -> None:
-        """It was told: part `seq` of the answer shows `request` now. None: there was nothing to tell."""
+        """Records an announcement: part `seq` of the answer now shows `request`; None: there was nothing to say."""
         await self._call("announced", turn_id=turn_id, seq=seq, request=request)
 
     async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Sequence[int]) -> None:
-        """Stores the message that tells these changes as the one that `turn` sends; they are told no more."""
+        """Stores the message with which `turn` announces these changes; they are not announced again."""
         await self._call(
             "announce_anew", turn_id=turn.turn_id, fence=turn.fence, chat_id=part.chat_id, request=part.request,
             changes=list(changes),

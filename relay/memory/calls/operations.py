@@ -1,4 +1,4 @@
-"""The database itself: its status, duties that one process has at a time, and what alerts and `relay doctor` read."""
+"""The database itself: status, duties, and what alerts and `relay doctor` read."""
 
 from __future__ import annotations
 
@@ -12,37 +12,35 @@ from relay.memory.rows.operations import Examination, Readings, Sighting, Watche
 
 
 class StatusCalls(Calls):
-    """What a process asks to know whether it is well."""
+    """Health of the database and queue."""
 
     async def ping(self) -> str:
-        """The database's time (ISO 8601). Raises `DatabaseError` when it does not answer."""
+        """Returns the database's time (ISO 8601). Raises `DatabaseError` if it does not answer."""
         return str(await self._call("ping"))
 
     async def queue(self, bot_id: int) -> Queue:
-        """What waits to be answered."""
+        """Returns the backlog."""
         return await self._fetch(Queue, "queue", bot_id=bot_id)
 
 
 class ExamineCalls(Calls):
-    """The database as it is, and how the work goes. Neither changes anything."""
+    """Read-only descriptions of the database and the work."""
 
     async def examine(self) -> Examination:
-        """What the database is and has."""
+        """Describes the database."""
         return await self._fetch(Examination, "examine")
 
     async def examine_work(self) -> WorkState:
-        """How the work goes, for all bots."""
+        """Describes the work of all bots."""
         return await self._fetch(WorkState, "examine_work")
 
 
 class DutyCalls(Calls):
-    """Leases of what only one process does."""
+    """Leases on work that one process does at a time."""
 
     async def take_duty(self, name: str, lease_seconds: int, rest_seconds: int = 0) -> bool:
-        """Takes a duty, or renews it; whether this process has it now.
-
-        It is not given to anybody within `rest_seconds` after it was done to its end.
-        """
+        """Takes or renews a duty; returns whether this process has it. A duty finished within `rest_seconds` is not
+        given again."""
         return bool(
             await self._call(
                 "take_duty", name=name, worker=self._worker, lease_seconds=lease_seconds, rest_seconds=rest_seconds
@@ -50,30 +48,30 @@ class DutyCalls(Calls):
         )
 
     async def end_duty(self, name: str, done: bool) -> bool:
-        """Gives a duty back, `done` to its end or not; whether this process still had it."""
+        """Returns a duty, `done` or not; returns whether this process still had it."""
         return bool(await self._call("end_duty", name=name, worker=self._worker, done=done))
 
     async def note_run(self, kind: str, bot_id: int) -> None:
-        """Notes as an event that this process has `started` to serve a bot, or has `stopped`."""
+        """Records that this process `started` or `stopped` serving a bot."""
         await self._call("note_run", kind=kind, bot_id=bot_id, payload={"worker": str(self._worker)})
 
 
 class WatchCalls(Calls):
-    """Trouble that admins are told of."""
+    """Incidents that admins hear of."""
 
     async def readings(self, bot_id: int, since: datetime) -> Readings:
-        """How things stand for a bot, with what was spent since then and the open incidents."""
+        """Returns a bot's health, its spending since then, and open incidents."""
         return await self._fetch(Readings, "readings", bot_id=bot_id, since=since.isoformat())
 
     async def watch(self, seen: Sequence[Sighting], lease_seconds: int) -> list[WatchedIncident]:
-        """Takes down what was seen; leases the incidents that are to be told."""
+        """Records observations; leases the incidents to announce."""
         rows = [asdict(one) for one in seen]
         return await self._list(WatchedIncident, "watch", worker=self._worker, seen=rows, lease_seconds=lease_seconds)
 
     async def was_wrong(self, kind: str, detail: str, seconds: float) -> bool:
-        """Takes down an incident that is over and lasted until now. Returns False when it was taken down already."""
+        """Records an incident that lasted until now and is over. Returns False if it was already recorded."""
         return bool(await self._call("was_wrong", kind=kind, detail=detail, seconds=seconds))
 
     async def told(self, incident_id: int, over: bool, told: bool = True) -> None:
-        """A leased incident was told (`over`: as something that is over), or could not be."""
+        """Records that a leased incident was announced (`over`: as over), or could not be."""
         await self._call("told", incident_id=incident_id, worker=self._worker, told=told, over=over)

@@ -10,10 +10,10 @@ from relay.memory.rows.delivery import Message
 from relay.memory.rows.turns.inbox import InboxRow
 
 LEASE_SECONDS = 20
-"""How long a turn is a process's own after its last word. With the pause between two claims of another it makes how
-long a dead one's turns lie."""
+"""How long a turn belongs to a process after its last renewal. With the pause between another process's claims, this
+is how long a dead process's turns wait."""
 FAILURES = 3
-"""A turn that failed this often is set aside."""
+"""A turn with this many failures is set aside."""
 
 
 class QueueCalls(Calls):
@@ -36,7 +36,7 @@ class QueueCalls(Calls):
         return list(result.turns), result.wait
 
     async def begin_command(self, bot_id: int, chat_id: int, topic_id: int, user_id: int) -> ClaimedTurn:
-        """Begins a turn for a command that no update brings. It ends with `sent(turn, [], True)`."""
+        """Begins a turn for a command without an update. It ends with `sent(turn, [], True)`."""
         return await self._fetch(
             ClaimedTurn, "begin_command", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, user_id=user_id
         )
@@ -44,7 +44,7 @@ class QueueCalls(Calls):
     async def claim(
         self, bot_id: int, limit: int, running: Sequence[int] = ()
     ) -> tuple[list[ClaimedTurn], ClaimResult]:
-        """Claims up to `limit` turns beside those that are `running` here, and prolongs the leases of these."""
+        """Claims up to `limit` turns besides those `running` here, and renews the leases of these."""
         result = await self._fetch(
             ClaimResult,
             "claim",
@@ -57,20 +57,20 @@ class QueueCalls(Calls):
         return list(result.turns), result
 
     async def absorb(self, turn: ClaimedTurn) -> ClaimedTurn:
-        """Lets what its user said meanwhile join a turn that has not answered yet."""
+        """Adds its user's later messages to a turn that has not answered yet."""
         return await self._fetch(ClaimedTurn, "absorb", turn_id=turn.turn_id, fence=turn.fence)
 
     async def release(self) -> int:
-        """Frees everything this worker's name holds. Returns how many turns that was."""
+        """Releases everything this worker holds. Returns how many turns."""
         return int(await self._call("release", worker=self._worker))
 
     async def ask_stop(self, bot_id: int, chat_id: int, topic_id: int, turn_id: int | None) -> bool:
-        """Asks whichever process writes the answer in a chat's topic, or as a turn of that chat, to end it. Returns
-        whether there is one."""
+        """Stops the answer in progress in a chat's topic, or of one turn, in any process. Returns whether there is
+        one."""
         return bool(await self._call("ask_stop", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, turn_id=turn_id))
 
     async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float, say: Sequence[Message] = ()) -> bool:
-        """Gives a turn up for now. Returns whether it was set aside for good; then the messages `say` are queued."""
+        """Records a failed turn. Returns whether it was set aside; then the messages `say` are queued."""
         result = await self._call(
             "fail", turn_id=turn.turn_id, fence=turn.fence, error=error, retry_seconds=retry_seconds, most=FAILURES,
             say=[one.as_json() for one in say],
@@ -78,9 +78,9 @@ class QueueCalls(Calls):
         return bool(result["set_aside"])
 
     async def tidy(self, days: int, limit: int) -> int:
-        """Drops what only served to recognise repeated updates. Returns how many rows went."""
+        """Deletes rows kept to recognize repeated updates. Returns how many."""
         return int(await self._call("tidy", days=days, limit=limit))
 
     async def drop_records(self, days: int, limit: int) -> int:
-        """Drops records of what happened longer ago: prompts, what was sent, what was spent. Returns how many went."""
+        """Deletes old records: prompts, sent messages, spending. Returns how many."""
         return int(await self._call("drop_records", days=days, limit=limit))

@@ -1,4 +1,4 @@
-"""Sessions, titles, summaries, and the results of derivations."""
+"""Sessions, titles, summaries, and cached derivations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relay.memory.rows.upkeep.writing import NewSummary, SourceMessage, TopicPla
 
 
 class SessionCalls(Calls):
-    """The stretches of a thread between two /new."""
+    """Stretches of a thread between two /new."""
 
     async def new_session(self, space: Space, chat_id: int, topic_id: int, title: str) -> SessionEnd:
         """Ends a thread's session."""
@@ -22,63 +22,63 @@ class SessionCalls(Calls):
         )
 
     async def sessions(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> SessionPage:
-        """A page of a thread's sessions, newest first."""
+        """Returns a page of a thread's sessions, newest first."""
         where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
         return await self._fetch(SessionPage, "sessions", **where, offset=offset, limit=limit)
 
     async def session(self, space: Space, chat_id: int, topic_id: int, session_id: int) -> Session | None:
-        """One session of a thread, with its summary and its last words; None when there is none of that id."""
+        """Returns a session of a thread with its summary and last words; None if the thread doesn't have it."""
         where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
         return await self._find(Session, "session", **where, session_id=session_id)
 
     async def status(self, space: Space) -> Status:
-        """A space and the installation, in numbers."""
+        """Returns the status of a space and the installation, in numbers."""
         return await self._fetch(Status, "status", space=space.as_json())
 
 
 class TopicCalls(Calls):
-    """Titles, owed and made; topics that bear them."""
+    """Titles, and topics named after them."""
 
     async def title_work(self, job: ClaimedJob) -> list[SourceMessage]:
-        """The first messages of the session that a job owes a title."""
+        """Returns the first messages of the session that a job must name."""
         return await self._list(SourceMessage, "title_work", job_id=job.id, fence=job.fence)
 
     async def store_title(self, job: ClaimedJob, title: str) -> TopicPlace | None:
-        """Stores a title and finishes its job. Returns the topic that gets the title as its name, if any."""
+        """Stores a title and finishes its job. Returns the topic to rename, if any."""
         return await self._find(TopicPlace, "store_title", job_id=job.id, fence=job.fence, title=title)
 
     async def topic_renamed(self, bot_id: int, chat_id: int, topic_id: int, name: str) -> None:
-        """Takes down that a topic bears the name that was thought up for it."""
+        """Records that a topic got its generated name."""
         await self._call("topic_renamed", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, name=name)
 
 
 class SummaryCalls(Calls):
-    """Summaries of threads, owed and made."""
+    """Summaries of threads."""
 
     async def summary_work(self, job: ClaimedJob) -> SummaryWork | None:
-        """What the summary is made of that a job owes. None: this process has lost the job."""
+        """Returns the input of a job's summary. None: this process has lost the job."""
         return await self._find(SummaryWork, "summary_work", job_id=job.id, fence=job.fence)
 
     async def store_summary(self, job: ClaimedJob, summary: NewSummary) -> bool:
-        """Stores a summary and finishes its job. False: the job was lost, the summary is there already, or the one
-        before was corrected meanwhile, and then the job stays owed."""
+        """Stores a summary and finishes its job. False: the job is lost, the summary exists, or the one before was
+        corrected meanwhile, and then the job stays owed."""
         return bool(await self._call("store_summary", job_id=job.id, fence=job.fence, summary=summary.as_json()))
 
     async def want_summary(self, space: Space, chat_id: int, topic_id: int, least: int, user_id: int) -> str | None:
-        """Owes a thread a summary, now, at the cost of `user_id`. Returns the key of its job; None when fewer than
-        `least` messages are new."""
+        """Owes a thread a summary now, paid by `user_id`. Returns its job's key; None if fewer than `least` messages
+        are new."""
         found: str | None = await self._call(
             "want_summary", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, least=least, user_id=user_id
         )
         return found
 
     async def summary(self, space: Space, chat_id: int, topic_id: int, summary_id: int | None = None) -> SummaryInUse:
-        """A thread's present summary, or another version of it."""
+        """Returns a thread's current summary, or another version."""
         where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
         return await self._fetch(SummaryInUse, "summary", **where, summary_id=summary_id)
 
     async def summaries(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> SummaryPage:
-        """A page of the versions of a thread's summary, newest first."""
+        """Returns a page of a thread's summary versions, newest first."""
         where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
         return await self._fetch(SummaryPage, "summaries", **where, offset=offset, limit=limit)
 
@@ -93,10 +93,8 @@ class SummaryCalls(Calls):
         text: str | None = None,
         version: int | None = None,
     ) -> bool:
-        """Puts a person's `text`, or an older `version`, in the place of the present summary `of`.
-
-        Returns whether it is the present one now: not when `of` is no longer.
-        """
+        """Replaces the current summary `of` with a person's `text` or an older `version`. Returns whether it is
+        current now: not if `of` no longer is."""
         return bool(
             await self._call(
                 "correct_summary",
@@ -113,12 +111,12 @@ class SummaryCalls(Calls):
 
 
 class ResultCalls(Calls):
-    """The cache of results, by space and hash."""
+    """Cached derivations, by space and hash."""
 
     async def result(self, space_id: int, hash: str) -> object:
-        """The result of a derivation, as JSON; None when it is not in the cache."""
+        """Returns a derivation's cached result as JSON; None if there is none."""
         return await self._call("result", space_id=space_id, hash=hash)
 
     async def keep_result(self, space_id: int, derivation: Mapping[str, object], result: object, most: int) -> None:
-        """Stores the result of a derivation, and at most `most` of a space; the least recently used are dropped."""
+        """Caches a derivation's result, up to `most` per space; the least recently used go."""
         await self._call("keep_result", space_id=space_id, derivation=derivation, result=result, most=most)

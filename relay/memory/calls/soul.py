@@ -10,25 +10,25 @@ class SoulCalls(Calls):
     """The personality, versioned."""
 
     async def soul(self) -> Soul | None:
-        """The active soul."""
+        """Returns the active soul."""
         return await self._find(Soul, "soul")
 
     async def soul_version(self, version: int) -> Soul | None:
-        """A version of it, active or not."""
+        """Returns a version, active or not."""
         return await self._find(Soul, "soul_version", version=version)
 
     async def souls(self, skip: int, limit: int) -> SoulPage:
-        """The versions, newest first."""
+        """Returns the versions, newest first."""
         return await self._fetch(SoulPage, "souls", skip=skip, limit=limit)
 
     async def activate_soul(self, text: str, author_id: int, author: str, reason: str) -> int:
-        """Makes a new version active, unless the active one has that text. Returns the active version."""
+        """Activates a new version, unless its text equals the active one's. Returns the active version."""
         return int(await self._call("activate_soul", text=text, author_id=author_id, author=author, reason=reason))
 
     async def draft_soul(
         self, turn_id: int, text: str, author_id: int, author: str, reason: str, based_on: int | None
     ) -> int:
-        """Keeps a text that waits to be decided. Returns the draft's id, which is the same whenever a turn asks."""
+        """Stores a draft. Returns its id, the same for repeated calls of a turn."""
         return int(
             await self._call(
                 "draft_soul",
@@ -42,24 +42,24 @@ class SoulCalls(Calls):
         )
 
     async def decide_soul_draft(self, draft_id: int, decision: str, seen: int, user_id: int) -> SoulDraft | None:
-        """Decides an open draft: activate (as long as the version `seen` is active) or discard. Returns the draft as it
-        stands then; None when there is none."""
+        """Decides an open draft: activate (if the version `seen` is active) or discard. Returns the draft; None if
+        there is none."""
         return await self._find(
             SoulDraft, "decide_soul_draft", draft_id=draft_id, decision=decision, seen=seen, user_id=user_id
         )
 
 
 class PersonaCalls(Calls):
-    """What the soul is besides in a chat and topic."""
+    """Personas of a chat and topic."""
 
     async def persona(self, chat_id: int, topic_id: int, persona_id: int | None = None) -> Persona | None:
-        """A version of a place's persona, by default the present one."""
+        """Returns a version of a place's persona, by default the current one."""
         return await self._find(Persona, "persona", chat_id=chat_id, topic_id=topic_id, id=persona_id)
 
     async def set_persona(
         self, chat_id: int, topic_id: int, text: str, author_id: int, author: str, instead_of: int | None = None
     ) -> PersonaChange:
-        """Sets a place's persona (empty: clears it), only `instead_of` that version when it is given."""
+        """Sets a place's persona (empty: clears it), only in place of the version `instead_of` if given."""
         return await self._fetch(
             PersonaChange,
             "set_persona",

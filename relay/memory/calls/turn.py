@@ -1,4 +1,4 @@
-"""A turn: begin, recall, finish; and edits of what was said."""
+"""A turn: begin, recall, finish; and edits of messages."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from relay.memory.rows.turns.edits import Correction, EditResult, ShownAnswer, S
 IDLE_HOURS = 12
 """A session ends after this much silence."""
 TOKEN_CHARACTERS = 4
-"""Of memories, about: as many as may fit are loaded."""
+"""Characters of memories, approximately: as many as may fit are loaded."""
 RECENT_CHARACTERS = 400_000
 RECALLED = 5
 
 
 class TurnCalls(Calls):
-    """What one turn loads and saves."""
+    """Loads and saves a turn."""
 
     async def begin(
         self, incoming: Incoming, model: str, spent_since: datetime | None = None, memory_tokens: int = 6_000
     ) -> Context:
-        """Saves what the user said and loads what the prompt is made of, and what was spent since a moment."""
+        """Saves the user's message and loads the prompt's contents, and what was spent since a moment."""
         return await self._fetch(
             Context,
             "begin",
@@ -62,15 +62,16 @@ class TurnCalls(Calls):
         )
 
     async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:
-        """The topic in which a message of ours stands; 0 when that is not known."""
+        """Returns the topic of one of our messages; 0 if unknown."""
         found = await self._call("topic_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
         return int(found or 0)
 
     async def recall(
         self, incoming: Incoming, space: Space | None = None, vector: str | None = None, model: str = ""
     ) -> list[FoundEntry]:
-        """What a space (its own) has that bears on the message, best first: messages, memories, summaries, parts of
-        documents. `vector`: what the message means to the embedding model `model`, as the database reads it."""
+        """Returns what is relevant to the message in a space (by default its own), best first: messages, memories,
+        summaries, document parts. `vector`: the message's, by the embedding model `model`, as the database reads
+        it."""
         query = {
             "text": incoming.text[:2000],
             "vector": vector,
@@ -81,28 +82,26 @@ class TurnCalls(Calls):
         return await self.recall_for(space or incoming.space, query, RECALLED)
 
     async def recall_for(self, space: Space, query: Mapping[str, object], limit: int) -> list[FoundEntry]:
-        """What of a space bears on a query (`{text, vector, model, …}`) well enough to be brought up, best first."""
+        """Returns what is relevant enough to a query (`{text, vector, model, …}`) to be mentioned, best first."""
         result = await self._fetch(Recalled, "recall_for", space=space.as_json(), query=query, limit=limit)
         return list(result.found)
 
     async def finish(self, incoming: Incoming, reply: Mapping[str, object]) -> Answer:
-        """Saves the answer with all that it did. Returns it as it is stored, with the memory changes."""
+        """Saves the answer and its effects. Returns it as stored, with the memory changes."""
         return await self._fetch(Answer, "finish", turn_id=incoming.turn_id, fence=incoming.fence, reply=reply)
 
 
 class EditCalls(Calls):
-    """What people do to messages after they were said."""
+    """Edits, corrections and reactions."""
 
     async def edit(self, edit: Mapping[str, object]) -> EditResult:
-        """Takes an edit: `{bot_id, chat_id, topic_id, telegram_message_id, user_id, edited_at, text, blocks, message}`;
-        `message` is Telegram's."""
+        """Handles an edit: `{bot_id, chat_id, topic_id, telegram_message_id, user_id, edited_at, text, blocks,
+        message}`; `message` is Telegram's."""
         return await self._fetch(EditResult, "edit", edit=edit)
 
     async def correct(self, turn: ClaimedTurn, chat_id: int, telegram_message_id: int, text: str) -> Correction | None:
-        """Gives what was heard in a recording of the turn's user the wording of their reply to its echo.
-
-        Returns the turn that took the recording; None when that message is no such echo.
-        """
+        """Corrects the transcript of the user's recording with their reply to its echo. Returns the turn of the
+        recording; None if that message is no such echo."""
         return await self._find(
             Correction,
             "correct",
@@ -114,11 +113,11 @@ class EditCalls(Calls):
         )
 
     async def standing(self, turn_id: int, user_id: int) -> Standing | None:
-        """How a turn stands, to somebody who wants its message answered again. None when there is no such turn."""
+        """Returns the state of a turn for a person who wants a new answer. None if there is no such turn."""
         return await self._find(Standing, "standing", turn_id=turn_id, user_id=user_id)
 
     async def take_keep(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> ShownAnswer | None:
-        """Takes the ◆ from an answer. Returns what its last message shows; None: it has none."""
+        """Removes the ◆ from an answer. Returns what its last message shows; None: it has none."""
         return await self._find(
             ShownAnswer,
             "take_keep",
@@ -131,10 +130,8 @@ class EditCalls(Calls):
     async def react(
         self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int, emojis: list[str], at: int
     ) -> bool:
-        """Takes down which reactions of a person stand at a message, since `at` (Unix seconds).
-
-        Returns whether it is a message that this is kept of.
-        """
+        """Stores a person's reactions to a message as of `at` (Unix seconds). Returns whether reactions to it are
+        stored."""
         return bool(
             await self._call(
                 "react",

@@ -1,4 +1,4 @@
-"""What models were used for, and what went into an answer."""
+"""Usage of models, and explanations of answers."""
 
 from __future__ import annotations
 
@@ -16,23 +16,21 @@ class SpendCalls(Calls):
     """Tokens counted."""
 
     async def usage(self, space: Space, starts: Sequence[datetime], all: bool = False) -> list[DailyUse]:
-        """Tokens by day, kind of work and model since the first of `starts`, at each of which a day begins.
-
-        Day n (1, 2 …) begins at the nth. `all`: of all spaces together, as day 0.
-        """
+        """Returns tokens by day, kind of work and model. Each of `starts` begins a day, numbered from 1. `all`: all
+        spaces together, as day 0."""
         begins = [start.isoformat() for start in starts]
         return await self._list(DailyUse, "usage", space=space.as_json(), starts=begins, all=all)
 
     async def spent(self, since: datetime, user_id: int | None = None) -> list[ChargedUse]:
-        """What was used since then, by model and whether `user_id` pays for it."""
+        """Returns use since then, by model and whether `user_id` pays for it."""
         return await self._list(ChargedUse, "spent", since=since.isoformat(), user_id=user_id)
 
     async def charged(self, charge: Charge, since: datetime) -> Account:
-        """Who pays, and what was used since then."""
+        """Returns who pays, and the use since then."""
         return await self._fetch(Account, "charged", charge=charge.as_json(), since=since.isoformat())
 
     async def spend(self, charge: Charge, spending: Spending) -> None:
-        """Stores what a piece of work used, once, however often it is called."""
+        """Records the use of a piece of work, once however often it is called."""
         await self._call("spend", charge=charge.as_json(), spend=spending.as_json())
 
 
@@ -42,7 +40,7 @@ class WhyCalls(Calls):
     async def answered_turn(
         self, bot_id: int, chat_id: int, topic_id: int, telegram_message_id: int, space: Space
     ) -> int:
-        """The turn of an answer in the chat (`telegram_message_id` 0: the last one there); 0 for none."""
+        """Returns the turn of an answer in the chat (`telegram_message_id` 0: the last one there); 0 for none."""
         found = await self._call(
             "answered_turn",
             bot_id=bot_id,
@@ -54,13 +52,13 @@ class WhyCalls(Calls):
         return int(found or 0)
 
     async def answer_said(self, turn_id: int) -> SaidAnswer | None:
-        """What a turn answered, and in which space; None without an answer."""
+        """Returns a turn's answer and its space; None without an answer."""
         return await self._find(SaidAnswer, "answer_said", turn_id=turn_id)
 
     async def tool_call(self, turn_id: int, number: int) -> ToolCall | None:
-        """One tool that a turn's answer called, the nearest there is to that number; None where none was called."""
+        """Returns a tool call of a turn's answer, the nearest to that number; None if there was none."""
         return await self._find(ToolCall, "tool_call", turn_id=turn_id, nr=number)
 
     async def why(self, turn_id: int, user_id: int) -> Explanation | None:
-        """What went into a turn's answer, as `user_id` may see it who sees its space; None without an answer."""
+        """Returns what went into a turn's answer, for `user_id`, who sees its space; None without an answer."""
         return await self._find(Explanation, "why", turn_id=turn_id, user_id=user_id)

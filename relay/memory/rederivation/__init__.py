@@ -1,1 +1,1 @@
-"""Memories and summaries, derived again from the messages they came from."""
+"""Derives memories and summaries again from their messages."""

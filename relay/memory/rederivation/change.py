@@ -1,4 +1,4 @@
-"""What deriving again would change, and what it would cost."""
+"""What rederivation would change, and its cost."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 Step = Callable[[int], None]
-"""Is told how many pieces of work are done now."""
+"""Called with the number of steps done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One derived row as it is and as it would be; None: it is not there."""
+    """A derived row before and after; None: it doesn't exist."""
 
     what: str
     """summary or memory."""
@@ -30,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is to be asked of a model: calls, and about how many tokens go in and come out."""
+    """Expected model calls, and approximate input and output tokens."""
 
     calls: int = 0
     input: int = 0
@@ -41,24 +41,22 @@ class Estimate:
 
     @property
     def usage(self) -> dict[str, int]:
-        """As prices are asked for."""
+        """Returns the estimate in the form that prices take."""
         return {"input_tokens": self.input, "output_tokens": self.output}
 
 
 class Again(Protocol):
-    """Something that is derived from the record, all of it at once."""
+    """A kind of derived rows that can be rederived."""
 
     async def estimate(self) -> Estimate:
-        """Looks through the record for what another version made; asks no model."""
+        """Looks for what another version made; doesn't call the model."""
         ...
 
     async def changes(self, done: Step) -> list[Change]:
-        """Derives that again; nothing is written. What was asked before comes from the cache, also after a kill.
-
-        Raises what the model raises, and `BudgetUsedUp`.
-        """
+        """Rederives without writing anything. Earlier answers come from the cache, also after a kill. Raises the
+        model's errors and `BudgetUsedUp`."""
         ...
 
     async def settled(self) -> None:
-        """All of it was applied: there is no other version's any more."""
+        """Called when everything was applied, so nothing from another version is left."""
         ...

@@ -21,15 +21,15 @@ from relay.memory.rows.upkeep.rederivation import Candidates, DerivedMemory, Kno
 from relay.memory.store import Store
 
 BATCH = 20
-"""Messages of one conversation that are looked at together."""
+"""Messages of one conversation read together."""
 WORDS = 400
-"""Tokens of a question beside its messages, about, and of its answer."""
+"""Approximate tokens of a question besides its messages, and of its answer."""
 ALIKE = 0.5
-"""From which likeness on (difflib's ratio) two sentences from the same messages are one that was reworded."""
+"""The similarity (difflib's ratio) from which two sentences from the same messages are rewordings."""
 
 
 class Sourced(Protocol):
-    """A sentence about somebody, and the messages that say it."""
+    """A sentence about someone, and its source messages."""
 
     @property
     def content(self) -> str: ...
@@ -42,11 +42,11 @@ class Sourced(Protocol):
 
 
 class Rederiver(Protocol):
-    """What finds things worth keeping in messages."""
+    """Finds things worth keeping in messages."""
 
     @property
     def name(self) -> str:
-        """By which its memories are known: `derivation.name`."""
+        """The name of its memories' derivations: `derivation.name`."""
         ...
 
     @property
@@ -57,11 +57,8 @@ class Rederiver(Protocol):
     async def derive(
         self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownBesides]
     ) -> list[Candidate]:
-        """What is worth keeping of some messages of one conversation, in their order; charges what it uses. `known`:
-        what is or was known of them besides.
-
-        Raises what the model raises.
-        """
+        """Returns what is worth keeping of some messages of one conversation, in order, and charges for it. `known`:
+        other memories from them, past or present. Raises the model's errors."""
         ...
 
     async def settle(
@@ -71,17 +68,14 @@ class Rederiver(Protocol):
         fresh: Sequence[FoundMemory],
         leaving: AbstractSet[int],
     ) -> list[tuple[Note | None, FoundMemory]]:
-        """What is new of some messages once it met what is known: each with the memory whose place it takes (None:
-        none); what is known is left out. `leaving`: memories that go, which count for nothing.
-
-        Raises what the model raises.
-        """
+        """Compares findings with memory: returns each new one with the memory it replaces (None: none), without those
+        already known. `leaving`: memories that go and don't count. Raises the model's errors."""
         ...
 
 
 @dataclass(slots=True)
 class Memories:
-    """The memories that a derivation made of a space's messages since a moment. `asks`: all of it waits for a tap."""
+    """A derivation's memories from a space's messages since a moment. `asks`: everything waits for a tap."""
 
     store: Store
     rederiver: Rederiver
@@ -125,7 +119,7 @@ class Memories:
                 await self.store.rejudged(thread_id, self.rederiver.version)
 
     async def _again(self, space_id: int, batch: Sequence[JudgedMessage]) -> list[Change]:
-        """What one batch comes to now, beside what is kept of it."""
+        """Rederives one batch and compares it with what is stored."""
         numbers = [row.id for row in batch]
         derivation = derived(
             self.rederiver.name, self.rederiver.version, [Input("message", row.id, row.text) for row in batch]
@@ -151,9 +145,9 @@ class Memories:
         return [self._change(space_id, old, new) for old, new in changed]
 
     def _memory(self, new: Candidate, derivation: Derivation, batch: Sequence[JudgedMessage]) -> FoundMemory:
-        """What was found, as it is kept."""
+        """Converts a finding to what is stored."""
         rows = [row for row in batch if row.id in new.evidence]
-        # What an older version found, and is kept as its result, does not say whether it is tainted: its messages do.
+        # A result cached by an older version lacks its taint; its messages have it.
         tainted = new.tainted or any(one.untrusted or one.tainted for one in rows)
         return FoundMemory(
             **asdict(replace(new, tainted=tainted)),
@@ -172,15 +166,14 @@ Found = TypeVar("Found", bound=Sourced)
 
 
 def without(rows: Sequence[Found], messages: set[int]) -> list[Found]:
-    """What rests on none of some messages, such as those of somebody who wants nothing to be learned."""
+    """Leaves out what rests on some messages, such as those of a person who wants nothing learned."""
     return [row for row in rows if not messages & set(row.evidence)]
 
 
 def compared(
     kept: Sequence[DerivedMemory], candidates: Sequence[Candidate]
 ) -> list[tuple[DerivedMemory | None, Candidate | None]]:
-    """What becomes of each memory that is kept, and what is new: pairs of old and new. What stays the same, and what a
-    person holds on to, is left out."""
+    """Pairs stored memories with new findings. Leaves out what is unchanged or protected by a person."""
     left, changes = list(candidates), list[tuple[DerivedMemory | None, Candidate | None]]()
     for old in kept:
         new = max((one for one in left if related(old, one)), key=partial(alike, old), default=None)
@@ -192,13 +185,13 @@ def compared(
 
 
 def related(old: Sourced, new: Sourced) -> bool:
-    """Whether a candidate is a memory that was said in other words: of the same messages, about the same person."""
+    """Tests whether a candidate rewords a memory: same messages, same subject."""
     same = set(old.evidence) & set(new.evidence) and old.subject_id == new.subject_id
     return bool(same) and alike(old, new) >= ALIKE
 
 
 def known_already(new: Candidate, known: Sequence[KnownBesides]) -> bool:
-    """Whether a candidate says again what is known, or was, of the same messages."""
+    """Tests whether a candidate repeats another memory from the same messages, past or present."""
     return any(related(one, new) for one in known)
 
 

@@ -1,4 +1,4 @@
-"""Summaries made again, each conversation's in the order in which they build on each other."""
+"""Rewrites summaries, each conversation's in the order in which they build on each other."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary
 from relay.memory.writing.summaries import Summariser, is_tainted, summary_derivation, summary_messages, write_summary
 
 WORDS = 300
-"""Tokens that a summary has, about."""
+"""Approximate tokens of a summary."""
 
 
 @dataclass(slots=True)
 class Summaries:
-    """The summaries of a space since a moment that another summariser made."""
+    """A space's summaries since a moment that another summariser wrote."""
 
     summariser: Summariser
     space: Space
     since: datetime | None
     at_once: int
     _chains: dict[int, list[int]] = field(default_factory=dict, init=False)
-    """By thread: the summaries that are to be made again. What comes after one of them is among them."""
+    """By thread: the summaries to rewrite, including all that build on one of them."""
 
     async def estimate(self) -> Estimate:
         """See `Again.estimate`."""
@@ -75,10 +75,10 @@ class Summaries:
         return [change for task in tasks for change in task.result()]
 
     async def settled(self) -> None:
-        """See `Again.settled`: each summary tells its own version."""
+        """See `Again.settled`: each summary records its own version."""
 
     async def _again(self, id: int, texts: dict[int, str]) -> list[Change]:
-        """One summary, made of the one before as that will be. `texts`: what those of its conversation will say."""
+        """Rewrites one summary, based on the new text of the one before. `texts`: the new texts of its conversation."""
         store = self.summariser.store
         work = await store.derived_summary(id)
         if work is None:

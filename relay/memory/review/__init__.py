@@ -1,1 +1,1 @@
-"""The judge: what in a conversation is worth keeping."""
+"""The judge: decides what in a conversation is worth keeping."""

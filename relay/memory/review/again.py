@@ -1,4 +1,4 @@
-"""The judge as deriving again asks it: what is worth keeping of messages that were judged before."""
+"""The judge for rederivation: reads messages that were judged before."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Rejudge:
         return self.judge.version
 
     async def derive(self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[Known]) -> list[Candidate]:
-        """What the judge finds in some messages now. Raises what the model raises, and `EmptyAnswer` when it gives no
-        valid answer: what it found before then stays."""
+        """Returns what the judge finds in some messages now. Raises the model's errors, and `EmptyAnswer` for no valid
+        answer: the earlier findings then stay."""
         batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages), taught=tuple(known))
         found: list[Candidate] = []
         for reading in readings(batch):
@@ -46,8 +46,8 @@ class Rejudge:
         fresh: Sequence[FoundMemory],
         leaving: AbstractSet[int],
     ) -> list[tuple[Note | None, FoundMemory]]:
-        """See `relay.memory.rederivation.memories`. What contradicts something that was said later is over, and left
-        out. Raises what the model raises."""
+        """See `relay.memory.rederivation.memories`. Leaves out what contradicts something said later. Raises the
+        model's errors."""
         near = [[row for row in rows if row.id not in leaving] for rows in await near_to(self.judge, space_id, fresh)]
         batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages))
         memories = {row.id: row for rows in near for row in rows}

@@ -1,4 +1,4 @@
-"""How much short messages weigh: which are worth a judge's look, and what praise and assent are worth. Pure."""
+"""Weighs short messages: which ones to judge, and the value of praise and assent. Pure."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from relay.memory.review.words import (
 )
 
 SHORT = 50
-"""Characters; whatever is as long is always judged."""
+"""Characters; longer messages are always judged."""
 CASELESS = 3
-"""So many letters of a script without capitals tell something."""
+"""The letters from which a text in a script without capitals counts."""
 LEAST = 5
-"""The importance from which something is kept."""
+"""The importance from which something is stored."""
 FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
 EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
 
 
 def worth_judging(text: str) -> bool:
-    """Whether a message is worth a judge's look: it is not short, or it holds a feeling, an acknowledgement, a name, a
-    number or a date; in a script without capitals, where names cannot be told, it holds a few letters."""
+    """Tests whether to judge a message: long ones, and short ones with a feeling, an acknowledgement, a name, a number
+    or a date; in a script without capitals, where names can't be recognized, ones with a few letters."""
     text = text.strip()
     if len(text) >= SHORT or weight(text):
         return True
@@ -37,7 +37,7 @@ def worth_judging(text: str) -> bool:
 
 
 def weight(text: str) -> tuple[str, int] | None:
-    """What a short message is, `feeling` or `acknowledgement`, and its worth; None: neither, or it is not short."""
+    """Returns a short message's kind, `feeling` or `acknowledgement`, and its weight; None: neither, or not short."""
     text = text.strip()
     if len(text) >= SHORT:
         return None
@@ -49,7 +49,7 @@ def weight(text: str) -> tuple[str, int] | None:
 
 
 def is_acknowledgement(text: str) -> bool:
-    """Whether a message says that what it answers was right, or worked, and little else."""
+    """Tests whether a message says that something was right or worked, and little else."""
     words = words_of(text.lower())
     if ASSENTS.union(HALF_ASSENTS, AROUND_ASSENT).issuperset(words) and (
         ASSENTS.intersection(words) or (len(words) > 1 and HALF_ASSENTS.intersection(words))
@@ -68,8 +68,8 @@ def holds_date(text: str) -> bool:
 
 
 def holds_name(text: str) -> bool:
-    """Whether a word is written like a name: with a capital, and not because a sentence begins with it; a sentence's
-    first word only where it stands alone."""
+    """Tests for a word written like a name: capitalized other than at the start of a sentence; the first word only if
+    it stands alone."""
     for sentence in re.split(r"[.!?…\n]+", text):
         words = words_of(sentence)
         later = words[1:] if len(words) > 1 else words
@@ -79,5 +79,5 @@ def holds_name(text: str) -> bool:
 
 
 def tells_no_names(text: str) -> bool:
-    """Whether a text is written in a script that has no capitals, as Chinese, Korean, Arabic, Hebrew, Thai or Hindi."""
+    """Tests for a script without capitals, such as Chinese, Korean, Arabic, Hebrew, Thai or Hindi."""
     return sum(unicodedata.category(character) == "Lo" for character in text) >= CASELESS

@@ -1,7 +1,7 @@
-"""What tells two similar facts apart: names, numbers, “not”, dates, family. Pure.
+"""Tells two similar facts apart: by names, numbers, “not”, dates, family. Pure.
 
-Likeness says nothing about it: “Tom” and “Tim”, 5 mg and 15 mg, allowed and not allowed are nearly the same text. A
-model decides how two facts stand to each other; what it then does may lose none of these words.
+Similarity is no help here: “Tom” and “Tim”, 5 mg and 15 mg, allowed and not allowed are nearly the same text. A model
+decides how two facts relate; the result may lose none of these words.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ mãe pai irmã irmão filha filho avó avô
 DATES = frozenset(MONTHS_AND_DAYS.split())
 TELLING = DATES | frozenset(NUMBER_WORDS.split()) | frozenset(FAMILY.split())
 MINIMAL = 0.6
-"""From this part of shared words on two facts count as one sentence with a few words changed."""
+"""The share of common words from which two facts count as one sentence with a few words changed."""
 DENIED = 0.85
-"""From this part of shared words on a “not” on one side only denies the other fact."""
+"""The share of common words from which a “not” on one side denies the other fact."""
 
 
 def telling_words(text: str) -> Counter[str]:
-    """The words of a fact that must not get lost: numbers, negations, dates, family, and names (words with a capital
-    that do not begin a sentence)."""
+    """Returns the words of a fact that must not get lost: numbers, negations, dates, family, and names (capitalized
+    words that don't begin a sentence)."""
     found: Counter[str] = Counter()
     plain = _plain(text)
     for match in TOKEN.finditer(plain):
@@ -78,26 +78,24 @@ def telling_words(text: str) -> Counter[str]:
 
 
 def difference(one: str, other: str) -> tuple[str, str]:
-    """The words that only one of two facts has, each side in its order: what a model is shown."""
+    """Returns the words that only one of two facts has, in order, to show a model."""
     first, second = _tokens(one), _tokens(other)
     of_first, of_second = Counter(map(str.lower, first)), Counter(map(str.lower, second))
     return _only(first, of_second), _only(second, of_first)
 
 
 def tell_apart(one: str, other: str) -> bool:
-    """Whether two facts differ in a word that tells them apart, so that neither may stand for both.
-
-    A sentence in which only a few words were changed is told apart by each of these that may be a name, also as its
-    first word. Other words, such as synonyms, are the model's to judge.
-    """
+    """Tests whether two facts differ in a distinguishing word, so that neither may stand for both. If only a few words
+    of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such as
+    synonyms, are the model's to judge."""
     if loses(one, other) or loses(other, one):
         return True
     return bool(_changed_names(one, other))
 
 
 def merging_loses(merged: str, one: str, other: str) -> bool:
-    """Whether a sentence made of two facts lacks a word that tells them apart, or one of them denies what the other
-    says, so that no sentence can say both."""
+    """Tests whether a merged sentence lacks a distinguishing word of either fact, or one fact denies the other, so
+    that no sentence can say both."""
     if loses(merged, one, other) or not _changed_names(one, other) <= set(map(str.lower, _tokens(merged))):
         return True
     denied = telling_words(one)["not"] > 0, telling_words(other)["not"] > 0
@@ -105,7 +103,7 @@ def merging_loses(merged: str, one: str, other: str) -> bool:
 
 
 def _changed_names(one: str, other: str) -> set[str]:
-    """The words, in lower case, that may be names and take each other's place where only a few were changed."""
+    """Returns the lower-case words that may be names and replace each other, if only a few words changed."""
     first, second = _tokens(one), _tokens(other)
     matcher = _matcher(first, second)
     if matcher.ratio() < MINIMAL:
@@ -115,12 +113,12 @@ def _changed_names(one: str, other: str) -> set[str]:
 
 
 def _said(text: str) -> list[str]:
-    """The words of a text without those that deny."""
+    """Returns the words of a text without negations."""
     return [word for word in _tokens(text) if not NEGATION.fullmatch(word.lower())]
 
 
 def nearly_the_same(one: str, other: str) -> bool:
-    """Whether two facts differ in a few words only."""
+    """Tests whether two facts differ in a few words only."""
     return _matcher(_tokens(one), _tokens(other)).ratio() >= MINIMAL
 
 
@@ -129,7 +127,7 @@ def _matcher(first: list[str], second: list[str]) -> SequenceMatcher[str]:
 
 
 def loses(merged: str, *facts: str) -> bool:
-    """Whether a sentence made of some facts lacks one of their telling words."""
+    """Tests whether a merged sentence lacks a distinguishing word of the facts."""
     has = Counter(word.lower() for word in _tokens(merged))
     has["not"] += sum(1 for word in list(has) if NEGATION.fullmatch(word))
     return any(not has[word] for fact in facts for word in telling_words(fact))

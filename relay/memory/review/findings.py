@@ -1,4 +1,4 @@
-"""What a judge finds in messages: its shape, its limits, and what becomes of it in memory. Pure."""
+"""The judge's findings: their shape, limits, and conversion to memories. Pure."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ KINDS: dict[str, tuple[str, str | None]] = {
     "person": ("person", None),
     "event": ("event", None),
 }
-"""A judge's kinds, each with the memory's kind and category; where these differ, its own stays as a tag."""
+"""The judge's kinds, each with the memory's kind and category. Where these differ, the judge's kind becomes a tag."""
 MOST = 20
-"""Findings in one answer."""
+"""The most findings in one answer."""
 MOST_EVIDENCE = 12
 TOOL = "keep"
 DATE = {"type": "string", "description": "YYYY-MM-DD"}
@@ -66,7 +66,7 @@ KEEP: ToolDefinition = {
 
 
 class InvalidAnswer(ValueError):
-    """A model's answer is not of the shape that was asked for."""
+    """A model's answer doesn't have the requested shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ class Finding:
     evidence: tuple[int, ...]
     """Message ids, at least one of the person's own."""
     tainted: bool
-    """It rests on words of others: it waits for the person's tap, and changes nothing before."""
+    """Based on other people's words: waits for the person's tap and changes nothing before."""
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     """A goal's deadline."""
     tags: tuple[str, ...] = ()
 
     def as_candidate(self, user_id: int | None, name: str) -> Candidate:
-        """How memory takes it. What is knowledge is about nobody; all else is the speaker's."""
+        """Converts the finding for memory. Knowledge is about nobody; everything else is about the speaker."""
         kind, category = KINDS[self.kind]
         mine = category != "knowledge"
         own = () if kind == self.kind else (self.kind,)
@@ -108,10 +108,8 @@ class Finding:
 
 
 def given(step: Step, tool: str) -> object:
-    """What a model gave as the input of a tool, or as JSON in its text where its server knows no forced tools.
-
-    Raises `InvalidAnswer`, also for an answer that was cut.
-    """
+    """Returns a model's tool input, or the JSON in its text if its server has no forced tools. Raises `InvalidAnswer`,
+    also for a truncated answer."""
     if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
         raise InvalidAnswer("it was cut")
     for block in step.blocks:
@@ -121,7 +119,7 @@ def given(step: Step, tool: str) -> object:
 
 
 def json_in(text: str) -> object:
-    """The JSON object in a text, maybe fenced or with words around it. Raises `InvalidAnswer`."""
+    """Returns the JSON object in a text, even in a code fence or among words. Raises `InvalidAnswer`."""
     begin, end = text.find("{"), text.rfind("}")
     if begin < 0 or end < begin:
         raise InvalidAnswer("there is no JSON in it")
@@ -138,11 +136,8 @@ def findings_in(
     zone: tzinfo = UTC,
     before: Mapping[int, JudgedMessage] | None = None,
 ) -> list[Finding]:
-    """The findings of a judge's answer about messages (by id), weighed and from importance 5. `before`: what was said
-    before them, which may be named besides.
-
-    Raises `InvalidAnswer` when any of it is not of the shape that was asked for.
-    """
+    """Returns the findings in a judge's answer about messages (by id), weighed and from importance 5. `before`:
+    earlier messages, which may be cited too. Raises `InvalidAnswer` if any of it has the wrong shape."""
     listed = answer.get("findings") if isinstance(answer, dict) else None
     if not isinstance(listed, list) or len(listed) > MOST:
         raise InvalidAnswer("it holds no list of findings, or too long a one")
@@ -154,7 +149,7 @@ def findings_in(
 def finding_of(
     row: object, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage], zone: tzinfo
 ) -> Finding:
-    """One finding as a model gave it; `known`: all messages that it was shown. Raises `InvalidAnswer`."""
+    """Parses one finding; `known`: all messages that the model saw. Raises `InvalidAnswer`."""
     if not isinstance(row, dict) or not isinstance(row.get("kind"), str) or row["kind"] not in KINDS:
         raise InvalidAnswer("a finding has no kind")
     importance, text = row.get("importance"), row.get("sentence")
@@ -177,7 +172,7 @@ def finding_of(
 
 
 def plain_sentence(text: str) -> str:
-    """A text on one line, without tags: those of a judge act on nothing."""
+    """Returns a text on one line without tags, which a judge's text must not contain."""
     return one_line(process_intents(text).text)
 
 
@@ -186,13 +181,13 @@ def one_line(text: str) -> str:
 
 
 def as_data(text: str) -> str:
-    """A sentence as a prompt lists it: on one line, in quotation marks that it cannot close."""
+    """Quotes a sentence for a prompt on one line, so that it can't close the quotation marks."""
     return json.dumps(neutralize_markup(one_line(text)), ensure_ascii=False)
 
 
 def evidence_in(ids: object, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage]) -> tuple[int, ...]:
-    """The messages that a finding names. Raises `InvalidAnswer` unless all are known, and one at least is the person's
-    among those that were to be judged."""
+    """Returns the messages that a finding cites. Raises `InvalidAnswer` unless all are known, and at least one is the
+    person's own among those to be judged."""
     if not isinstance(ids, list) or not 0 < len(ids) <= MOST_EVIDENCE:
         raise InvalidAnswer("a finding names no messages")
     named = [int(one) if isinstance(one, str) and re.fullmatch(r"[0-9]{1,18}", one) else one for one in ids]
@@ -204,12 +199,12 @@ def evidence_in(ids: object, rows: Mapping[int, JudgedMessage], known: Mapping[i
 
 
 def rests_on_others(evidence: Iterable[int], known: Mapping[int, JudgedMessage]) -> bool:
-    """Whether any of some messages holds words of others, or answers such."""
+    """Tests whether any of the messages contains other people's words, or answers such."""
     return any(known[one].untrusted or known[one].tainted for one in evidence)
 
 
 def date_in(text: object, zone: tzinfo) -> datetime | None:
-    """The beginning of a day; None when it is none."""
+    """Returns the beginning of a day; None if the text is not a date."""
     found = re.match(r"\d{4}-\d{2}-\d{2}", text) if isinstance(text, str) else None
     try:
         return datetime.fromisoformat(found[0]).replace(tzinfo=zone) if found and "1800" < found[0] < "2300" else None
@@ -218,7 +213,7 @@ def date_in(text: object, zone: tzinfo) -> datetime | None:
 
 
 def weighed(finding: Finding, known: Mapping[int, JudgedMessage], rows: Mapping[int, JudgedMessage]) -> Finding:
-    """A finding of nothing but a short message weighs what such a message does; assent is tied to what it answers."""
+    """Weighs a finding from only a short message as such a message; ties assent to what it answers."""
     said = [one for one in finding.evidence if one in rows and rows[one].role == "user"]
     short = weight(rows[said[0]].text) if len(said) == 1 else None
     if short is None:
@@ -230,7 +225,7 @@ def weighed(finding: Finding, known: Mapping[int, JudgedMessage], rows: Mapping[
 
 
 def acknowledged(finding: Finding, said: int, known: Mapping[int, JudgedMessage]) -> Finding:
-    """Assent, with the answer that it was given to as evidence."""
+    """Adds the acknowledged answer to an assent's evidence."""
     answered = max((one for one, row in known.items() if one < said and row.role == "assistant"), default=None)
     evidence = {said, *finding.evidence} | ({answered} if answered is not None else set())
     worth = max(ACKNOWLEDGEMENT_WORTH, finding.importance)

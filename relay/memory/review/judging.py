@@ -1,4 +1,4 @@
-"""The judge: after each exchange a small model reads what was new in it and keeps what is worth it."""
+"""The judge: after each exchange, a small model reads what is new and stores what is worth keeping."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ NAME, VERSION = "judge", 1
 MODEL_SECONDS = 90
 MOST_TOKENS = 2000
 NEAR = 9
-"""Memories that a finding is compared with, at most."""
+"""The most memories that a finding is compared with."""
 LONGEST_REST = 60.0
-"""So long everybody waits, at most, when the model is busy."""
+"""The longest shared pause while the model is busy."""
 MOMENT = 0.001
 LEAST_REST = 0.2
 PASSED = 500
@@ -55,12 +55,12 @@ PASSED = 500
 
 
 async def nobody() -> None:
-    """Nobody is told."""
+    """Notifies nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What judging needs. `tell` is called whenever something was kept."""
+    """What judging needs. `tell` is called whenever something was stored."""
 
     store: Store
     gate: Gate
@@ -74,26 +74,23 @@ class Judge:
 
     @property
     def version(self) -> str:
-        """Which findings it makes: those of another prompt or model are others."""
+        """Identifies the prompt and model, on which findings depend."""
         return f"{VERSION}/{self.model_name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of a batch."""
+    """The result of a batch."""
 
     actions: list[FoundMemory | Ending]
     fallback: bool = False
-    """Keywords judged some of it: no model could be had, or it gave no valid answer."""
+    """Keywords judged part of it: no model was available, or it gave no valid answer."""
 
 
 async def judge_due(judge: Judge, patience: float = 0) -> int:
-    """Judges what waits, a few threads at a time, until nothing does or today's budget is used up: then it goes on
-    waiting. Returns how many batches were judged. `patience`: seconds for which something is waited for that may be
-    judged only later, as after a failure; they begin anew with whatever was judged.
-
-    Failures are logged and tried again later; they touch no reply.
-    """
+    """Judges waiting messages, a few threads at a time, until none are left or today's budget is used up. Returns how
+    many batches were judged. `patience`: seconds to wait for work that is delayed, as after a failure; they restart
+    with each judged batch. Failures are logged and retried later; they affect no reply."""
     if judge.capture not in ("auto", "ask"):
         while await judge.store.pass_judging(PASSED):
             pass
@@ -116,11 +113,9 @@ async def judge_due(judge: Judge, patience: float = 0) -> int:
 
 
 async def judge_batch(judge: Judge, work: JudgingWork) -> float:
-    """Judges a batch and keeps what was found. Returns for how many seconds the model should be left alone.
-
-    A model that is busy is waited for, one that is away a few times; then keywords judge, as where its answer is not
-    valid, and a model once more later.
-    """
+    """Judges a batch and stores the findings. Returns for how many seconds to leave the model alone. Waits for a busy
+    model, and a few times for an unreachable one. Then keywords judge, as after an invalid answer, and a model
+    judges again later."""
     again, failures, thread_id = work.again, work.failures, work.thread_id
     try:
         async with renew_lease(partial(judge.store.renew_judging, thread_id, LEASE_SECONDS)):
@@ -149,7 +144,7 @@ async def judge_batch(judge: Judge, work: JudgingWork) -> float:
 
 
 async def found_in(judge: Judge, work: JudgingWork, gate: Gate | None) -> Judged:
-    """What is worth keeping of a batch, by a model (None: by keywords). Raises the `ModelError` tree and
+    """Returns what is worth keeping of a batch, by a model (None: by keywords). Raises the `ModelError` tree and
     `TimeoutError`."""
     actions: list[FoundMemory | Ending] = []
     fallback = gate is None
@@ -167,7 +162,7 @@ async def found_in(judge: Judge, work: JudgingWork, gate: Gate | None) -> Judged
 
 
 def as_memory(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, str]) -> FoundMemory:
-    """A finding as memory takes it. `by`: the name and the version of what found it."""
+    """Converts a finding for memory. `by`: the name and version of its finder."""
     said = {**reading.before, **reading.rows}
     return FoundMemory(
         **asdict(finding.as_candidate(reading.user_id, reading.name)),
@@ -178,7 +173,7 @@ def as_memory(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, s
 
 
 async def asked_findings(judge: Judge, gate: Gate, batch: Batch, reading: Reading) -> list[Finding] | None:
-    """What a model finds in a reading; None when it gives no valid answer twice, or will not."""
+    """Asks a model for findings in a reading; None if it twice gives no valid answer, or declines."""
     text = as_text(reading, batch.taught)
 
     def parse(answer: object) -> list[Finding]:
@@ -188,15 +183,15 @@ async def asked_findings(judge: Judge, gate: Gate, batch: Batch, reading: Readin
 
 
 async def settle(judge: Judge, gate: Gate, work: JudgingWork, new: Sequence[FoundMemory]) -> list[FoundMemory]:
-    """Findings once they met what is nearest to them in memory. Without a valid answer about that they are added; what
-    says nearly the same as a memory refreshes it anyway."""
+    """Compares findings with the nearest memories. Without a valid answer they are added; one nearly identical to a
+    memory refreshes it anyway."""
     return await settled_with(judge, gate, work, new, await near_to(judge, work.space_id, new))
 
 
 async def near_to(
     judge: Judge, space_id: int, new: Sequence[FoundMemory] | Sequence[TaughtMemory]
 ) -> list[list[DatedNote]]:
-    """For each finding the memories nearest to it."""
+    """Returns the memories nearest to each finding."""
     compared = [Comparison(one.content, one.kind, one.subject_id, one.subject) for one in new]
     return await judge.store.near_memories(space_id, await with_vectors(judge, compared), NEAR)
 
@@ -204,7 +199,7 @@ async def near_to(
 async def settled_with(
     judge: Judge, gate: Gate, batch: Batch, new: Sequence[FoundMemory], near: Sequence[Sequence[DatedNote]]
 ) -> list[FoundMemory]:
-    """What becomes of findings beside the memories near to each."""
+    """Returns what becomes of findings, given the memories near each."""
     decided = await decisions(judge, gate, batch.thread_id, new, near)
     return [merged(batch, one, near) for one in settling.settled(new, decided)]
 
@@ -212,7 +207,7 @@ async def settled_with(
 async def decisions(
     judge: Judge, gate: Gate, thread_id: int, new: Sequence[settling.Dated], near: Sequence[Sequence[DatedNote]]
 ) -> dict[int, settling.Decision]:
-    """How what is new stands to the memories near to each; nothing without a valid answer."""
+    """Asks how findings relate to the memories near each; empty without a valid answer."""
     if not any(near):
         return {}
 
@@ -224,7 +219,7 @@ async def decisions(
 
 
 async def ended_by(judge: Judge, gate: Gate, work: JudgingWork, facts: Sequence[TaughtMemory]) -> list[Ending]:
-    """What ends because the answer's own tags kept facts that contradict it."""
+    """Returns what ends because the answer's own tags stored facts that contradict it."""
     kept = {one.id for one in work.taught}
     near = [
         [row for row in rows if row.id not in kept and row.at <= fact.at]
@@ -239,7 +234,7 @@ async def ended_by(judge: Judge, gate: Gate, work: JudgingWork, facts: Sequence[
 
 
 def merged(batch: Batch, one: FoundMemory, near: Sequence[Sequence[DatedNote]]) -> FoundMemory:
-    """A finding with how it was made: what refines a memory is made of that, too."""
+    """Records how a finding was made; what refines a memory is also made from that memory."""
     if one.action != "refine":
         return one
     said = {row.id: row.text for row in (*batch.before, *batch.messages)}
@@ -250,7 +245,7 @@ def merged(batch: Batch, one: FoundMemory, near: Sequence[Sequence[DatedNote]]) 
 
 
 async def with_vectors(judge: Judge, compared: list[Comparison]) -> list[Comparison]:
-    """Comparisons with the vectors of what they say, where something makes such."""
+    """Adds vectors to comparisons, if an embedder is available."""
     if judge.embedder is None:
         return compared
     try:
@@ -271,9 +266,9 @@ async def structured(
     tool: ToolDefinition,
     parse: Callable[[object], Found],
 ) -> Found | None:
-    """A model's answer as JSON of a given shape: by a tool that it must use, then, if that is refused or is not valid,
-    as text. None when that is not valid either, or the model declines. `prompts`: what it is told, and what besides for
-    an answer as text."""
+    """Asks a model for JSON of a given shape: with a forced tool, then, if that is refused or invalid, as text. None
+    if that is invalid too, or the model declines. `prompts`: the instructions, and the addition for an answer as
+    text."""
     messages = [{"role": "user", "content": [text_block(text)]}]
     system, plain = prompts
     forced = ModelRequest(

@@ -1,4 +1,4 @@
-"""A judge for when no model can be had: it knows some words. What it finds is marked as its own. Pure."""
+"""A judge for when no model is available, based on keywords. Marks its findings as its own. Pure."""
 
 from __future__ import annotations
 
@@ -77,20 +77,19 @@ PATTERNS = [
 ]
 KNOWN = [(kind, worth, re.compile(rf"(?<!\w)(?:{words})", re.IGNORECASE)) for kind, worth, words in PATTERNS]
 MOST = 5
-"""Findings of one message."""
+"""The most findings per message."""
 
 
 def keyword_findings(
     rows: Mapping[int, JudgedMessage], before: Mapping[int, JudgedMessage] | None = None
 ) -> list[Finding]:
-    """What keywords find in a person's own messages among these, as it was said, in quotation marks. `before`: what was
-    said before them."""
+    """Returns what keywords find in a person's own messages, quoted. `before`: the messages before them."""
     known = {**(before or {}), **rows}
     return [one for row in rows.values() if row.role == "user" for one in in_message(row, known)]
 
 
 def in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> list[Finding]:
-    """What keywords find in one message: of a short one what it expresses, else sentences of a known kind."""
+    """Returns what keywords find in one message: what a short one expresses, else sentences of a known kind."""
     text, tainted = row.text.strip(), rests_on_others((row.id,), known)
     if short := weight(text):
         what, worth = short
@@ -101,7 +100,7 @@ def in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> list[F
 
 
 def known_sentences(text: str) -> list[tuple[str, int, str]]:
-    """The first sentences of a text that are of a known kind: the kind, its worth, and the sentence."""
+    """Returns a text's first sentences of known kinds: kind, weight and sentence."""
     found: list[tuple[str, int, str]] = []
     for sentence in SENTENCE.findall(text):
         said = plain_sentence(sentence).replace("’", "'")
@@ -114,11 +113,11 @@ def known_sentences(text: str) -> list[tuple[str, int, str]]:
 
 
 def tells_something(text: str) -> bool:
-    """Whether a message holds words of a known kind: then it is worth a judge's look, however short it is."""
+    """Tests whether a message contains words of a known kind, which makes it worth judging however short it is."""
     return weight(text) is not None or bool(known_sentences(text.strip()))
 
 
 def quoted(text: str) -> str:
-    """Something as it was said, within the length of a memory."""
+    """Quotes a text within the length of a memory."""
     said = plain_sentence(text)
     return f"“{said if len(said) <= TAGGED_FACT_LENGTH - 2 else said[: TAGGED_FACT_LENGTH - 3].rstrip() + '…'}”"

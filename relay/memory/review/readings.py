@@ -1,4 +1,4 @@
-"""What a judge gets to read: messages of one person at a time, so that none speak for another. Pure."""
+"""Selects what the judge reads: one person's messages at a time, so that nobody speaks for another. Pure."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Answer with JSON and nothing else: {"findings": [{"kind": …, "importance": …
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one person said, to be judged together."""
+    """One person's messages, judged together."""
 
     user_id: int | None
     name: str
     rows: dict[int, JudgedMessage]
-    """By id, in order: theirs, and the answers to them."""
+    """By id, in order: their messages and the answers to them."""
     before: dict[int, JudgedMessage]
-    """What was said before them, likewise."""
+    """Earlier messages, likewise."""
     foreign: bool
-    """Others wrote it: what it teaches waits for the person's tap."""
+    """Written by others: what it teaches waits for the person's tap."""
     asks: bool
     """The person wants to be asked."""
 
 
 def readings(batch: Batch) -> list[Reading]:
-    """A batch as it is judged: for each speaker what they said themselves, then what they showed of others. Of somebody
-    who wants nothing to be learned, nothing; of what is too short to tell anything, nothing."""
+    """Splits a batch into readings: for each speaker their own words, then those of others that they showed. Leaves
+    out people who want nothing learned, and messages too short to tell anything."""
     rows = list(with_speakers([*batch.before, *batch.messages]))
     fresh = {row.id for row in batch.messages}
     found: list[Reading] = []
@@ -50,7 +50,7 @@ def readings(batch: Batch) -> list[Reading]:
 
 
 def with_speakers(rows: Sequence[JudgedMessage]) -> Iterator[tuple[int | str | None, JudgedMessage]]:
-    """Each message with the person who said it or was answered: by number, or by name where there is none."""
+    """Yields each message with its speaker, or the person it answers: by id, or by name if there is none."""
     speaker: int | str | None = None
     for row in rows:
         if row.role == "user" or row.user_id is not None:
@@ -59,8 +59,8 @@ def with_speakers(rows: Sequence[JudgedMessage]) -> Iterator[tuple[int | str | N
 
 
 def reading_of(rows: Sequence[JudgedMessage], fresh: set[int], foreign: bool) -> Reading | None:
-    """Of one person's messages their own ones with the answers that hold nothing of others, or (`foreign`) those of
-    others that they showed; None when there is nothing to judge in it."""
+    """Returns one person's own messages with the answers free of others' words, or (`foreign`) others' words that they
+    showed; None if there is nothing to judge."""
     kept = [row for row in rows if row.untrusted is foreign and (row.role == "user" or not row.tainted)]
     judged = {row.id: row for row in kept if row.id in fresh}
     said = [row for row in judged.values() if row.role == "user"]
@@ -72,8 +72,8 @@ def reading_of(rows: Sequence[JudgedMessage], fresh: set[int], foreign: bool) ->
 
 
 def as_text(reading: Reading, taught: Sequence[Known]) -> str:
-    """A reading as the judge's one user message: everything in it is data. What others wrote of what is kept
-    already stays out of what the person said."""
+    """Formats a reading as the judge's one user message, all of it as data. Leaves existing memories with other
+    people's words out of what the person said."""
     parts = []
     if reading.before:
         parts += [
@@ -87,7 +87,7 @@ def as_text(reading: Reading, taught: Sequence[Known]) -> str:
 
 
 def marked(row: JudgedMessage, name: str) -> str:
-    """One message as data, with its id, who said it and when."""
+    """Formats one message as data, with its id, speaker and time."""
     who = "the assistant" if row.role == "assistant" else name
     text = mark_untrusted(row.text, "shown") if row.untrusted else neutralize_markup(row.text)
     return f'<said id="{row.id}" by="{who}" at="{row.at.isoformat()[:16]}">\n{text}\n</said>'

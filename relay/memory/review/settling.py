@@ -1,4 +1,4 @@
-"""What becomes of findings that meet what is known: the same again, a better wording, a contradiction, or new. Pure."""
+"""Settles findings against memory: repetition, better wording, contradiction, or new. Pure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ DECIDE: ToolDefinition = {
 
 
 class Dated(Protocol):
-    """Something that was said, and when that was."""
+    """Something with the time it was said."""
 
     @property
     def content(self) -> str: ...
@@ -59,19 +59,19 @@ class Dated(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a finding stands to a memory."""
+    """How a finding relates to a memory."""
 
     relation: str
     memory_id: int
     sentence: str
-    """For refined: what says both."""
+    """For refined: the combined wording."""
     known: str
-    """What the memory says."""
+    """The memory's text."""
 
 
 def as_text(new: Sequence[Dated], near: Sequence[Sequence[DatedNote]]) -> str:
-    """The one user message: new sentences by number from 1, what is known by id, with the days when it was said, and the
-    words in which two that are nearly the same differ."""
+    """Formats the one user message: new sentences by number from 1, memories by id, with the days they were said, and
+    the differing words of nearly identical ones."""
     known = {row.id: row for rows in near for row in rows}
     lines = ["Known:", *map(_line, known, known.values()), "New:", *map(_line, count(1), new)]
     differences = [
@@ -89,7 +89,7 @@ def _line(number: int, row: Dated) -> str:
 
 
 def decisions_in(answer: object, near: Sequence[Sequence[DatedNote]]) -> dict[int, Decision]:
-    """A model's decisions by the finding's place (from 0); what is new has none. Raises `InvalidAnswer`."""
+    """Parses a model's decisions by the finding's index (from 0); new findings have none. Raises `InvalidAnswer`."""
     listed = answer.get("decisions") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         raise InvalidAnswer("it holds no list of decisions")
@@ -115,9 +115,8 @@ def _decision(row: Mapping[str, Any], near: Iterable[DatedNote]) -> Decision:
 
 
 def settled(new: Sequence[FoundMemory], decided: Mapping[int, Decision]) -> list[FoundMemory]:
-    """Findings once it is decided how they stand to memory. Each memory is changed by one of them at most.
-    What waits for a tap changes nothing before: it is proposed, unless it is known. Where a decision would lose a word
-    that tells the two apart, both are kept."""
+    """Applies decisions to findings. At most one finding changes each memory. A pending one changes nothing before its
+    tap: it is proposed unless already known. If a decision would lose a distinguishing word, both are kept."""
     done: list[FoundMemory] = []
     taken: set[int] = set()
     for place, one in enumerate(new):

@@ -1,19 +1,19 @@
-"""How long what could not be judged waits. Pure."""
+"""How long failed judging waits. Pure."""
 
 from __future__ import annotations
 
 from relay.core.errors import BudgetUsedUp, ModelError, ModelThrottled, ModelUnavailable
 
 PATIENCE = 3
-"""So often a model that is away is tried before keywords judge."""
+"""How often an unreachable model is tried before keywords judge."""
 AGAIN_SECONDS = 600.0
-"""After so long what keywords have judged is tried again; sooner when the model has answered something else."""
+"""When to retry what keywords judged; sooner if the model has answered something else."""
 LONGEST_PAUSE = 300.0
 
 
 def gone(error: Exception, failures: int) -> bool:
-    """Whether there is no use in waiting for the model: it was away a few times, or its server refuses for good.
-    One that is only busy is not gone."""
+    """Tests whether to give up waiting for the model: it was unreachable a few times, or its server refuses
+    permanently. A busy model doesn't count."""
     if isinstance(error, ModelThrottled):
         return False
     if isinstance(error, ModelError) and not isinstance(error, ModelUnavailable):
@@ -22,7 +22,7 @@ def gone(error: Exception, failures: int) -> bool:
 
 
 def pause_after(error: Exception, failures: int, again: bool) -> float:
-    """Seconds until something that failed is tried again: as long as the model asks, else twice as long each time."""
+    """Returns seconds until a retry: as the model asks, else doubling each time."""
     if isinstance(error, ModelThrottled) and error.retry_after:
         return min(LONGEST_PAUSE, error.retry_after)
     if isinstance(error, BudgetUsedUp):

@@ -1,5 +1,5 @@
-"""Words by which short messages are told apart, in seven languages: English, German, Spanish, French, Italian,
-Portuguese, Russian. All in lower case."""
+"""Words that classify short messages in seven languages: English, German, Spanish, French, Italian, Portuguese,
+Russian. All lower case."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ exatamente|exato|correto|isso mesmo|bem feito|funcionou|deu certo|perfeito|conco
 ASSENT = """
 agree agrees agreed agreeing perfect perfectly great greatest excellent excellently exact exactly correct correctly
 """
-"""Words that say by themselves that something was right."""
+"""Words that alone say that something was right."""
 HALF_ASSENT = "yes yeah yep right rightly"
 """Words that say so only with others: a bare yes answers a question."""
 AROUND = """
 i you it that this is are was were it's that's you're i'm so totally absolutely completely quite very just really indeed
 all answer done well job work thanks thank
 """
-"""Words that may stand around them."""
+"""Words that may accompany them."""
 THANKS = re.compile(
     r"\bthank(?:s| you)\b.{0,12}\b(?:much|lot|million|everything)\b|\b(?:vielen|tausend|herzlichen) dank\b"
     r"|\bmuchas gracias\b|\bmerci beaucoup\b|\b(?:mille grazie|grazie mille)\b|\bmuito obrigad[oa]\b"
     r"|\bбольшое спасибо\b|\bспасибо большое\b",
     re.IGNORECASE,
 )
-"""Thanks that are more than polite."""
+"""Thanks that go beyond politeness."""
 STARTS = """
 i i'm i'll i've i'd ok okay yes no thanks thank hello hi hey please what how why who when where
 ich ja nein danke hallo bitte was wie warum wer wann wo sie
@@ -66,7 +66,7 @@ sì grazie ciao io che cosa come perché chi quando dove
 sim não obrigado obrigada olá oi eu quem quando onde
 да нет спасибо привет пожалуйста я что как почему кто когда где
 """
-"""Words that are written with a capital and are no names."""
+"""Capitalized words that are not names."""
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 COMMON_STARTS = frozenset(STARTS.split())
@@ -76,5 +76,5 @@ ANSWERS = tuple(one.strip() for one in ACKNOWLEDGEMENT.replace("\n", "").split("
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, as they are written, with plain apostrophes."""
+    """Returns the words of a text as written, with plain apostrophes."""
     return [word.replace("’", "'") for word in WORD.findall(text)]

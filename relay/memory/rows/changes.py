@@ -1,4 +1,4 @@
-"""Changes of memories: how they are told, decided about and listed."""
+"""Changes of memories: their display, decisions and lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MemoryChange:
     """The memory's: learning, or a kind of fact."""
     content: str
     before: str | None = None
-    """What the memory said before; for a replacement, what the replaced one said."""
+    """The memory's text before; for a replacement, the replaced one's."""
     subject: str | None = None
     subject_id: int | None = None
 
@@ -34,19 +34,19 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastChange(MemoryChange):
-    """A change in a list of them."""
+    """A change in a list."""
 
     at: datetime
     decided_at: datetime | None = None
     yours: bool = False
     """The reader may decide about it."""
     restores: bool = False
-    """The memory can have its earlier words back."""
+    """The memory's earlier text can be restored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What memory was asked and did not do."""
+    """A request to memory that was not carried out."""
 
     tag: str
     """learn, forget, remember or another action, in either case."""
@@ -57,7 +57,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What became of actions on a memory."""
+    """The results of actions on memory."""
 
     changes: tuple[MemoryChange, ...] = ()
     failed: tuple[Failure, ...] = ()
@@ -91,10 +91,10 @@ class ChangePlace:
 
     space: Space
     turn_id: int | None
-    """None: no turn made the change, as when all is forgotten at once."""
+    """None: no turn made the change, as when everything is forgotten at once."""
     memory_id: int | None
-    """The changed memory; None where a turn was asked about."""
+    """The changed memory; None for a turn."""
     replaced: int | None
     """The memory that the change replaced."""
     keeps: bool
-    """The turn's answer has a button that keeps it."""
+    """The turn's answer has a ◆ button that keeps it."""

@@ -1,4 +1,4 @@
-"""What a person chose for themselves."""
+"""A person's own settings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 from pydantic import PlainValidator
 
 VOICES = ("auto", "always", "never")
-"""When answers are also said aloud."""
+"""When answers are also spoken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person chose for themselves with /settings."""
+    """A person's own settings, from /settings."""
 
     learning: str = "on"
     """on; ask: each memory waits for their tap; off: nothing is learned."""
@@ -29,9 +29,9 @@ class Choices:
     zone: str = ""
     """An IANA name; empty: the installation's zone."""
     voice: str = "auto"
-    """auto: a voice note is answered aloud too; always: everything is; never."""
+    """auto: voice notes are answered aloud too; always: everything is; never."""
     diagnostics: bool = False
-    """Answers say, collapsed, which memories went into them."""
+    """Answers list, collapsed, the memories they used."""
     reactions: bool = False
     """A ✍ on a message proposes to keep it."""
     keep: bool = True
@@ -41,7 +41,7 @@ class Choices:
 
     @classmethod
     def from_stored(cls, row: Mapping[str, object] | None) -> Choices:
-        """Reads stored choices. A value that is missing or of another version counts as not chosen."""
+        """Reads stored settings. Missing or unknown values count as not set."""
         usual, row = cls(), row or {}
 
         def chosen(name: str, *values: str) -> str:
@@ -66,13 +66,13 @@ class Choices:
         )
 
     def within(self, capture: str) -> Choices:
-        """The choices with no more learning than the installation's `RELAY_CAPTURE` (auto, ask or off) allows."""
+        """Limits learning to what the installation's `RELAY_CAPTURE` (auto, ask or off) allows."""
         if capture == "off" or (capture == "ask" and self.learning == "on"):
             return replace(self, learning=capture)
         return self
 
     def zone_or(self, services: tzinfo) -> tzinfo:
-        """Their own time zone, else the installation's."""
+        """Returns their own time zone, or the installation's."""
         try:
             return ZoneInfo(self.zone) if self.zone else services
         except (ValueError, LookupError, OSError):

@@ -1,4 +1,4 @@
-"""The switches of a memory."""
+"""Memory switches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """How a space's memory is switched, and what one thread does with it."""
+    """The switches of a space's memory and of one thread."""
 
     memory: str
     """on or off."""
@@ -30,7 +30,7 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class DecidedWaiting:
-    """What became of the changes that waited for a tap."""
+    """The result of deciding all pending changes."""
 
     decided: int
     pending: int

@@ -11,8 +11,8 @@ from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.turns.answer import Answer
 
 Request = dict[str, Any]
-"""A Bot API request as it is stored: `chat_id` and the other parameters of its method. That is `sendMessage` where
-it has a `text`; files, voice notes and exports name theirs, and are made when they are sent."""
+"""A stored Bot API request: `chat_id` and its method's other parameters. The method is `sendMessage` if it has a
+`text`; files, voice notes and exports name theirs and are produced when they are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +27,27 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart(Part):
-    """One that is stored."""
+    """A stored part."""
 
     id: int
     status: str
     """queued, waiting, sending, preview, sent or failed."""
     sending_text: str | None = None
-    """The text (or the file's name) that it is sent with, while its response may be lost."""
+    """The text (or file name) being sent, until its response arrives."""
     floor_message_id: int | None = None
-    """It is in the chat under a higher id than this one, if it is."""
+    """If it is in the chat, its id is higher than this."""
     telegram_message_id: int | None = None
     uncertain: bool = False
-    """It may be in the chat: a predecessor was sending it."""
+    """It may be in the chat: a previous process was sending it."""
 
     def failed(self, error: str) -> PartResult:
-        """That it will not be sent."""
+        """Returns the result of a part that can't be sent."""
         return PartResult(self.seq, "failed", error=error)
 
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """What became of a part, as `relay_sent` takes it."""
+    """The result of a part, as `relay_sent` takes it."""
 
     seq: int
     status: str
@@ -57,14 +57,14 @@ class PartResult:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What became of a reply."""
+    """The result of a reply."""
 
     more: bool
     """There is more to do."""
     owed: tuple[str, ...]
-    """The jobs that have something to do."""
+    """The kinds of jobs with due work."""
     refused: str = ""
-    """Why Telegram does not take a part, though the chat is there. Empty when all is well."""
+    """Why Telegram doesn't accept a part although the chat exists; empty if all is well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +80,13 @@ class KnownIds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Something to say in a chat that no update asked for, to be queued."""
+    """A message for a chat that answers no update, to be queued."""
 
     chat_id: int
     text: str
     """Markdown."""
     user_id: int
-    """Whom it is for: it is said while they may use the bot."""
+    """Its recipient: it is sent only while they may use the bot."""
     topic_id: int = 0
     rows: Rows = ()
     """Buttons."""
@@ -94,11 +94,11 @@ class Message:
     reply_to: int | None = None
     """A Telegram message."""
     key: str | None = None
-    """It is queued once by this key."""
+    """Queued once per key."""
     not_before: datetime | None = None
 
     def as_json(self) -> Request:
-        """As `relay_enqueue` takes it."""
+        """Returns the JSON that `relay_enqueue` takes."""
         return {
             "chat_id": self.chat_id,
             "topic_id": self.topic_id,
@@ -116,23 +116,23 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A queued message whose turn has come."""
+    """A queued message that is due."""
 
     chat_id: int
     topic_id: int
     under_turn_id: int | None = None
-    """What was learned from this turn is to be told under its answer; then it has no text of its own."""
+    """What this turn taught is announced under its answer; there is no text then."""
     text: str = ""
     rows: tuple[tuple[Button, ...], ...] = ()
     consolidation_id: int | None = None
-    """It asks whether what a night found is to be done."""
+    """It asks whether to apply a night's plan."""
     sound: bool = False
     reply_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The message of an answer under which something is told."""
+    """The message of an answer that gets an announcement."""
 
     seq: int
     message_id: int
@@ -145,7 +145,7 @@ class Announcement:
 
     turn_id: int
     tells: tuple[int, ...]
-    """The changes that are told."""
+    """The changes to announce."""
     changes: tuple[MemoryChange, ...]
     """All changes of the turn."""
     told: Answer | None
@@ -158,6 +158,6 @@ class Announcement:
     owner_id: int | None
     """Whose own memory it is; None: a group's."""
     shown: Shown | None
-    """None: the answer's message is not there any more."""
+    """None: the answer's message is gone."""
     before: Request | None
-    """That message as it was first sent."""
+    """That message as first sent."""

@@ -1,4 +1,4 @@
-"""Jobs: what a process has claimed, how one stands, and what a summary is made of."""
+"""Jobs: claimed ones, their state, and a summary's input."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from relay.memory.rows.upkeep.writing import EarlierSummary, SourceMessage
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job that this process holds, with the fencing number that ends it."""
+    """A claimed job, with the fence that ends it."""
 
     id: int
     kind: str
     key: str
-    """Which of its kind; unique among those that are owed."""
+    """Identifies it among owed jobs of its kind."""
     payload: Mapping[str, Any]
     fence: int
     failures: int
@@ -25,22 +25,22 @@ class ClaimedJob:
 
 @dataclass(frozen=True, slots=True)
 class OwedJob:
-    """A job that is not done yet."""
+    """An unfinished job."""
 
     failures: int
     last_error: str | None
     parked: bool
-    """It failed for good and is not tried again."""
+    """It failed for good and is not retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryWork:
-    """What a summary is made of."""
+    """The input of a summary."""
 
     thread_id: int
     space_id: int
     user_id: int | None
-    """Whose budget it takes; None: that of the space's owner."""
+    """Whose budget pays; None: the space owner's."""
     previous: EarlierSummary | None
     messages: tuple[SourceMessage, ...]
     """The messages since, oldest first."""

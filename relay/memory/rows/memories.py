@@ -1,4 +1,4 @@
-"""Memories: in lists, opened, and where they came from."""
+"""Memories: in lists, opened, and their origins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class MemoryLine:
 
     id: int
     number: int
-    """What people see: it counts from 1 in each space."""
+    """The visible number, counting from 1 in each space."""
     kind: str
     """fact, preference, decision, event, person, goal, feeling or learning."""
     content: str
@@ -32,32 +32,32 @@ class MemoryLine:
     pinned: bool = False
     valid_until: datetime | None = None
     tainted: bool = False
-    """It came about beside words of others."""
+    """Learned together with other people's words."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Which memories a list shows: those that have all that is set."""
+    """Filters for a list of memories; all that are set must hold."""
 
     kind: str | None = None
     facts: bool = False
-    """Of every kind but learnings."""
+    """All kinds but learnings."""
     category: str | None = None
     pinned: bool = False
     subject_id: int | None = None
     words: str | None = None
-    """Those that contain all of these words."""
+    """Only those with all of these words."""
     past: bool = False
-    """Those that were put away or replaced, instead of the active ones."""
+    """Archived or replaced ones instead of the active ones."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_list_memories` takes it: what is set."""
+        """Returns what is set, as `relay_list_memories` takes it."""
         return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A person about whom a group knows something."""
+    """A person that a group has memories about."""
 
     id: int
     name: str | None
@@ -66,18 +66,18 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
-    """A page of what is known, newest first, with how much there is of everything."""
+    """A page of memories, newest first, with totals."""
 
     total: int
     facts: int
     learnings: int
     pinned: int
     past: int
-    """Memories that were put away or replaced."""
+    """Archived or replaced memories."""
     pending: int
     """Changes that wait for a tap."""
     matching: int
-    """Memories that the filter finds, on all pages."""
+    """Memories that match the filter, on all pages."""
     offset: int
     categories: dict[str, int]
     """Learnings by category."""
@@ -91,7 +91,7 @@ class MemoryPage:
 
 @dataclass(frozen=True, slots=True)
 class LastChange:
-    """The last change of a memory, which can be undone."""
+    """The last change of a memory, if it can be undone."""
 
     id: int
     action: str
@@ -99,12 +99,12 @@ class LastChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedMemory(MemoryLine):
-    """A memory in full, whatever became of it."""
+    """A memory in full, in any state."""
 
     space: Space
     space_id: int
     by: str | None = None
-    """What made it: user (a person's own word), promoted (a kept message), tag, or a derivation."""
+    """What made it: user (explicit), promoted (a kept message), tag, or a derivation."""
     updated_at: datetime
     importance: int = 5
     """1 to 10."""
@@ -116,16 +116,16 @@ class OpenedMemory(MemoryLine):
     replaced_by: int | None = None
     replaced_number: int | None = None
     evidence: int | None = None
-    """In how many messages it was said."""
+    """How many messages said it."""
     faded: bool = False
-    """Nothing has borne it out for half a year."""
+    """Nothing has confirmed it for half a year."""
     last: LastChange | None = None
-    """The last change, where this person may undo it."""
+    """The last change, if this person may undo it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Words of others in a message."""
+    """Other people's words in a message."""
 
     kind: str | None
     author: Annotated[str | None, Field(validation_alias="from")] = None
@@ -133,7 +133,7 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class QuotedMessage:
-    """A message as it is quoted to somebody who may see its space."""
+    """A message as quoted to a person who may see its space."""
 
     role: str
     """user or assistant."""
@@ -154,7 +154,7 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class SourceReply:
-    """What the message that taught a memory was a reply to."""
+    """What the message that taught a memory replied to."""
 
     own: bool = True
     """Written by the same person or by the assistant."""
@@ -163,10 +163,10 @@ class SourceReply:
 
 @dataclass(frozen=True, slots=True)
 class MemorySource:
-    """Where a memory came from."""
+    """A memory's origin."""
 
     elsewhere: bool
-    """It was said in another space, so nothing of it is shown."""
+    """It was said in another space, so none of it is shown."""
     at: datetime
     said: QuotedMessage | None = None
     answer: QuotedMessage | None = None
@@ -174,7 +174,7 @@ class MemorySource:
     """The tools that the answer used."""
     reply_to: SourceReply | None = None
     chat_id: int | None = None
-    """0: the terminal; None: not known any more."""
+    """0: the terminal; None: unknown."""
     topic_id: int | None = None
     topic: str | None = None
     posted: Posted | None = None
@@ -182,21 +182,21 @@ class MemorySource:
 
 @dataclass(frozen=True, slots=True)
 class KeepableMessage:
-    """A message that somebody may want kept as a memory."""
+    """A message that someone may want to keep as a memory."""
 
     text: str
     untrusted: bool
     private: bool
     """It is off the record."""
     id: int | None = None
-    """None: it is not stored here."""
+    """None: not stored here."""
     role: str | None = None
     name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MatchingMemory:
-    """A memory that a pattern fits."""
+    """A memory that matches a pattern."""
 
     number: int
     content: str
@@ -205,7 +205,7 @@ class MatchingMemory:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPreview:
-    """What a pattern would have forgotten, with the newest ten."""
+    """What a pattern would forget, with the newest ten."""
 
     total: int
     memories: tuple[MatchingMemory, ...]
@@ -213,9 +213,9 @@ class ForgetPreview:
 
 @dataclass(frozen=True, slots=True)
 class ForgetProgress:
-    """How far a forgetting of many has come."""
+    """Progress of forgetting many memories."""
 
     done: int
-    """Memories that are forgotten, or brought back, in all."""
+    """Memories forgotten or restored so far."""
     left: bool
-    """It has to be called again."""
+    """It must be called again."""

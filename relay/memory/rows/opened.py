@@ -1,4 +1,4 @@
-"""What a search found, opened."""
+"""Opened search results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class ToldMessage:
-    """A message as it is shown with others."""
+    """A message shown among others."""
 
     id: int
     at: datetime
@@ -24,7 +24,7 @@ class ToldMessage:
 
 @dataclass(frozen=True, slots=True)
 class OpenedMessage:
-    """A message with those around it in its thread, oldest first."""
+    """A message with its neighbours in the thread, oldest first."""
 
     id: int
     place: str | None
@@ -33,7 +33,7 @@ class OpenedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What a memory said before."""
+    """A memory's earlier text."""
 
     until: datetime
     said: str
@@ -41,11 +41,11 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class OpenedMemory:
-    """A memory with where it came from and what it said before."""
+    """A memory with its origin and earlier texts."""
 
     id: int
     number: int
-    """As its owner counts them."""
+    """Its visible number."""
     type: str
     """A fact's kind, or learning."""
     content: str
@@ -73,14 +73,14 @@ class OpenedMemory:
 
 @dataclass(frozen=True, slots=True)
 class OpenedSummary:
-    """A summary with the messages from and through which it reaches."""
+    """A summary with the first and last message it covers."""
 
     id: int
     number: int
     at: datetime
     content: str
     messages: int
-    """How many it is of."""
+    """How many messages it covers."""
     untrusted: bool
     place: str | None
     from_id: int

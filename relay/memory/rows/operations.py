@@ -1,4 +1,4 @@
-"""The database and the work in it, as alerts and `relay doctor` read them."""
+"""The database and its work, for alerts and `relay doctor`."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from relay.memory.rows.status import ParkedJobs
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What the database is and has."""
+    """A description of the database."""
 
     server: str
     number: int
     """The server's version as a number: 180000."""
     bytes: int
     since: datetime | None
-    """When Relay's schema was made."""
+    """When Relay's schema was created."""
     extensions: Mapping[str, str]
     """Their versions by name."""
     tables: tuple[str, ...]
     functions: tuple[str, ...]
     open: tuple[str, ...]
-    """What others than Relay may do, in sentences."""
+    """Rights that others than Relay have, as sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkState:
-    """How the work goes, for all bots."""
+    """The work of all bots."""
 
     working: bool
-    """Some Relay holds a lease right now."""
+    """Some Relay holds a lease now."""
     admins: int
     users: int
     waiting: int
@@ -42,16 +42,16 @@ class WorkState:
     set_aside: int
     """Turns of the last day that were given up."""
     incidents: tuple[str, ...]
-    """What is wrong now, five at most."""
+    """Open incidents, at most five."""
     rivalled: tuple[str, ...] = ()
-    """The bots whose messages another program reads, by their ids."""
+    """Ids of bots whose messages another program reads."""
     parked: tuple[ParkedJobs, ...] = ()
     """Of the last week."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedIncident:
-    """Trouble that admins are told of, and told again when it is over."""
+    """An incident that admins hear of when it begins and ends."""
 
     id: int
     kind: str
@@ -65,16 +65,16 @@ class WatchedIncident:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """How things stand for a bot, in numbers."""
+    """A bot's health, in numbers."""
 
     now: datetime
     queue_seconds: float
-    """For how long the oldest turn that is due has waited."""
+    """How long the oldest due turn has waited."""
     turns: int
-    """Of the last ten minutes, 500 at most."""
+    """Of the last ten minutes, at most 500."""
     failed: int
     error: str | None
-    """Why the last of them failed."""
+    """Why the last one failed."""
     owed: int
     """Summaries and titles that failed four times or more."""
     owed_error: str | None
@@ -84,10 +84,10 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What was seen of a condition."""
+    """An observation of a condition."""
 
     kind: str
     state: Literal["wrong", "calm", "over"]
-    """wrong: it is, and for how long; calm: it is not, now; over: it has not been for long enough."""
+    """wrong: it is, and for how long; calm: it is not, now; over: it has been fine long enough."""
     detail: str = ""
     seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""People who are known, invitations, and what holds in a group."""
+"""Known people, invitations, and groups' settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody who may use the bot."""
+    """A person with access."""
 
     user_id: int
     role: str
@@ -18,7 +18,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody whom the database knows."""
+    """A person in the database."""
 
     user_id: int
     name: str
@@ -28,7 +28,7 @@ class Person:
     decided_by_name: str | None = None
     decided_at: datetime | None = None
     let_in: bool = False
-    """They were once let in."""
+    """They once had access."""
 
     @property
     def may_use(self) -> bool:
@@ -38,10 +38,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedPerson(Person):
-    """Somebody about whom a word was given."""
+    """A person about whom a decision was made."""
 
     changed: bool
-    """This word counted; False: it was decided before."""
+    """This decision counted; False: an earlier one did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +56,19 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class KnownPeople:
-    """Everybody who is known."""
+    """Everyone in the database."""
 
     people: tuple[Person, ...]
-    """Those who may use the bot, and those who ask to."""
+    """People with access, and those who ask for it."""
     out: tuple[Person, ...]
-    """The newest of those who are not let in."""
+    """The newest people without access."""
     out_count: int
     invites: tuple[Invitation, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class GroupPlace:
-    """What is answered in a topic of a group, and whose memory is lent to the group; None: nobody said."""
+    """What a group's topic answers, and whose memory the group is lent; None: not set."""
 
     here: str | None
     """all, addressed or off."""
@@ -77,5 +77,5 @@ class GroupPlace:
 
     @property
     def answers(self) -> str | None:
-        """What holds in the topic."""
+        """The setting in force in the topic."""
         return self.here or self.everywhere

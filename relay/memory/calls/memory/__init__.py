@@ -1,1 +1,1 @@
-"""What is known: changing, reading, searching, reviewing and erasing it."""
+"""Memories: changing, reading, searching, reviewing and erasing them."""

@@ -1,4 +1,4 @@
-"""The switches of a memory, what waits in it, and sessions off the record."""
+"""Memory switches, pending changes, and sessions off the record."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from relay.memory.rows.memories import ForgetPreview, ForgetProgress
 
 
 class ControlCalls(Calls):
-    """What the owner of a memory does with it as a whole."""
+    """Actions on a memory as a whole."""
 
     async def controls(self, space: Space, chat_id: int, topic_id: int) -> Controls:
-        """How a space's memory is switched, and what a thread does with it."""
+        """Returns the switches of a space's memory and of a thread."""
         return await self._fetch(Controls, "controls", space=space.as_json(), chat_id=chat_id, topic_id=topic_id)
 
     async def control(
         self, space: Space, chat_id: int, topic_id: int, user_id: int, change: Mapping[str, object]
     ) -> Controls:
-        """Switches a space's memory (`{memory, paused_until}`) or what a thread does with it (`{recalls, teaches}`).
-
-        Those that are not named stay as they are. Returns how they are switched then.
-        """
+        """Sets switches of a space (`{memory, paused_until}`) or thread (`{recalls, teaches}`); others stay. Returns
+        the new state."""
         return await self._fetch(
             Controls,
             "control",
@@ -36,7 +34,7 @@ class ControlCalls(Calls):
         )
 
     async def decide_waiting(self, space: Space, user_id: int, admin: bool, decision: str) -> DecidedWaiting:
-        """keep or discard all that waits and is this person's, 200 at most."""
+        """Keeps or discards all pending changes that this person may decide, up to 200."""
         return await self._fetch(
             DecidedWaiting, "decide_waiting", space=space.as_json(), user_id=user_id, admin=admin, decision=decision
         )
@@ -44,7 +42,7 @@ class ControlCalls(Calls):
     async def forget_preview(
         self, turn: ClaimedTurn, space: Space, pattern: str, user_id: int, admin: bool
     ) -> ForgetPreview:
-        """What a pattern would have forgotten. It is kept with the turn, for `forget_shown`."""
+        """Previews what a pattern would forget, stored with the turn for `forget_shown`."""
         return await self._fetch(
             ForgetPreview,
             "forget_preview",
@@ -57,24 +55,22 @@ class ControlCalls(Calls):
         )
 
     async def forget_shown(self, turn_id: int, user_id: int, admin: bool, undo: bool = False) -> ForgetProgress | None:
-        """Forgets a batch of what a turn has shown, or takes a batch of that back. None: not shown to this person."""
+        """Forgets a batch of what a turn previewed, or restores a batch. None: not shown to this person."""
         return await self._find(
             ForgetProgress, "forget_shown", turn_id=turn_id, user_id=user_id, admin=admin, undo=undo
         )
 
     async def was_shown(self, turn_id: int, user_id: int) -> bool:
-        """Whether a control has shown this person what it would forget."""
+        """Tests whether a command showed this person what it would forget."""
         return bool(await self._call("was_shown", turn_id=turn_id, user_id=user_id))
 
     async def reset_memory(self, space: Space, user_id: int) -> int:
-        """Forgets all that is known in a space, a batch of it; how many memories are left."""
+        """Forgets a batch of everything in a space; returns how many memories are left."""
         return int(await self._call("reset_memory", space=space.as_json(), user_id=user_id))
 
     async def confirm_reset(self, turn: ClaimedTurn, space: Space, user_id: int, known: int) -> int | None:
-        """The same for a turn that says how many there are, and which goes on where it was when it is made again.
-
-        None: that is not their number, and the turn has forgotten nothing.
-        """
+        """The same, confirmed by a turn with the number of memories; a repeated turn continues. None: the number is
+        wrong, and nothing was forgotten."""
         left = await self._call(
             "confirm_reset",
             turn_id=turn.turn_id,
@@ -88,10 +84,8 @@ class ControlCalls(Calls):
     async def private(
         self, space: Space, chat_id: int, topic_id: int, on: bool | None, user_id: int, may: bool = True
     ) -> OffRecord:
-        """Begins (on) or ends a session off the record. None: tells how it is.
-
-        `may`: this person may, whoever began it; else they may end what they began, and else it is `refused`.
-        """
+        """Begins (on) or ends a session off the record. None: returns its state. `may`: this person may, whoever began
+        it; otherwise only whoever began it may end it, else it is `refused`."""
         return await self._fetch(
             OffRecord,
             "private",
@@ -104,8 +98,5 @@ class ControlCalls(Calls):
         )
 
     async def sweep_private(self, idle_hours: int) -> int:
-        """Ends sessions off the record that were silent for so long, and erases those that have ended.
-
-        Returns how many are still to be erased.
-        """
+        """Ends silent off-the-record sessions and erases ended ones. Returns how many are still to be erased."""
         return int(await self._call("sweep_private", idle_hours=idle_hours))

@@ -1,4 +1,4 @@
-"""What is remembered, and every change of it."""
+"""Memories and their changes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from relay.memory.rows.changes import Changed, ChangePage, ChangePlace, MemoryCh
 from relay.memory.rows.memories import KeepableMessage, MemoryFilter, MemoryPage, MemorySource, OpenedMemory
 
 Action = Mapping[str, object]
-"""What is asked of memory, as `relay.apply_actions` takes it."""
+"""Requests in the form of `relay.apply_actions`."""
 
 
 class FactCalls(Calls):
     """Facts and learnings, and their changes."""
 
     async def space(self, space_id: int) -> Space | None:
-        """The space of this number."""
+        """Returns the space with an id."""
         return await self._find(Space, "space", space_id=space_id)
 
     async def change_memory(self, turn: ClaimedTurn, space: Space, actions: Sequence[Action]) -> Changed:
-        """Does to memory what a person's own word asks: see `relay.apply_actions`."""
+        """Applies a person's requests: see `relay.apply_actions`."""
         return await self._fetch(
             Changed,
             "change_memory",
@@ -39,31 +39,29 @@ class FactCalls(Calls):
         )
 
     async def memories(self, space: Space, offset: int, limit: int, chosen: MemoryFilter | None = None) -> MemoryPage:
-        """A page of what is known, newest first. Beyond the end, the last page comes."""
+        """Returns a page of memories, newest first; past the end, the last page."""
         wanted = chosen.as_json() if chosen else {}
         return await self._fetch(
             MemoryPage, "list_memories", space=space.as_json(), chosen=wanted, offset=offset, limit=limit
         )
 
     async def opened(self, memory_id: int, user_id: int, admin: bool) -> OpenedMemory | None:
-        """One memory of any space, also a forgotten one, with the `last` change that this person may undo.
-
-        The caller checks whether the person may see its space.
-        """
+        """Returns a memory of any space and state, with the `last` change that this person may undo. The caller checks
+        whether the person may see its space."""
         return await self._find(OpenedMemory, "open_memory", memory_id=memory_id, user_id=user_id, admin=admin)
 
     async def numbered(self, space: Space, number: int) -> int:
-        """The id of the memory that has a number in a space; 0: none has."""
+        """Returns the id of the memory with a number in a space; 0: none."""
         return int(await self._call("numbered_memory", space=space.as_json(), number=number) or 0)
 
     async def source(self, memory_id: int) -> MemorySource | None:
-        """Where a memory came from; None: there is no such memory."""
+        """Returns a memory's origin; None: no such memory."""
         return await self._find(MemorySource, "memory_source", memory_id=memory_id)
 
     async def history(
         self, space: Space, waiting: bool, offset: int, limit: int, user_id: int, admin: bool
     ) -> ChangePage:
-        """A page of a space's changes, newest first. `waiting`: only those that wait for a tap."""
+        """Returns a page of a space's changes, newest first. `waiting`: only pending ones."""
         return await self._fetch(
             ChangePage,
             "memory_history",
@@ -82,7 +80,7 @@ class FactCalls(Calls):
     async def keepable(
         self, space: Space, bot_id: int = 0, chat_id: int = 0, telegram_message_id: int = 0, turn_id: int | None = None
     ) -> KeepableMessage | None:
-        """The message of a space that a Telegram message is, or that `turn_id` answered with."""
+        """Returns the space's message with a Telegram id, or `turn_id`'s answer."""
         return await self._find(
             KeepableMessage,
             "keepable",
@@ -94,27 +92,25 @@ class FactCalls(Calls):
         )
 
     async def changed_in(self, turn_id: int | None = None, change_id: int | None = None) -> ChangePlace | None:
-        """Where a turn's changes, or a change, belong."""
+        """Returns where a turn's changes, or one change, belong."""
         return await self._find(ChangePlace, "changed_in", turn_id=turn_id, change_id=change_id)
 
     async def asked(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> str:
-        """The question that a message of ours asks somebody by forcing a reply; empty when it asks them nothing."""
+        """Returns the question that one of our messages asks a person by forcing a reply; empty for other messages."""
         found = await self._call(
             "asked_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id, user_id=user_id
         )
         return str(found or "")
 
     async def changes(self, turn_id: int, user_id: int, admin: bool) -> list[MemoryChange] | None:
-        """What a turn changed in memory, for a person who may decide about some of it; None for anybody else."""
+        """Returns a turn's changes for a person who may decide some of them; None for others."""
         return await self._find(list[MemoryChange], "changes", turn_id=turn_id, user_id=user_id, admin=admin)
 
     async def decide_change(
         self, change_id: int, user_id: int, admin: bool, decision: str
     ) -> list[MemoryChange] | None:
-        """undo, keep or discard. Returns the turn's changes after it; None when this person may not.
-
-        A change whose memory was changed again since is not undone: it stays applied.
-        """
+        """Undoes, keeps or discards a change. Returns the turn's changes; None if this person may not. A change whose
+        memory has changed again stays applied."""
         return await self._find(
             list[MemoryChange], "decide_change", change_id=change_id, user_id=user_id, admin=admin, decision=decision
         )

@@ -1,4 +1,4 @@
-"""How people like answers: what they say about them, and what follows."""
+"""How people like answers: their feedback, and the preferences derived from it."""
 
 from __future__ import annotations
 
