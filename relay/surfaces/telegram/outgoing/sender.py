@@ -134,7 +134,7 @@ class Sender:
 
     def _told(self, turn: ClaimedTurn, row: StoredPart, error: RelayError) -> str:
         """What went wrong, for whoever reads it."""
-        return error.told_to(row.chat_id > 0 and self._operates(turn))
+        return error.message_for(row.chat_id > 0 and self._operates(turn))
 
     async def _send_instead(self, turn: ClaimedTurn, row: StoredPart, line: Request) -> int:
         """Sends a line in a part's place."""
