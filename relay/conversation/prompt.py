@@ -25,8 +25,8 @@ from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
-from relay.core.prompt_markup import CACHE, estimate_tokens, fits, plain_name, text_block, untrusted
-from relay.media.showing import count_files, media_tokens, placed, within_share
+from relay.core.prompt_markup import CACHE, estimate_tokens, text_block, untrusted
+from relay.media.showing import count_files, media_tokens, within_share
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Context, Memory, ShownPersona, StoredMessage
 from relay.memory.rows.turns.record import MediaRecord, PromptRecord

@@ -65,7 +65,7 @@ async def critique(ctx: CommandContext, message_id: int = 0) -> Critique:
     try:
         text = read_critique(await ctx.services.summariser.gate.ask(request, charge, MODEL_SECONDS))
     except (ModelError, BudgetUsedUp) as error:
-        raise CommandRefused(error.told_to(ctx.operator)) from None
+        raise CommandRefused(error.message_for(ctx.operator)) from None
     return Critique(text, turn_id if found.role == "assistant" else None)
 
 

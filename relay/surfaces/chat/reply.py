@@ -105,4 +105,4 @@ def wheel_rows(number: int, total: int, to: Callable[[int], Callback]) -> list[l
 
 def cause(call: ChatContext, error: RelayError) -> str:
     """Describes an error (Markdown); in full only for admins in private."""
-    return escape_sentence(error.told_to(call.operator))
+    return escape_sentence(error.message_for(call.operator))

@@ -36,9 +36,9 @@ async def usage(call: ChatContext) -> CommandReply:
 
 def budget_line(used: BudgetUsed, zone: str) -> str:
     """Says how much of today's budgets is used; empty without budgets."""
-    parts = [f"you {dollars(used.own)} of {dollars(used.each)}"] if used.each else []
+    parts = [f"you {format_dollars(used.own)} of {format_dollars(used.each)}"] if used.each else []
     if used.all and used.total is not None:
-        parts.append(f"everyone {dollars(used.total)} of {dollars(used.all)}")
+        parts.append(f"everyone {format_dollars(used.total)} of {format_dollars(used.all)}")
     return f"**Today's budget** (since midnight, {zone}): {', '.join(parts)}" if parts else ""
 
 
