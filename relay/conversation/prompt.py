@@ -25,8 +25,8 @@ from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
-from relay.core.prompt_markup import CACHE, estimate_tokens, text_block, untrusted
-from relay.media.showing import count_files, media_tokens, within_share
+from relay.core.prompt_markup import CACHE, clean_name, cut_to_tokens, estimate_tokens, mark_untrusted, text_block
+from relay.media.showing import count_files, media_tokens, place_files, within_share
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Context, Memory, ShownPersona, StoredMessage
 from relay.memory.rows.turns.record import MediaRecord, PromptRecord
@@ -263,5 +263,5 @@ def turn_notes(
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
     notes += filter(None, preferences)
     if incoming.critique:
-        notes.append(f"{CRITIQUE}\n{untrusted(incoming.critique, 'critique')}")
+        notes.append(f"{CRITIQUE}\n{mark_untrusted(incoming.critique, 'critique')}")
     return text_block("<context>\n" + "\n".join(notes) + "\n</context>")

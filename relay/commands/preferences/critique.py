@@ -12,7 +12,7 @@ from relay.conversation.preference_layer import preference_layer
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, CommandRefused, EmptyAnswer, ModelError, ModelRefused
 from relay.core.models import ModelRequest, Step
-from relay.core.prompt_markup import fits, text_block, untrusted
+from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
 from relay.memory.intents import process_intents
 
 MODEL_SECONDS = 60
@@ -54,7 +54,7 @@ async def critique(ctx: CommandContext, message_id: int = 0) -> Critique:
         raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
     liked = preference_layer((await list_preferences(ctx)).rows, "critique")
     parts = [liked.text] if liked.text else []
-    parts.append(untrusted(fits(found.text, READ_TOKENS), "text"))
+    parts.append(mark_untrusted(cut_to_tokens(found.text, READ_TOKENS), "text"))
     request = ModelRequest(
         ctx.services.installation.small_model,
         [text_block(PROMPT)],
