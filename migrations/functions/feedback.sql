@@ -95,8 +95,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict do nothing
 $$;
 
--- What a person says about an answer of theirs (p_input.about: {turn_id | bot_id, chat_id, telegram_message_id}), or about
--- all: see relay.take_feedback. {refused: unknown} where there is no such answer.
+-- What a person says about an answer of theirs (p_input.about: {turn_id | bot_id, chat_id, telegram_message_id}; over: the
+-- turn of the answer that it was preferred to), or about all: see relay.take_feedback. {refused: unknown} where there is no
+-- such answer.
 create or replace function public.relay_feedback(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_input jsonb)
 returns jsonb
@@ -104,6 +105,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.ensure_space(p_space);
     about turn;
+    over turn;
     here thread;
 begin
     if p_input -> 'about' <> 'null' then
@@ -115,7 +117,13 @@ begin
     else
         here := relay.find_thread(p_space, p_chat_id, p_topic_id);
     end if;
-    return relay.take_feedback(own, here, p_user_id, about, null, p_input);
+    if p_input -> 'over' <> 'null' then
+        over := relay.answer_turn(own, p_user_id, jsonb_build_object('turn_id', p_input -> 'over'));
+        if over.id is null then
+            return '{"refused": "unknown"}';
+        end if;
+    end if;
+    return relay.take_feedback(own, here, p_user_id, about, over.id, p_input);
 end $$;
 
 -- What somebody's reactions to an answer say: approval or disapproval (thumbs), and that it was just right (accept). What

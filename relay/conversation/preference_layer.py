@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from relay.core.limits import PREFERENCE_TOKENS
-from relay.memory.rows.preferences import Preference
+from relay.memory.rows.turns.preferences import Preference
 from relay.memory.rows.turns.record import PreferenceNote
 
 LEAST_STRENGTH = 0.40

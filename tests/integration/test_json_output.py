@@ -55,3 +55,23 @@ def test_a_refused_command_is_an_error(relay: Any) -> None:
     assert code == 1
     assert "relay settings sound off" in said["error"]
     assert relay("settings", "sound", "off") == (0, relay("settings")[1])
+
+
+def test_programs_report_acts_and_read_what_follows(relay: Any) -> None:
+    code, done = relay("preferences", "signal", "--kind", "said", "--words", "short answers")
+    assert (code, done["acts"][0]["pattern"]) == (0, "short answers")
+    assert relay("preferences", "signal", "--kind", "said", "--down", "--words", "emoji")[0] == 0
+    listed = relay("preferences")[1]
+    assert [(row["pattern"], row["polarity"], row["level"]) for row in listed["rows"]] == [
+        ("short answers", 1, "high"), ("emoji", -1, "high")
+    ]  # fmt: skip
+    assert relay("preferences", "show", "1")[1]["evidence"][0]["source"] == "cli"
+    assert relay("preferences", "forget", "emoji")[1]["forgotten"][0]["pattern"] == "emoji"
+    for words, sentence in [
+        (("--kind", "thumbs"), "Name the turn"),
+        (("--kind", "thumbs", "--turn", "812"), "isn't one of my answers"),
+        (("--kind", "dance", "--turn", "1"), "no act that teaches"),
+        (("--kind", "compare", "--turn", "1"), "the other answer"),
+    ]:
+        code, refused = relay("preferences", "signal", *words)
+        assert (code, sentence in refused["error"]) == (1, True), refused

@@ -7,7 +7,7 @@ from typing import Any
 
 from relay.archive.export import line, pages
 from relay.archive.imports import Import, check
-from relay.memory.rows.preferences import FeedbackResult, Preference
+from relay.memory.rows.turns.preferences import FeedbackResult, Preference
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, Json, group, incoming_of, private, reply

@@ -20,7 +20,7 @@ from relay.conversation.preference_layer import (
     reminder,
 )
 from relay.memory.preferences.patterns import TYPES
-from relay.memory.rows.preferences import Preference
+from relay.memory.rows.turns.preferences import Preference
 from relay.memory.rows.turns.record import PreferenceNote
 from tests.strategies import examples
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,9 +10,11 @@ from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused
 from relay.memory.preferences.patterns import TAGS, Pattern, read_pattern, read_patterns
-from relay.memory.rows.preferences import FeedbackResult, Preference
+from relay.memory.rows.turns.preferences import FeedbackResult, Preference
 
 BETTER_LENGTH = 20_000
+DIMENSIONS = ("shorter", "clearer", "tone", "form", "facts")
+"""Why one answer is better than another."""
 REFUSED = {
     "private": "This conversation is off the record, so I learn nothing from it.",
     "off": "I don't learn how you like answers: that's off. /preferences on",
@@ -38,32 +39,15 @@ async def tag(ctx: CommandContext, words: str, message_id: int = 0) -> Feedback:
     """Puts up to three tags on an answer to this person: on a message of the chat, or (0) on the last one here."""
     patterns = read_patterns(words)
     turn_id = await _answer(ctx, message_id)
-    return await _say(ctx, "tag", patterns, {"tags": [_in_words(one) for one in patterns]}, {"turn_id": turn_id})
+    done = await signal(ctx, Signal("tag", turn_id, words=words))
+    return Feedback(tuple(patterns), done.acts, done.id)
 
 
 async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1]) -> Feedback:
     """Takes a statement about all answers: prefer (1) or avoid (-1) what the words say. It acts at once."""
     said = read_pattern(words, polarity)
-    return await _say(ctx, "said", [said], {"pattern": said.pattern, "polarity": polarity}, None)
-
-
-async def _say(
-    ctx: CommandContext,
-    kind: Literal["tag", "said"],
-    patterns: Sequence[Pattern],
-    value: dict[str, object],
-    about: dict[str, object] | None,
-    source: str = "",
-) -> Feedback:
-    act = {
-        "kind": kind,
-        "about": about,
-        "value": value,
-        "source": source or _source(ctx),
-        "observations": [one.observed(kind) for one in patterns],
-    }
-    done = _accepted(await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
-    return Feedback(tuple(patterns), done.acts, done.id)
+    done = await signal(ctx, Signal("said", up=polarity > 0, words=words))
+    return Feedback((said,), done.acts, done.id)
 
 
 def _in_words(one: Pattern) -> str:
@@ -83,18 +67,60 @@ class AnswerTags:
 @command("better", usage="<your version>", help="show me how you'd have said it (reply to an answer)")
 async def better(ctx: CommandContext, text: str, message_id: int = 0) -> FeedbackResult:
     """Takes a person's own version of an answer, which teaches how they like answers."""
-    if not text.strip():
-        raise CommandRefused("Write your version after the command, in reply to the answer: /better …")
-    if len(text) > BETTER_LENGTH:
-        raise CommandRefused(f"That's {len(text):,} characters; I read at most {BETTER_LENGTH:,}.")
-    turn_id = await _answer(ctx, message_id)
-    act = {"kind": "refine", "about": {"turn_id": turn_id}, "value": {"text": text.strip()}, "source": _source(ctx)}
-    return _accepted(await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
+    return await signal(ctx, Signal("refine", await _answer(ctx, message_id), words=_own_version(text)))
 
 
-async def accept(ctx: CommandContext, turn_id: int) -> FeedbackResult:
-    """Takes it that an answer was just right."""
-    act = {"kind": "accept", "about": {"turn_id": turn_id}, "value": {}, "source": "button"}
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """An act that says something about answers, as programs report it."""
+
+    kind: Literal["accept", "thumbs", "tag", "refine", "abandon", "compare", "said"]
+    turn_id: int | None = None
+    """The answer that it is about; of compare the chosen one. said needs none."""
+    up: bool = True
+    """thumbs: approval; said: prefer."""
+    words: str = ""
+    """tag: up to three, separated by commas; said: one; refine: the person's own version."""
+    over: int | None = None
+    """compare: the answer that was not chosen."""
+    dimensions: tuple[str, ...] = ()
+    """compare: the reasons; see `DIMENSIONS`."""
+
+
+async def signal(ctx: CommandContext, one: Signal, source: str = "") -> FeedbackResult:
+    """Takes an act that was made elsewhere; the same row comes of it as of the act in a chat.
+
+    Raises `CommandRefused` for what is no such act, and where nothing may be learned.
+    """
+    act: dict[str, object] = {"kind": one.kind, "source": source or _source(ctx), "value": {}}
+    act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
+    if one.kind != "said" and one.turn_id is None:
+        raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
+    match one.kind:
+        case "thumbs":
+            act["value"] = {"up": one.up}
+        case "abandon":
+            act["value"] = {"how": "again"}
+        case "refine":
+            act["value"] = {"text": _own_version(one.words)}
+        case "compare":
+            if one.over is None or one.over == one.turn_id:
+                raise CommandRefused("Name the turn of the other answer, too.")
+            if unknown := set(one.dimensions) - set(DIMENSIONS):
+                raise CommandRefused(f"{', '.join(sorted(unknown))}: the reasons are {', '.join(DIMENSIONS)}.")
+            act |= {"over": one.over, "value": {"chose": "a", "dimensions": list(one.dimensions)}}
+        case "tag":
+            patterns = read_patterns(one.words)
+            act["value"] = {"tags": [_in_words(pattern) for pattern in patterns]}
+            act["observations"] = [pattern.observed("tag") for pattern in patterns]
+        case "said":
+            pattern = read_pattern(one.words, 1 if one.up else -1)
+            act["value"] = {"pattern": pattern.pattern, "polarity": pattern.polarity}
+            act["observations"] = [pattern.observed("said")]
+        case "accept":
+            pass
+        case _:
+            raise CommandRefused(f"{one.kind} is no act that teaches anything.")
     return _accepted(await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
 
 
@@ -117,8 +143,7 @@ async def toggle_tag(ctx: CommandContext, turn_id: int, name: str) -> AnswerTags
     await ctx.store.untag(ctx.space, ctx.user_id, turn_id, pattern.type, pattern.pattern)
     acts: tuple[Preference, ...] = ()
     if not had:
-        done = await _say(ctx, "tag", [pattern], {"tags": [_in_words(pattern)]}, {"turn_id": turn_id}, "button")
-        acts = done.acts
+        acts = (await signal(ctx, Signal("tag", turn_id, words=TAGS[name].words), "button")).acts
     return replace(await show_tags(ctx, turn_id), acts=acts)
 
 
@@ -128,6 +153,14 @@ async def _answer(ctx: CommandContext, message_id: int) -> int:
     if not turn_id:
         raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
     return turn_id
+
+
+def _own_version(text: str) -> str:
+    if not text.strip():
+        raise CommandRefused("Write your version after the command, in reply to the answer: /better …")
+    if len(text) > BETTER_LENGTH:
+        raise CommandRefused(f"That's {len(text):,} characters; I read at most {BETTER_LENGTH:,}.")
+    return text.strip()
 
 
 def _source(ctx: CommandContext) -> str:

@@ -13,7 +13,7 @@ from relay.commands.memory.access import check_switch, find_space
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused
 from relay.core.models import Space
-from relay.memory.rows.preferences import ForgottenPreference, Preference, Preferences, PreferenceSource
+from relay.memory.rows.turns.preferences import ForgottenPreference, Preference, Preferences, PreferenceSource
 
 Here = Literal["use", "ignore", "quiet", "own"]
 UNKNOWN = "There's no such preference. /preferences lists them."

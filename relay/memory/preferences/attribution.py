@@ -24,7 +24,7 @@ from relay.memory.preferences.patterns import REINFORCING, TYPES, WEIGHTS, Patte
 from relay.memory.results import once
 from relay.memory.review.findings import InvalidAnswer, given
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.preferences import AttributionWork
+from relay.memory.rows.turns.preferences import AttributionWork
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 

@@ -26,9 +26,9 @@ MORE = {
 
 
 def add_chat_commands(cli: typer.Typer) -> None:
-    """Adds each command with the surface `cli`; memory is a group of commands of its own."""
+    """Adds each command with the surface `cli`; memory and preferences are groups of commands of their own."""
     for command in COMMANDS.values():
-        if "cli" in command.surfaces and command.name != "memory":
+        if "cli" in command.surfaces and command.name not in ("memory", "preferences"):
             usage = command.usage.removeprefix("[--erase] ")  # that is `relay memory erase` here
             cli.command(command.name, cls=VerbCommand, help=_help(command))(_typed(command.name, usage))
 

@@ -14,6 +14,7 @@ from relay.surfaces.cli.chat_commands import add_chat_commands
 from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.db import database
 from relay.surfaces.cli.memory import memory
+from relay.surfaces.cli.memory.preferences import preferences
 from relay.surfaces.cli.operations import operations
 from relay.surfaces.cli.shell import choose_loop as _choose_loop
 from relay.surfaces.cli.shell import log_as as _logging
@@ -30,6 +31,7 @@ cli = typer.Typer(
 )
 cli.add_typer(database, name="db")
 cli.add_typer(memory, name="memory")
+cli.add_typer(preferences, name="preferences")
 
 Offline = Annotated[bool, typer.Option("--offline", help="A stand-in model: look around with no key at all.")]
 

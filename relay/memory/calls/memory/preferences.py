@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from relay.core.models import Space
 from relay.memory.calls.base import Calls
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.preferences import (
+from relay.memory.rows.turns.preferences import (
     AttributionWork,
     FeedbackResult,
     ForgottenPreference,

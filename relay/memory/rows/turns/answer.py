@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.memory.rows.choices import Choices, StoredChoices
-from relay.memory.rows.preferences import Preference
+from relay.memory.rows.turns.preferences import Preference
 
 
 @dataclass(frozen=True, slots=True)

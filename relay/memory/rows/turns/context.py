@@ -8,7 +8,7 @@ from datetime import datetime
 from relay.core.charge import ChargedUse
 from relay.core.models import Block, ReplyTo
 from relay.memory.rows.choices import StoredChoices
-from relay.memory.rows.preferences import Preference
+from relay.memory.rows.turns.preferences import Preference
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from relay.core.models import Space
-from relay.memory.rows.preferences import Preference
+from relay.memory.rows.turns.preferences import Preference
 from relay.memory.rows.turns.record import PromptRecord
 
 

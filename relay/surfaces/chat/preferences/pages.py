@@ -10,7 +10,7 @@ from relay.commands.preferences.feedback import Feedback
 from relay.core.models import Rows
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.preferences.patterns import Pattern
-from relay.memory.rows.preferences import Evidence, Preference, Preferences, PreferenceSource
+from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.reply import button

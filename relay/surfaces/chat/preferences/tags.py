@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.commands.preferences.feedback import AnswerTags, accept, better, show_tags, toggle_tag
+from relay.commands.preferences.feedback import AnswerTags, Signal, better, show_tags, signal, toggle_tag
 from relay.core.errors import CommandRefused
 from relay.core.models import Button
 from relay.memory.preferences.patterns import TAGS
@@ -75,7 +75,7 @@ async def tag_answer(call: ChatContext, to: TagAnswer) -> ButtonReply:
 @pressed(JustRight)
 async def just_right(call: ChatContext, to: JustRight) -> ButtonReply:
     """Takes it that an answer was just right."""
-    await accept(call, to.turn_id)
+    await signal(call, Signal("accept", to.turn_id), "button")
     return ButtonReply("Thanks, noted.", rows=_closed(call, to.turn_id))
 
 
