@@ -1,1 +1,1 @@
-"""What Relay knows, as files: backups of everything, and exports of one space."""
+"""Relay's data as files: backups of everything, and exports of one space."""

@@ -1,4 +1,4 @@
-"""Writes everything that a database holds into one file, while others go on writing into it."""
+"""Writes a whole database to one file while it is in use."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from relay.memory.retrying_database import until_reached
 MOST_ROWS = 2_000
 PAGE_BYTES = 524_288
 PATIENCE = 120.0
-"""Seconds to try again while a database without snapshots cannot be reached."""
+"""Seconds to retry while a database without snapshots can't be reached."""
 
 
 class BackupRefused(RelayError):
-    """A backup cannot be made as things are."""
+    """A backup can't be made now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A backup that was made."""
+    """A finished backup."""
 
     path: Path
     header: Header
@@ -42,7 +42,7 @@ class Made:
 
 @dataclass(slots=True)
 class Backup:
-    """Makes backups of one database. `relay`, `schema` and `storage` are what they say of where they come from."""
+    """Makes backups of one database. `relay`, `schema` and `storage` describe its source."""
 
     database: Database
     watcher: Watcher
@@ -53,15 +53,14 @@ class Backup:
     _snapshot: bool = False
 
     async def make(self, path: Path) -> Made:
-        """Makes one, of mode 600; until it is complete there is no file of that name.
+        """Makes a backup with mode 600; it gets its name when it is complete.
 
-        With a snapshot (Postgres itself) it shows one moment, whatever is written meanwhile. Without one (over REST)
-        the last id of every table is noted first, in one call, and all rows up to these are read: what was there when
-        it began is in it, as it was then or has become meanwhile; what is added later is not. A row that was changed
-        meanwhile to refer to something later is left out when the backup is restored, with what refers to it.
-        Raises `BackupRefused`, `FileRefused` and what the database raises.
+        With a snapshot (PostgreSQL itself) it shows one moment. Without one (over REST), it notes the last id of every
+        table in one call and reads the rows up to these: it has everything that existed at the start, as of then or
+        later, and nothing newer. A restore leaves out rows that were changed meanwhile to reference something newer,
+        with those that reference them. Raises `BackupRefused`, `FileRefused` and the database's errors.
         """
-        return await replace(self)._make(path)  # two that are made at once have a snapshot each
+        return await replace(self)._make(path)  # two backups at once have separate snapshots
 
     async def _make(self, path: Path) -> Made:
         async with AsyncExitStack() as stack:
@@ -135,8 +134,8 @@ class Backup:
 
 
 def _bound(header: Header, table: MovedTable) -> tuple[int, int] | None:
-    """Without a snapshot, of a table with numbers: where a row has its own, and the last one that is read. Of one whose
-    rows belong to those of such a table: where a row names it."""
+    """How to limit a table without a snapshot: the column with a row's own number, or the numbered row it belongs to,
+    and the last number to read."""
     if header.up_to is None:
         return None
     own = header.numbers.get(table.name) or {}

@@ -1,5 +1,5 @@
-"""A backup as a file: gzip'd lines of JSON. The first is the header; then each table, by a line with its name and one
-for each row, as Postgres wrote it; then the numbers of rows and their checksums; the last has that of all before it."""
+"""The format of a backup: gzip'd lines of JSON. A header, then each table as a line with its name and one line per row
+as PostgreSQL wrote it, then row counts and checksums; the last line has the checksum of all before."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ FORMAT = "relay-backup"
 VERSION = 1
 LEVEL = 6
 LONGEST_LINE = 2**29
-"""Bytes: a row comes as JSON of Postgres, which holds 2**28; written as text, each may need an escape."""
+"""Bytes. PostgreSQL holds JSON up to 2**28; as text, every character may need an escape."""
 
 
 class BackupDamaged(RelayError):
-    """A file is no backup of Relay, or not as it was written."""
+    """A file is not an intact backup of Relay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a backup says of itself."""
+    """A backup's description."""
 
     id: str
-    """A UUID: which backup this is."""
+    """A UUID that identifies this backup."""
     relay: str
     schema: int
     storage: str
     made_at: str
     """ISO 8601."""
     up_to: dict[str, str] | None
-    """Read without a snapshot: the last id of each table that is surely in it. None: it shows one moment."""
+    """Without a snapshot: the last id of each table that is certainly included. None: it shows one moment."""
     tables: tuple[MovedTable, ...]
-    """In the order in which they are stored: each after those it refers to."""
+    """In storage order: each after those it references."""
     numbers: dict[str, dict[str, str | None]]
-    """The last number that each identity column had given, by table and column."""
+    """The last value of each identity column, by table and column."""
 
     @property
     def at(self) -> datetime:
@@ -53,7 +53,7 @@ class Header:
 
     @property
     def complete(self) -> str:
-        """How complete it is, in words."""
+        """Describes in words how complete it is."""
         if self.up_to is None:
             return f"everything as it was at {self.at:%Y-%m-%d %H:%M:%S} UTC"
         return f"complete up to message {self.up_to.get('message', '0')}"
@@ -61,7 +61,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a backup is."""
+    """The contents of a backup."""
 
     format: str
     version: int
@@ -70,14 +70,14 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line that is no row."""
+    """A line that is not a row."""
 
     table: str = ""
-    """The rows that follow are this table's."""
+    """The following rows belong to this table."""
     sums: dict[str, tuple[int, int]] | None = None
-    """The number of rows and their checksum, by table."""
+    """Row count and checksum by table."""
     end: str | None = None
-    """The checksum of all before."""
+    """The checksum of everything before."""
 
 
 _FORM, _HEADER, _MARK = TypeAdapter(Form), TypeAdapter(Header), TypeAdapter(Mark)
@@ -85,7 +85,7 @@ _FORM, _HEADER, _MARK = TypeAdapter(Form), TypeAdapter(Header), TypeAdapter(Mark
 
 @dataclass(slots=True)
 class Sum:
-    """A table's rows, and the sum of their checksums as `relay_move_digest` makes it."""
+    """A table's row count and summed checksums, as `relay_move_digest` computes them."""
 
     rows: int = 0
     sum: int = 0
@@ -96,7 +96,7 @@ class Sum:
 
 
 class BackupWriter:
-    """Writes a backup into an open file."""
+    """Writes a backup to an open file."""
 
     def __init__(self, file: BinaryIO, header: Header) -> None:
         self._zip = gzip.GzipFile(fileobj=file, mode="wb", compresslevel=LEVEL, filename="")
@@ -106,7 +106,7 @@ class BackupWriter:
         self._write(_line({"format": FORMAT, "version": VERSION, **asdict(header)}))
 
     def begin(self, table: str) -> None:
-        """The rows that follow are a table's."""
+        """Begins a table."""
         self._sum = self._sums[table] = Sum()
         self._write(_line({"table": table}))
 
@@ -118,7 +118,7 @@ class BackupWriter:
             self._write(line)
 
     def finish(self) -> dict[str, int]:
-        """Writes the last lines; how many rows each table has."""
+        """Writes the last lines; returns each table's row count."""
         self._write(_line({"sums": {name: [one.rows, str(one.sum)] for name, one in self._sums.items()}}))
         self._write(_line({"end": self._whole.hexdigest()}))
         self._zip.close()
@@ -130,12 +130,12 @@ class BackupWriter:
 
 
 def _line(value: Any) -> bytes:
-    """A value as Postgres writes its JSON, so that a row has the same checksum here and there."""
+    """Formats a value as PostgreSQL writes JSON, so that rows have the same checksum on both sides."""
     return json.dumps(value, ensure_ascii=False).encode()
 
 
 def read_header(path: Path) -> Header:
-    """The header of a backup. Raises `BackupDamaged` when it is none, or one that this Relay cannot read."""
+    """Reads a backup's header. Raises `BackupDamaged` if it is not a backup, or not readable by this version."""
     line = next(_lines(path), b"")
     try:
         form = _FORM.validate_json(line)
@@ -156,10 +156,8 @@ def read_header(path: Path) -> Header:
 
 
 def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
-    """Reads a whole backup; what its tables hold. `told` hears now and then a table and how many rows it has so far.
-
-    Raises `BackupDamaged` when it is not, byte for byte, as it was written.
-    """
+    """Reads a whole backup and returns its tables' contents in numbers. Calls `told` with a table and its row count so
+    far. Raises `BackupDamaged` if any byte has changed."""
     whole, last, table = hashlib.sha256(), Mark(), ""
     sums, held = dict[str, Sum](), dict[str, Sum]()
     for line in _lines(path):
@@ -188,7 +186,7 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
 
 
 def _is_row(line: bytes) -> bool:
-    """Whether a line is a row as Postgres wrote it: texts, and nulls."""
+    """Tests whether a line is a row as PostgreSQL wrote it: texts and nulls."""
     try:
         return all(one is None or isinstance(one, str) for one in json.loads(line))
     except (ValueError, RecursionError):
@@ -196,7 +194,7 @@ def _is_row(line: bytes) -> bool:
 
 
 def rows(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Every row of a backup that was checked, with its table; a table without rows does not come."""
+    """Yields every row of a checked backup with its table; leaves out empty tables."""
     table = ""
     for line in _lines(path):
         if line[:1] == b"[":
@@ -206,7 +204,7 @@ def rows(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """The lines of a backup without their ends."""
+    """Yields a backup's lines without line ends."""
     line = b""
     try:
         with gzip.open(path, "rb") as file:

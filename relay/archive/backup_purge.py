@@ -1,4 +1,4 @@
-"""What stays of erased texts outside of the tables: in backups, and for a while in the database's files."""
+"""Where erased text remains outside of the tables: in backups, and for a while in the database's files."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ LOG_STAYS = (
     "server keeps those."
 )
 BEING_MADE_SECONDS = 600.0
-"""A part of a backup that was not written on for so long was left by a kill."""
+"""A partial backup untouched for this long was left by a killed process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """The backups of one installation, its database's files, and the kept copies of what people sent. `days`: for how
-    long nightly backups are kept."""
+    """An installation's backups, its database's files, and stored copies of media. `days`: how long nightly backups
+    are kept."""
 
     backup: Backup
     folder: Path
@@ -43,11 +43,11 @@ class Leftovers:
     keeper: MediaStore
 
     def files(self) -> list[Path]:
-        """The backups that are there, oldest first."""
+        """Lists the backups, oldest first."""
         return backups(self.folder) if self.folder.is_dir() else []
 
     def told(self) -> str:
-        """Until when backups hold what is erased now, in a sentence."""
+        """Says until when backups contain what is erased now."""
         made = [at for at in map(made_at, self.files()) if at]
         if not made:
             return "No backup in my folder of backups holds it."
@@ -58,11 +58,9 @@ class Leftovers:
         return f"{many}; the last of them goes by {gone:%Y-%m-%d}."
 
     async def purge(self) -> tuple[Made, int]:
-        """Makes a fresh backup and removes all that were there before: it, and how many went.
-
-        Raises `FileRefused` and what `Backup.make` raises, and `BackupRefused` while another is made, which may hold
-        what was erased just now; then nothing is removed.
-        """
+        """Makes a fresh backup and deletes all earlier ones. Returns it and how many were deleted. Raises
+        `FileRefused`, the errors of `Backup.make`, and `BackupRefused` while another backup, which may contain what
+        was just erased, is running; then nothing is deleted."""
         parts = partials(self.folder) if self.folder.is_dir() else []
         if any(map(_is_being_made, parts)):
             raise BackupRefused("A backup is being made. Try again when it is there, in some ten minutes at most.")
@@ -74,18 +72,18 @@ class Leftovers:
 
     @property
     def clears(self) -> bool:
-        """Whether the database's files can be written anew: not over REST."""
+        """Whether the database's files can be rewritten: not over REST."""
         return isinstance(self.backup.database, Rewrites)
 
     async def owed(self) -> bool:
-        """Whether something was erased since the database's files were last written anew."""
+        """Whether anything was erased since the database's files were last rewritten."""
         return (await self._rewrite()).owed
 
     async def _rewrite(self) -> OwedRewrite:
         return decode_row(OwedRewrite, await self.backup.database.call("files_owed"))
 
     async def clear(self) -> str:
-        """Writes the database's files anew, without what was erased: where it still may be then, in a sentence; empty:
+        """Rewrites the database's files without what was erased. Returns a sentence about where it may remain; empty:
         nowhere. Raises the `DatabaseError` tree."""
         database = self.backup.database
         if not isinstance(database, Rewrites):

@@ -1,4 +1,4 @@
-"""A space as lines: the header, then everything that it holds, each row after those that it refers to."""
+"""Exports a space as lines: a header, then its rows, each after those it references."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from relay.memory.store import Store
 SCHEMA = "relay-export/2"
 PARTS = ("sessions", "messages", "documents", "summaries")
 REST = ("feedback", "preference_decisions")
-"""What comes after all threads."""
+"""What follows all threads."""
 
 
 async def pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[RawRow]]:
-    """All that a space holds, in pages of rows; nothing when nobody has ever said anything there.
-
-    The header; the choices, personas and rules of its chat; its memories in the order in which they were made; then
-    each thread with its sessions, messages, documents and summaries; what was said about answers; how many rows that
-    were, so that a part is not taken for the whole. What was said goes without keys, tokens and card numbers.
-    """
+    """Yields all rows of a space in pages; nothing if it has no messages. The header; its chat's settings and
+    personas; memories, oldest first; each thread with sessions, messages, documents and summaries; feedback; and
+    the number of rows, so that a truncated file is recognized. Removes keys, tokens and card numbers from messages."""
     rows = 0
     async for page in _pages(store, space, relay):
         rows += len(page)
@@ -60,7 +57,7 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
                 page = await store.export_thread(part, space, links_of(thread).id or 0, after)
                 linked = [(row, links_of(row)) for row in page.rows]
                 sessions |= {links.id for _, links in linked if links.type == "session" and links.id is not None}
-                # What is said while this is written may be in a session that the file does not have.
+                # New messages may be in a session that the file lacks.
                 rows = [row for row, links in linked if links.session is None or links.session in sessions]
                 yield await asyncio.to_thread(_without_secrets, rows)
                 after, end = page.last, page.end
@@ -73,7 +70,7 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
 
 
 def line(row: RawRow) -> bytes:
-    """A row as a line of the file."""
+    """Formats a row as a line."""
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 

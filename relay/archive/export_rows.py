@@ -1,4 +1,4 @@
-"""The rows of an export, as far as they are read here. The rest of a row goes from database to database as it is."""
+"""Rows of an export, as far as Relay reads them. Other fields pass from database to database unchanged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ExportHeader:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What a row is, and what it refers to, by the numbers of the database from which it comes."""
+    """A row's type and references, by the numbers of the source database."""
 
     type: str
     id: Id | None = None
@@ -40,18 +40,18 @@ class Links:
     chat_id: Id | None = None
     created_at: str | None = None
     rows: Id | None = None
-    """Of the end: how many rows there are before it."""
+    """In the last row: how many rows precede it."""
 
     @property
     def cited(self) -> set[int]:
-        """The messages to which it refers."""
+        """The messages that it references."""
         named = {self.source, self.message, self.from_message, self.through_message, *(self.evidence or ())}
         return {one for one in named if one is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose memory an export holds."""
+    """Whose memory an export contains."""
 
     kind: str
     owner_id: Id | None
@@ -80,7 +80,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """What a message said before it was edited."""
+    """A message's earlier wording."""
 
     text: str
     replaced_at: str
@@ -114,12 +114,12 @@ class SummaryRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """What was done to a memory."""
+    """A change to a memory."""
 
     action: str
     created_at: str
     before: str | None = None
-    """What it said before."""
+    """The earlier text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +141,12 @@ _HEADER = TypeAdapter(ExportHeader)
 
 
 def links_of(row: RawRow) -> Links:
-    """Raises `ValueError` for what is no row of an export."""
+    """Raises `ValueError` if it is not a row of an export."""
     return _LINKS.validate_python(row)
 
 
 def header_of(row: RawRow) -> ExportHeader:
-    """The header; an empty one for a row that is none."""
+    """Returns the header; an empty one if the row is not a header."""
     try:
         return _HEADER.validate_python(row)
     except ValidationError:
@@ -154,7 +154,7 @@ def header_of(row: RawRow) -> ExportHeader:
 
 
 def owner_of(row: RawRow) -> Owner | None:
-    """Whose memory a header says that it is; None where it does not say it."""
+    """Returns whose memory a header names; None if it names none."""
     try:
         return _OWNER.validate_python(row.get("space"))
     except ValidationError:

@@ -1,4 +1,4 @@
-"""What others' exports say, made such that it harms no later prompt. Pure."""
+"""Sanitizes imported rows, so that they can't harm later prompts. Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ NUMBERS = ("width", "height", "bytes", "frames", "pages", "parts")
 
 
 def usable(row: RawRow) -> RawRow:
-    """A message of an export. What a person's message shows of files can only be shown again by those files: a block
-    that names none becomes a line."""
+    """Sanitizes an imported message. A block that shows a file must name it; otherwise it becomes a line of text."""
     if row.get("role") != "user":
         return row
     versions = row.get("versions")
@@ -29,7 +28,7 @@ def _blocks(blocks: Any) -> list[Block]:
 
 
 def _block(block: Block) -> Block:
-    """A block with what Relay itself would have written into it, and nothing else that a prompt would show."""
+    """Keeps only what Relay itself would have written into a block."""
     file, kind = _file(block.get("file")), block.get("type")
     marks = {key: block[key] for key in ("untrusted", "from") if isinstance(block.get(key), str)}
     if "untrusted" in block:
@@ -45,7 +44,7 @@ def _block(block: Block) -> Block:
 
 
 def _file(file: Any) -> Mapping[str, object] | None:
-    """What names a file, as far as it is of the kinds that it should be; None when it names none."""
+    """Keeps the valid parts of a file's description; None if it names no file."""
     if not isinstance(file, dict):
         return None
     usual = asdict(Attachment("", "", ""))
@@ -58,5 +57,5 @@ def _file(file: Any) -> Mapping[str, object] | None:
 
 
 def _is_mark(value: Any) -> bool:
-    """Whether it can stand in a mark of the prompt's as its kind."""
+    """Tests whether it may be used as a kind in the prompt's markup."""
     return isinstance(value, str) and value.isalpha() and len(value) <= 20

@@ -1,4 +1,4 @@
-"""Takes an export into a space, beside what is there; again and again, it adds each row once."""
+"""Imports an export into a space, adding each row once however often it runs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from relay.memory.store import Store
 
 LINES = "relay-export.jsonl"
 ROWS, BYTES = 200, 400_000
-"""How much is given to the database at once, at most (or one row)."""
+"""The largest batch for the database (or one row)."""
 LONGEST_LINE = 2**26
-"""Bytes. A message with all that it said before, the longest of rows, stays far below."""
+"""Bytes. A message with all its earlier wordings, the longest kind of row, is far smaller."""
 PARTS = {
     "session": "sessions",
     "message": "messages",
@@ -35,7 +35,7 @@ PARTS = {
     "preference_decision": "preference_decisions",
 }
 SCHEMAS = (SCHEMA, "relay-export/1")
-"""What can be taken in: in the first, memories were facts and learnings only."""
+"""Supported formats: in the first, memories were only facts and learnings."""
 LINKED = {
     "thread": "thread",
     "session": "session",
@@ -45,23 +45,23 @@ LINKED = {
     "from_message": "message",
     "through_message": "message",
 }
-"""To which kind of row a row refers by a name."""
+"""The kind of row that each reference names."""
 SETTING = {"thread": "threads", "persona": "personas", "place": "places"}
 OWNED = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by")
-"""What names a person in a row."""
+"""Fields that name a person."""
 
 
 class ImportRefused(RelayError):
-    """An export cannot be taken in as it is."""
+    """An export can't be imported as it is."""
 
 
 class Altered(Exception):
-    """A row of the file is none that an export holds."""
+    """A row of the file is not a valid row of an export."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An export that was read as a whole."""
+    """A fully read export."""
 
     path: Path
     space: Space
@@ -70,14 +70,12 @@ class Checked:
     places: tuple[RawRow, ...]
     choices: RawRow | None
     cited: frozenset[int]
-    """The messages that something else refers to."""
+    """Messages that other rows reference."""
 
 
 def check(path: Path) -> Checked:
-    """Reads a whole export (`relay-export.jsonl`, or the archive that the chat sends); changes nothing.
-
-    Raises `ImportRefused` when it is none, not whole, or says something of another chat than that whose memory it is.
-    """
+    """Reads a whole export (`relay-export.jsonl`, or the archive sent in the chat) without changing anything. Raises
+    `ImportRefused` if it is invalid, incomplete, or has settings of another chat than its owner's."""
     rows = _rows(path)
     space = _space(path, next(rows, {}))
     setting: dict[str, list[RawRow]] = {kind: [] for kind in (*SETTING, "choices")}
@@ -112,26 +110,26 @@ def _choices(path: Path, rows: list[RawRow]) -> RawRow | None:
 
 @dataclass(slots=True)
 class Import:
-    """One export on its way into a space."""
+    """An import into a space."""
 
     store: Store
     export: Checked
     user_id: int | None = None
-    """Whose memory it becomes, when not that of the person from whom it is."""
+    """The new owner, if not the person who exported it."""
     told: Callable[[str, int], None] = lambda part, seen: None
-    """Hears now and then how many rows of a part were seen."""
+    """Called with progress: how many rows of a part were read."""
     added: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
     _space_id: int = 0
     _ids: dict[str, dict[int, int]] = field(default_factory=dict)
-    """For each kind of row, the ids here by those in the file; of messages only those that are cited."""
+    """For each kind of row, ids here by ids in the file; for messages only those that are referenced."""
     _replaced: dict[int, int] = field(default_factory=dict)
-    """Memories of the file, and what replaced them there."""
+    """Memories of the file and their replacements there."""
     _taken: dict[int, str] = field(default_factory=dict)
-    """The memories of the moment that came last: those made in one moment may come in several batches."""
+    """Memories of the latest time: those with one time may be in several batches."""
 
     def becomes(self) -> Space:
-        """Whose memory it becomes. Raises `ImportRefused` when a group's would become a person's."""
+        """Returns the new owner. Raises `ImportRefused` if a group's memory would become a person's."""
         if self.user_id is None:
             return self.export.space
         if self.export.space.kind != "private":
@@ -139,8 +137,8 @@ class Import:
         return Space("private", owner_id=self.user_id)
 
     async def run(self) -> Space:
-        """Adds what is not there yet; returns the space. May be run again after a break. Raises as `becomes`, and what
-        says that no more was added when the file holds something that no export holds."""
+        """Adds missing rows; returns the space. Can be repeated after an interruption. Raises the errors of `becomes`,
+        and an error that says nothing more was added if the file has invalid rows."""
         space = self.becomes()
         try:
             await self._add(space)
@@ -170,7 +168,7 @@ class Import:
         await self.store.import_finish(self._space_id)
 
     async def _pass(self, kinds: tuple[str, ...]) -> None:
-        """Gives the rows of these kinds to the database, in the order of the file."""
+        """Imports the rows of these kinds in the order of the file."""
         batch, size = list[tuple[RawRow, Links]](), 0
         rows = _rows(self.export.path)
         next(rows)
@@ -178,7 +176,7 @@ class Import:
             if links.type not in kinds:
                 continue
             length = len(json.dumps(row, ensure_ascii=False))
-            # A summary may build on the one just before it, whose id must be known.
+            # A summary may build on the one just before it, so that one's id must be known.
             full = len(batch) == ROWS or size + length > BYTES or links.type == "summary"
             if batch and (full or batch[0][1].type != links.type):
                 await self._give(batch)
@@ -189,7 +187,7 @@ class Import:
             await self._give(batch)
 
     async def _link(self) -> None:
-        """Links memories to what replaced them, once all are there."""
+        """Links memories to their replacements, once all exist."""
         ids = self._ids["memory"]
         links = [(ids[old], ids[new]) for old, new in self._replaced.items() if old in ids and new in ids]
         for start in range(0, len(links), ROWS):
@@ -218,11 +216,11 @@ class Import:
                 self._replaced[links.id] = links.replaced_by
 
     def _renumbered(self, row: RawRow, links: Links) -> RawRow:
-        """A row that refers to rows here; what it refers to and is not in the file, it refers to no more."""
+        """Translates a row's references to ids here, and drops those that the file lacks."""
         there: dict[str, object] = {
             name: self._ids[kind].get(getattr(links, name)) for name, kind in LINKED.items() if name in row
         }
-        if links.type == "summary":  # it tells by numbers from where to where it goes, whether these are there or not
+        if links.type == "summary":  # its numbers are informational and need not exist here
             there = {name: 0 if new is None and name != "previous" else new for name, new in there.items()}
         if links.evidence:
             ids = self._ids["message"]
@@ -230,7 +228,7 @@ class Import:
         return {**row, **there}
 
     def _moved(self, row: RawRow) -> RawRow:
-        """A row of one person as another's."""
+        """Reassigns a row from one person to another."""
         old = self.export.space.owner_id
         if self.user_id is None or old is None:
             return row
@@ -243,7 +241,7 @@ class Import:
 
 @contextmanager
 def _reading_rows() -> Iterator[None]:
-    """What goes wrong here is the file's doing, and no fault of ours."""
+    """Reports failures as the file's fault."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -251,7 +249,7 @@ def _reading_rows() -> Iterator[None]:
 
 
 def _space(path: Path, row: RawRow) -> Space:
-    """Whose memory it is, as the header says."""
+    """Returns whose memory it is, from the header."""
     header, owner = header_of(row), owner_of(row)
     if not header.schema.startswith("relay-export/"):
         raise ImportRefused(f"{path} is not an export of Relay.")
@@ -266,14 +264,14 @@ def _space(path: Path, row: RawRow) -> Space:
 
 
 def _check_setting(path: Path, space: Space, row: Links) -> None:
-    """What holds for everybody in a chat comes only with the memory of that chat. A private one has no places."""
+    """Settings for everyone in a chat come only with that chat's memory. A private chat has none."""
     own = {"persona": space.owner_id or space.chat_id, "place": space.chat_id}
     if row.type in own and (own[row.type] is None or row.chat_id != own[row.type]):
         raise ImportRefused(f"{path} changes another chat than that whose memory it is. Nothing was changed.")
 
 
 def _linked(path: Path, rows: Iterator[RawRow]) -> Iterator[tuple[RawRow, Links]]:
-    """The rows after the header, with what they refer to."""
+    """Yields the rows after the header with their references."""
     for row in rows:
         try:
             links = links_of(row)
@@ -283,7 +281,7 @@ def _linked(path: Path, rows: Iterator[RawRow]) -> Iterator[tuple[RawRow, Links]
 
 
 def _rows(path: Path) -> Iterator[RawRow]:
-    """The rows of an export, the header first."""
+    """Yields the rows of an export, header first."""
     first = True
     try:
         with _opened(path) as file:
@@ -302,7 +300,7 @@ def _rows(path: Path) -> Iterator[RawRow]:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """The file's lines; of an archive, those of the file in it."""
+    """Yields the file's lines; for an archive, those of the export in it."""
     if path.suffix.lower() == ".zip":
         archive = zipfile.ZipFile(path)
         if archive.getinfo(LINES).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

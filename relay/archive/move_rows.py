@@ -1,4 +1,4 @@
-"""What a database tells of itself when its contents are moved, backed up or restored."""
+"""A database's description of itself, for moves, backups and restores."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ class MovedTable:
 
     name: str
     size: int
-    """About how many rows it has."""
+    """Its approximate number of rows."""
     names: tuple[str, ...]
     """Its columns."""
     columns: tuple[str, ...] = ()
     """The same with their types."""
     last: str | None = None
-    """The last number in it, if its rows are numbered."""
+    """Its highest number, if its rows are numbered."""
     belongs: dict[str, str] = field(default_factory=dict)
-    """The numbered table with whose numbers the key of its rows begins, by the column that holds them."""
+    """The numbered tables that its key begins with, by column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,17 @@ class PastMove:
 
 @dataclass(frozen=True, slots=True)
 class MoveState:
-    """What a move, a backup or a restore must know of a database."""
+    """What a move, backup or restore needs to know about a database."""
 
     id: str
     leased: int
-    """How many leases a Relay holds in it."""
+    """How many leases Relay holds in it."""
     leased_seconds: int | None
-    """When the last of them ends."""
+    """When the last one ends."""
     numbers: dict[str, dict[str, str | None]]
-    """The last number that each identity column has given, by table and column."""
+    """The last value of each identity column, by table and column."""
     tables: tuple[MovedTable, ...]
-    """Each after those it refers to."""
+    """Each after those it references."""
     moves: tuple[PastMove, ...] = ()
 
     @property
@@ -55,13 +55,13 @@ class MoveState:
 
     @property
     def unfinished(self) -> bool:
-        """Whether a move into it was begun and not finished."""
+        """Whether a move into it is unfinished."""
         return any(move.state != "done" for move in self.moves)
 
 
 @dataclass(frozen=True, slots=True)
 class MovePage:
-    """Some rows of a table, as texts."""
+    """Some rows of a table as texts."""
 
     rows: list[list[str | None]]
     last: list[str] | None
@@ -71,18 +71,18 @@ class MovePage:
 
 @dataclass(frozen=True, slots=True)
 class StoredRows:
-    """How much of a table has arrived."""
+    """How much of a table has been stored."""
 
     rows: int
     after: list[str] | None = None
     """The key of the last row."""
     left_out: int = 0
-    """How many rows could not be stored, since they refer to what is missing."""
+    """How many rows could not be stored, because they reference missing ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class BegunMove:
-    """A move into a database that was begun or taken up."""
+    """A new or resumed move into a database."""
 
     state: str
     began_at: datetime
@@ -93,7 +93,7 @@ class BegunMove:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Checksums of some rows of a table, added up."""
+    """Summed checksums of some rows."""
 
     rows: int
     sum: int
@@ -103,7 +103,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class OwedRewrite:
-    """Whether the database's files may still hold what was erased."""
+    """Whether the database's files may still contain erased text."""
 
     owed: bool
     at: str

@@ -1,4 +1,4 @@
-"""The folder of the nightly backups: what they are called, and which may go."""
+"""The folder of nightly backups: their names, and which to delete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTIAL = re.compile(rf"\.{NAME.pattern}\.partial")
 
 
 class Quiet:
-    """A watcher for when nobody looks: what is worth a line is logged."""
+    """A watcher that writes notable events to the log."""
 
     def at(self, step: str, table: str, rows: int, of: int) -> None:
         pass
@@ -28,12 +28,12 @@ class Quiet:
 
 
 def named(at: datetime) -> str:
-    """What a backup of this moment is called."""
+    """Returns the name of a backup made at this time."""
     return f"relay-{at.astimezone(UTC):%Y%m%d-%H%M%S}.relaybackup"
 
 
 def made_at(path: Path) -> datetime | None:
-    """When a backup was made, by its name; None for any other file."""
+    """Returns a backup's time from its name; None for other files."""
     found = NAME.fullmatch(path.name)
     try:
         return datetime.strptime(found[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC) if found else None
@@ -42,17 +42,17 @@ def made_at(path: Path) -> datetime | None:
 
 
 def backups(folder: Path) -> list[Path]:
-    """The backups of a folder, oldest first."""
+    """Lists a folder's backups, oldest first."""
     return sorted(path for path in folder.iterdir() if made_at(path))
 
 
 def partials(folder: Path) -> list[Path]:
-    """The parts of backups that are being made, or that a kill broke off."""
+    """Lists partial backups, in progress or left by a killed process."""
     return [path for path in folder.iterdir() if PARTIAL.fullmatch(path.name)]
 
 
 def fresh(folder: Path) -> Path:
-    """Where a backup that is made now goes in a folder: two within a second get different names."""
+    """Returns a path for a new backup; two within a second get different names."""
     at = datetime.now(UTC)
     while (folder / named(at)).exists():
         at += timedelta(seconds=1)
@@ -60,10 +60,8 @@ def fresh(folder: Path) -> Path:
 
 
 async def nightly(backup: Backup, folder: Path, days: int) -> Made:
-    """Makes the night's backup and removes those that are older than so many days.
-
-    Raises what `Backup.make` raises; then nothing is removed.
-    """
+    """Makes the night's backup and deletes those older than so many days. Raises the errors of `Backup.make`; then
+    nothing is deleted."""
     made = await backup.make(fresh(folder))
     removed = await in_thread(remove_old, folder, days, datetime.now(UTC))
     log.info("backed up", file=str(made.path), rows=sum(made.rows.values()), bytes=made.bytes, removed=len(removed))
@@ -71,8 +69,8 @@ async def nightly(backup: Backup, folder: Path, days: int) -> Made:
 
 
 def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
-    """Removes the backups of a folder that are older than so many days by their names, but never the newest; and what
-    was left of some that a kill broke off. Raises `FileRefused`."""
+    """Deletes backups older than so many days by name, but never the newest; and partial ones left by killed
+    processes. Raises `FileRefused`."""
     before = named(now - timedelta(days=days))
     old = [path for path in backups(folder)[:-1] if path.name < before]
     yesterday = f".{named(now - timedelta(days=1))}"

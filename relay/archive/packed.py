@@ -1,4 +1,4 @@
-"""A space as one archive for the chat: what is to be read, and what another Relay takes in. Written piece by piece."""
+"""Packs a space into one archive for the chat: a readable text, and a file for import. Written piece by piece."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from relay.memory.store import Store
 
 TEXT = "relay-export.md"
 MOST_BYTES = 49_000_000
-"""Of the archive: a bot may send 50 MB."""
+"""The largest archive: a bot may send 50 MB."""
 
 
 class TooMuchToSend(RelayError):
@@ -29,7 +29,8 @@ class TooMuchToSend(RelayError):
 
     @property
     def plain(self) -> str:
-        """See `RelayError.plain`."""
+        """Returns the archive, open at its beginning: an unnamed file in `folder`, so nothing is left of it. Raises
+        `TooMuchToSend`, `OSError` if the disk is full, and the database's errors."""
         return "Your export is larger than the 49 MB that I can send here. The people who run me can write it for you."
 
 

@@ -1,4 +1,4 @@
-"""A space as a text that people read (Markdown): what is known by whom it is about, then every conversation."""
+"""A space as readable Markdown: memories by subject, then every conversation."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ STATES = {
     "pending": "Waiting for your word",
 }
 WORDINGS = ("refresh", "restore", "supersede", "merge")
-"""The changes after which something is said in other words."""
+"""Changes that give a memory another wording."""
 
 _PERSONA, _MEMORY, _THREAD = TypeAdapter(PersonaRow), TypeAdapter(MemoryRow), TypeAdapter(ThreadRow)
 _SESSION, _MESSAGE, _SUMMARY = TypeAdapter(SessionRow), TypeAdapter(MessageRow), TypeAdapter(SummaryRow)
 
 
 class Readable:
-    """Makes the text as the rows of an export come."""
+    """Builds the text from an export's rows."""
 
     def __init__(self, title: str, zone: tzinfo) -> None:
         self._title = title
@@ -48,11 +48,11 @@ class Readable:
         self._session = 0
 
     def add(self, rows: Sequence[RawRow]) -> str:
-        """What comes into the text with these rows."""
+        """Returns the text for these rows."""
         return "".join(text for row in rows for text in self._row(row))
 
     def end(self) -> str:
-        """What is left to say."""
+        """Returns the rest of the text."""
         return "".join(self._known())
 
     def _row(self, row: RawRow) -> Iterator[str]:
@@ -80,7 +80,7 @@ class Readable:
                 yield f"\n**Summary of {self._moment(summary.created_at)}{by}:** {summary.text}\n"
 
     def _known(self) -> Iterator[str]:
-        """What is known, once, before the conversations."""
+        """Formats the memories, once, before the conversations."""
         if self._told:
             return
         self._told = True
@@ -142,7 +142,7 @@ class Readable:
 
 
 def _about(row: MemoryRow) -> str:
-    """The heading of a memory."""
+    """Returns a memory's heading."""
     if row.kind != "learning":
         return f"About {_inline(row.subject)}" if row.subject else "Facts"
     return f"Learnings: {row.category}" if row.category else "Learnings"
@@ -155,7 +155,7 @@ def _place(row: ThreadRow) -> str:
 
 
 def _media(blocks: Any) -> Iterator[str]:
-    """What of a message is no text, in words: the blocks of a person, or the steps of an answer."""
+    """Describes a message's non-text parts: a person's blocks, or an answer's steps."""
     for block in blocks if isinstance(blocks, list) else []:
         if isinstance(block, dict):
             if isinstance(block.get("file"), dict):

@@ -1,4 +1,4 @@
-"""Puts a backup into a database: checked as a whole first, compared at the end, never half."""
+"""Restores a backup: checked first, compared at the end, never partially."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import until_reached
 
 PATIENCE = 120.0
-"""Seconds to try again while the database cannot be reached."""
+"""Seconds to retry while the database can't be reached."""
 HINT = "The database is not complete now: run the same command again, it begins anew."
 
 
 class RestoreRefused(RelayError):
-    """A backup cannot be restored as things are."""
+    """A backup can't be restored now."""
 
 
 class RestoreDiffers(RelayError):
@@ -34,7 +34,7 @@ class RestoreDiffers(RelayError):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A table that was restored. `left_out`: rows that refer to something that the backup does not hold."""
+    """A restored table. `left_out`: rows that reference something that the backup lacks."""
 
     table: str
     rows: int
@@ -43,7 +43,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A backup that was read as a whole: what it says of itself, and what its tables hold."""
+    """A fully read backup: its header and its tables' contents in numbers."""
 
     path: Path
     header: Header
@@ -51,7 +51,7 @@ class Checked:
 
 
 async def check(path: Path, schema: int, watcher: Watcher) -> Checked:
-    """Reads a whole file. Raises `BackupDamaged`, or `RestoreRefused` when its schema is newer than `schema`."""
+    """Reads a whole file. Raises `BackupDamaged`, or `RestoreRefused` if its schema is newer than `schema`."""
     header = await in_thread(read_header, path)
     if header.schema > schema:
         raise RestoreRefused(
@@ -69,7 +69,7 @@ async def check(path: Path, schema: int, watcher: Watcher) -> Checked:
 
 
 async def resting(database: Database) -> MoveState:
-    """What a database says of itself. Raises `RestoreRefused` when a Relay is at work on it."""
+    """Returns a database's description. Raises `RestoreRefused` if a Relay is running on it."""
     state = decode_row(MoveState, await database.call("move_state"))
     if state.leased:
         raise RestoreRefused(
@@ -80,30 +80,27 @@ async def resting(database: Database) -> MoveState:
 
 
 def current_name(table: str) -> str:
-    """What a backup's table is called now."""
+    """Returns the current name of a backup's table."""
     return "outbox" if table == "delivery" else table
 
 
 @dataclass(slots=True)
 class Restore:
-    """Restores one backup into a database whose schema is this Relay's."""
+    """Restores one backup into a database with this Relay's schema."""
 
     database: Database
     watcher: Watcher
     backup: Checked
     set_aside: int = 0
-    """How many messages were under way when the backup was made. They may have been answered since."""
+    """How many messages were in progress when the backup was made. They may have been answered since."""
     _columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """The columns of the database's tables, by name."""
+    """The database's columns by table."""
     _bytes: int = FIRST_BYTES
 
     async def run(self, replace: bool) -> list[Restored]:
-        """Restores. One that was broken off begins anew. `replace`: what is there may go.
-
-        A table or column that the backup does not know stays empty or gets its default. Raises `RestoreRefused`,
-        `RestoreDiffers` and what the database raises; after either of the latter no Relay starts on the database until
-        it was restored.
-        """
+        """Restores the backup; an interrupted restore starts over. `replace`: existing data may be deleted. Tables and
+        columns that the backup lacks stay empty or get defaults. Raises `RestoreRefused`, `RestoreDiffers` and the
+        database's errors; after the latter two, Relay doesn't start on the database until it is restored."""
         state = await resting(self.database)
         self._columns = {table.name: table.names for table in state.tables}
         if not await self._call("restore_begin", file=self.backup.header.id, replace=replace):
@@ -121,11 +118,11 @@ class Restore:
         return done
 
     def _known(self) -> list[MovedTable]:
-        """The backup's tables that the database has too."""
+        """Yields the backup's tables that the database also has."""
         return [table for table in self.backup.header.tables if current_name(table.name) in self._columns]
 
     async def _store(self) -> dict[str, int]:
-        """Stores all rows; how many of each table were left out."""
+        """Stores all rows; returns how many of each table were left out."""
         stored, left_out = dict[str, int](), dict[str, int]()
         tables = {table.name: table for table in self._known()}
         pages = self._pages()
@@ -146,7 +143,7 @@ class Restore:
         return left_out
 
     def _pages(self) -> Iterator[tuple[str, list[bytes]]]:
-        """The file's rows in pages of a table, as large as the database takes them well."""
+        """Yields the file's rows in pages of a table, of a size that the database handles well."""
         for table, group in groupby(rows(self.backup.path), lambda one: one[0]):
             page, size = list[bytes](), 0
             for _, line in group:
@@ -158,14 +155,14 @@ class Restore:
             yield table, page
 
     def _suit(self, seconds: float) -> None:
-        """Makes the next pages smaller when storing one took long, larger when it took little."""
+        """Adjusts the page size to how long the last one took."""
         if seconds > 0.7:
             self._bytes = max(LEAST_BYTES, self._bytes // 2)
         elif seconds < 0.2:
             self._bytes = min(MOST_BYTES, self._bytes * 2)
 
     async def _compare(self, table: MovedTable, left_out: int) -> Restored:
-        """Compares a table with the file: rows, and their checksums where all rows and columns are there."""
+        """Compares a table with the file: row count, and checksums if all rows and columns are there."""
         name, expected = current_name(table.name), self.backup.sums[table.name]
         found = await self._digest(name, expected.rows)
         whole = not left_out and table.names == self._columns[name]

@@ -1,4 +1,4 @@
-"""Copies everything from one database into another: resumable, compared at the end, the source only read."""
+"""Copies a database into another: resumable, compared at the end; the source is only read."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from relay.memory.retrying_database import until_reached
 MOST_ROWS = 2_000
 DIGEST_ROWS = 20_000
 LEAST_BYTES, FIRST_BYTES, MOST_BYTES = 16_384, 131_072, 524_288
-"""Bytes of a page: fewer when storing one takes long, more when it takes little."""
+"""Bytes of a page; adjusted to how long storing one takes."""
 PATIENCE = 120.0
-"""Seconds to try again while a side cannot be reached."""
+"""Seconds to retry while a side can't be reached."""
 
 Row = TypeVar("Row")
 
 
 class MoveRefused(RelayError):
-    """The move cannot be made as things are."""
+    """The move can't be made now."""
 
 
 class MoveDiffers(RelayError):
@@ -34,14 +34,15 @@ class MoveDiffers(RelayError):
 
 
 class Watcher(Protocol):
-    """Whoever looks on."""
+    """Observes progress."""
 
     def at(self, step: str, table: str, rows: int, of: int) -> None:
-        """`step` (Copying, Reading, Checking, Storing, Comparing) has come to `rows` of about `of` rows of a table."""
+        """Called when `step` (Copying, Reading, Checking, Storing, Comparing) has reached `rows` of about `of` rows of
+        a table."""
         ...
 
     def say(self, sentence: str) -> None:
-        """Something worth a line."""
+        """Called with a notable event."""
         ...
 
 
@@ -56,7 +57,7 @@ class Compared:
 
 @dataclass(slots=True)
 class Transfer:
-    """One move from `source` to `target`; both have this Relay's schema."""
+    """A move from `source` to `target`; both have this Relay's schema."""
 
     source: Database
     target: Database
@@ -65,11 +66,9 @@ class Transfer:
     _bytes: int = FIRST_BYTES
 
     async def run(self, replace: bool = False) -> list[Compared]:
-        """Moves, or goes on with a move that was broken off. `replace`: what the target holds may go.
-
-        Raises `MoveRefused`, or `MoveDiffers` when the copy is not the same as the source, and what the database
-        raises; whatever it raises, it may be run again.
-        """
+        """Moves, or resumes an interrupted move. `replace`: the target's data may be deleted. Raises `MoveRefused`,
+        `MoveDiffers` if the copy differs from the source, and the database's errors. It can be run again after any
+        of them."""
         here, there = await self._states()
         self.source_id = here.id
         begun = await self._call(self.target, "move_begin", source=self.source_id, replace=replace)
@@ -93,7 +92,7 @@ class Transfer:
         return compared
 
     async def _states(self) -> tuple[MoveState, MoveState]:
-        """What both sides say of themselves. Raises `MoveRefused` when they do not let a move begin."""
+        """Returns both sides' descriptions. Raises `MoveRefused` if a move can't begin."""
         here = await self._fetch(MoveState, self.source, "move_state")
         there = await self._fetch(MoveState, self.target, "move_state")
         if here.id == there.id:
@@ -140,7 +139,7 @@ class Transfer:
         return await self._fetch(MovePage, self.source, "move_page", table=table, after=after, **more)
 
     async def _store(self, table: str, after: list[str] | None, page: MovePage) -> int:
-        """Stores a page; returns how many of the table's rows are there now."""
+        """Stores a page; returns how many of the table's rows are stored."""
         began = time.monotonic()
         given = {"source": self.source_id, "table": table, "after": after, "page": asdict(page)}
         there = await self._fetch(StoredRows, self.target, "move_insert", **given)
@@ -160,7 +159,7 @@ class Transfer:
         return Compared(table.name, ours[0], ours == theirs)
 
     async def _digest(self, side: Database, table: MovedTable, told: bool) -> tuple[int, int]:
-        """How many rows a side has, and the sum of their checksums."""
+        """Returns a side's row count and summed checksums."""
         rows, total, after = 0, 0, None
         while True:
             more = {"after": after, "most_rows": DIGEST_ROWS}
@@ -175,7 +174,7 @@ class Transfer:
         return decode_row(row, await self._call(side, function, **arguments))
 
     async def _call(self, side: Database, function: str, **arguments: Any) -> Any:
-        """Calls, and again for a while when the database cannot be reached."""
+        """Calls a function, retrying while the database can't be reached."""
         hint = "What was copied stays there: run the same command again, and it goes on."
         return await until_reached(side, function, arguments, self.watcher.say, PATIENCE, hint)
 
@@ -185,7 +184,7 @@ def _minute(at: datetime | None) -> str:
 
 
 def _occupied(here: MoveState, there: MoveState) -> str:
-    """Why a target that holds data is refused."""
+    """Explains why a target with data is refused."""
     came_from = next((move for move in here.moves if move.source_id == there.id), None)
     unfinished = next((move for move in there.moves if move.state != "done"), None)
     if came_from:

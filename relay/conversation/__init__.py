@@ -1,1 +1,1 @@
-"""One turn: from what somebody said to a stored answer."""
+"""One turn, from the user's message to a stored answer."""

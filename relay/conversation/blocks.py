@@ -1,4 +1,4 @@
-"""Content blocks that the API accepts: no tool call without its result, no result without its call."""
+"""Content blocks that the API accepts: every tool call with its result, and every result with its call."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from relay.core.models import Block, ModelMessage
 
 
 def paired(steps: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Steps (`{role, content}`) without tool calls that were never answered (cut off, stopped) and stray results.
-
-    A call of ours is answered by the next step; a call that the server runs, by a later block of the same step.
-    """
+    """Removes unanswered tool calls (cut off, stopped) and stray results from steps (`{role, content}`). The next step
+    answers our calls; a later block of the same step answers server calls."""
     kept: list[ModelMessage] = []
     for index, step in enumerate(steps):
         before = steps[index - 1]["content"] if index else []

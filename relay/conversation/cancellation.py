@@ -1,4 +1,4 @@
-"""Work that is given up when somebody wants an end."""
+"""Work that a person can stop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def wait_or_cancel(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
-    """The result of `work`, or None as soon as `stop` is set."""
+    """Returns the result of `work`, or None as soon as `stop` is set."""
     task = asyncio.ensure_future(work)
     halt = asyncio.ensure_future(stop.wait())
     try:
@@ -19,4 +19,4 @@ async def wait_or_cancel(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
     finally:
         halt.cancel()
         task.cancel()
-        await asyncio.gather(task, return_exceptions=True)  # also one that ended: its error is heard
+        await asyncio.gather(task, return_exceptions=True)  # also a finished one, to retrieve its error

@@ -1,4 +1,4 @@
-"""The tool with which the model reads the documents that people sent."""
+"""The tool with which the model reads documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NO_PART = "It has no such part."
 
 
 def read_document(store: Store, space: Space, lent: Space | None) -> ToolRun:
-    """The tool, bound to a space; what it does not have is read in the one that the speaker lends."""
+    """Returns the tool for a space; documents missing there are read in the lent one."""
 
     async def run(given: ToolInput) -> tuple[str, bool]:
         name = str(given["name"]).replace("\0", "")[:500]
@@ -59,7 +59,7 @@ def _number(given: Any) -> int:
 
 
 def told(name: str, found: OpenedDocument) -> str:
-    """What the model is told: the text of a part, or which documents there are."""
+    """Returns the text of a part, or which documents there are."""
     document = found.document
     if document is None:
         if not found.documents:
@@ -74,7 +74,7 @@ def told(name: str, found: OpenedDocument) -> str:
 
 
 def _described(document: DocumentCard) -> str:
-    """Which document it is, and who sent it: in a group anybody can send one of the same name."""
+    """Describes the document and its sender: in a group, anyone can send one with the same name."""
     sender = clean_name(document.sent_by or "the user")
     version = f", version {document.version} of {document.versions}" if document.versions > 1 else ""
     name = json.dumps(document.name, ensure_ascii=False)

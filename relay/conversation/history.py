@@ -1,4 +1,4 @@
-"""A conversation as messages in Anthropic's shape: the history that fits, then the present message. Pure."""
+"""A conversation in Anthropic's shape: the history that fits, then the present message. Pure."""
 
 from __future__ import annotations
 
@@ -25,32 +25,30 @@ from relay.memory.rows.turns.record import PromptRecord
 
 NO_MEDIA: Mapping[str, Block] = {}
 KEPT_MESSAGES = 10
-"""The last five exchanges stay in the prompt up to twice the budget."""
+"""The last five exchanges stay in the prompt, up to twice the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A request in Anthropic's shape, with what went into it and whether any of it is untrusted."""
+    """A request in Anthropic's shape, with its contents and whether any is untrusted."""
 
     system: list[Block]
     messages: list[ModelMessage]
     tainted: bool
     record: PromptRecord
     new_preferences: tuple[int, ...] = ()
-    """The ids of preferences that act for the first time."""
+    """Ids of preferences that apply for the first time."""
 
 
 def weight(row: StoredMessage) -> int:
-    """About how many tokens a stored message takes, with the texts of its files."""
+    """Estimates a stored message's tokens, including file texts."""
     texts = (block.get("text", "") for block in row.blocks) if row.role == "user" else (row.text,)
     return sum(map(estimate_tokens, texts)) + 8
 
 
 def within_budget(recent: Sequence[StoredMessage], tokens: int) -> tuple[list[StoredMessage], int]:
-    """The newest messages whose texts fit, and how many were left out. What is shown of files has budgets of its own.
-
-    Trimmed in steps of a quarter of the budget, so that the cached prefix changes rarely, and from a user's message on.
-    """
+    """Returns the newest messages that fit, and how many were left out. Files have their own budgets. Trims in steps
+    of a quarter of the budget, so that the cached prefix rarely changes, and starts at a user's message."""
     weights = [weight(row) for row in recent]
     newest = weights[-KEPT_MESSAGES:]
     last = len(weights) - (len(newest) if sum(newest) <= 2 * tokens else 0)
@@ -67,8 +65,7 @@ def history(
     zone: tzinfo,
     shown: Sequence[Mapping[str, Block]],
 ) -> list[ModelMessage]:
-    """The thread's summary, then the recent messages as real turns, tool calls included, each with the files that are
-    shown with it."""
+    """Returns the summary, then the recent messages as real turns with tool calls and files."""
     messages: list[ModelMessage] = []
     if summary:
         text = f"<summary>\n{neutralize_markup(cut_to_tokens(summary.text, SUMMARY_TOKENS))}\n</summary>"
@@ -83,15 +80,15 @@ def history(
 
 
 def day_of(at: datetime, zone: tzinfo) -> str:
-    """The day on which a message was said."""
+    """Returns the day of a message."""
     return f"{at.astimezone(zone):%Y-%m-%d}"
 
 
 def user_blocks(
     blocks: Sequence[Block], name: str, group: bool, media: Mapping[str, Block] = NO_MEDIA, said_on: str = ""
 ) -> list[Block]:
-    """A user's stored blocks as the model reads them: what others wrote delimited, files shown or described, speakers
-    named in a group."""
+    """Returns a user's stored blocks for the model: others' words delimited, files shown or described, speakers named
+    in a group."""
     shown: list[Block] = []
     left = dict(media)
     for block in blocks:
@@ -109,7 +106,7 @@ def user_blocks(
 
 
 def joined(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Neighbouring messages of one role made one, as the API reads them anyway."""
+    """Merges adjacent messages of one role, as the API does."""
     merged: list[ModelMessage] = []
     for message in messages:
         if merged and merged[-1]["role"] == message["role"]:
@@ -120,8 +117,8 @@ def joined(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def mark_last_said(messages: list[ModelMessage]) -> None:
-    """Sets a cache breakpoint at the end of the message before the present one: there the turn before ended what it
-    cached, and a long answer with tool calls has more blocks than the API looks back over."""
+    """Sets a cache breakpoint before the present message. The previous turn's cache ends there, and the API would not
+    look back past a long answer with many tool calls."""
     for place in reversed(range(len(messages))):
         *head, end = messages[place]["content"]
         if messages[place]["role"] == "user" and end["type"] != "tool_result":
@@ -130,8 +127,8 @@ def mark_last_said(messages: list[ModelMessage]) -> None:
 
 
 def with_steps(prompt: Prompt, steps: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """A prompt's messages with the steps of the running turn. The cache breakpoint before the present message, read by
-    now, moves to their end, so that the next call reads them too: four is all that the API takes."""
+    """Appends the running turn's steps to a prompt. Moves the cache breakpoint from before the present message to the
+    end of the steps, because the API allows four."""
     if not steps or steps[-1]["role"] != "user":
         return [*prompt.messages, *steps]
     *before, last = steps
@@ -144,31 +141,31 @@ def with_steps(prompt: Prompt, steps: Sequence[ModelMessage]) -> list[ModelMessa
 
 
 def unmarked(block: Block) -> Block:
-    """A block without its cache breakpoint."""
+    """Returns a block without its cache breakpoint."""
     return {key: value for key, value in block.items() if key != "cache_control"}
 
 
 def present_message(
     incoming: Incoming, context: Context, zone: tzinfo, group: bool, media: Mapping[str, Block] = NO_MEDIA
 ) -> list[Block]:
-    """The present message, exactly as the next turn's history shows it: as it is stored."""
+    """Returns the present message as the next turn's history will show it."""
     stored = context.message
     name, at = (stored.name or "", stored.created_at) if stored else (incoming.name, incoming.at)
     return user_blocks(present_blocks(incoming, context), name, group, media, day_of(at, zone))
 
 
 def is_wordless(blocks: Sequence[Block]) -> bool:
-    """Whether a message is a photo or a document and not a word of its sender's."""
+    """Tests whether a message is a photo or document without text."""
     own = [block for block in blocks if not block.get("replied")]
     shows = any(block["file"]["kind"] in ("photo", "document") for block in own if "file" in block)
     return shows and not any(block.get("text", "").strip() and not block.get("untrusted") for block in own)
 
 
 def files_of(row: StoredMessage) -> Sequence[Block]:
-    """The blocks of a user's message; the assistant's hold no files."""
+    """Returns a user message's blocks; the assistant's have no files."""
     return row.blocks if row.role == "user" else ()
 
 
 def present_blocks(incoming: Incoming, context: Context) -> list[Block]:
-    """What the present message says, as it is stored."""
+    """Returns the present message's blocks as stored."""
     return context.message.blocks if context.message else incoming.blocks

@@ -1,4 +1,4 @@
-"""The prompt's layer of memories: the pinned and most important ones by what sort they are, within a budget. Pure."""
+"""The memory layer of a prompt: pinned and most important memories by kind, within a budget. Pure."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ FACTS = {
     "event": "Events",
     "feeling": "Feelings",
 }
-"""The kinds of facts, as they are headed, in their order."""
+"""The kinds of facts with their headings, in order."""
 LINE_TOKENS = 4
-"""What an item takes beside its words."""
+"""Tokens of an item besides its text."""
 TAG = re.compile(r"\[(?=[^\w\[\]]{0,8}(?:learn|forget|remember|voice.?reply)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLayer:
-    """The layer of a prompt, and what is recorded of it."""
+    """A prompt's memory layer and its record."""
 
     text: str
-    """Empty when there is nothing to say."""
+    """Empty if there is nothing."""
     memories: tuple[int, ...]
-    """The ids that went in."""
+    """Ids of included memories."""
     dropped: tuple[int, ...]
-    """The ids of loaded memories that were left out."""
+    """Ids of loaded memories left out."""
     record: LayerRecord | None = None
     """None: there are no memories."""
 
@@ -46,11 +46,8 @@ class MemoryLayer:
 def memory_layer(
     memories: Sequence[Memory], counts: Mapping[str, int], group: bool, tokens: int, zone: tzinfo, faded: int = 0
 ) -> MemoryLayer:
-    """The layer within a budget of `tokens`; an item goes in whole or not at all.
-
-    `counts`: how many memories there are of each sort, loaded or not. `faded`: how many of `counts` are learnings that
-    were not used for long.
-    """
+    """Builds the layer within `tokens`; an item is included whole or not at all. `counts`: memories per kind, loaded
+    or not. `faded`: how many of them are learnings unused for long."""
     kept, left = taken(memories, tokens)
     ids, dropped = tuple(row.id for row in kept), tuple(row.id for row in left)
     if not memories and not any(counts.values()):
@@ -69,8 +66,8 @@ def memory_layer(
 
 
 def taken(memories: Sequence[Memory], tokens: int) -> tuple[list[Memory], list[Memory]]:
-    """The memories that fit, the pinned and most important first, told in the order of their ids so that the text stays
-    the same until memory changes; and those that do not."""
+    """Splits memories into those that fit, pinned and most important first, sorted by id so that the text stays the
+    same until memory changes; and the rest."""
     kept: list[Memory] = []
     left: list[Memory] = []
     used = 0
@@ -82,8 +79,8 @@ def taken(memories: Sequence[Memory], tokens: int) -> tuple[list[Memory], list[M
 
 
 def reasons(left: Sequence[Memory], tokens: int, unread: int, faded: int = 0) -> dict[str, int]:
-    """Why memories were left out, with how many. `unread`: those that the database left out already, `faded` of them
-    because they were not used for long."""
+    """Counts memories left out by reason. `unread`: those that the database left out, `faded` of them because they
+    were unused for long."""
     large, faded = sum(weight(row) > tokens for row in left), max(0, min(faded, unread))
     told = {
         "longer than the whole budget": large,
@@ -94,7 +91,7 @@ def reasons(left: Sequence[Memory], tokens: int, unread: int, faded: int = 0) ->
 
 
 def facts(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zone: tzinfo) -> str:
-    """What is known about people, by kind; empty for nothing."""
+    """Returns the facts about people by kind; empty if none."""
     sections = [
         f"## {name} ({among(kept, kind, known)})\n" + lines(kept, kind, group, zone)
         for kind, name in FACTS.items()
@@ -106,7 +103,7 @@ def facts(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zone: t
 
 
 def learnings(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zone: tzinfo) -> list[str]:
-    """What was learned, a section for each category."""
+    """Returns the learnings, a section per category."""
     return [
         f"# WHAT I LEARNED: {category.upper()} ({among(kept, category, known)})\n" + lines(kept, category, group, zone)
         for category in CATEGORIES
@@ -115,25 +112,25 @@ def learnings(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zon
 
 
 def sort_of(row: Memory) -> str:
-    """A fact's kind; a learning's category."""
+    """Returns a fact's kind or a learning's category."""
     if row.kind != "learning":
         return row.kind
     return row.category if row.category in CATEGORIES else "knowledge"
 
 
 def among(kept: Sequence[Memory], sort: str, known: Mapping[str, int]) -> str:
-    """How many of a sort are told, and of how many when that is not all."""
+    """Returns how many memories of a kind are included, and the total if that is more."""
     told = sum(sort_of(row) == sort for row in kept)
     return f"{told} of {known[sort]}" if known[sort] > told else str(told)
 
 
 def lines(kept: Sequence[Memory], sort: str, group: bool, zone: tzinfo) -> str:
-    """The memories of a sort, one a line."""
+    """Returns the memories of a kind, one per line."""
     return "\n".join(line(row, group, zone) for row in kept if sort_of(row) == sort)
 
 
 def line(row: Memory, group: bool, zone: tzinfo) -> str:
-    """A memory as the model reads it; a goal with its deadline."""
+    """Formats a memory for the model; a goal with its deadline."""
     subject = f"{clean_name(row.subject)}: " if group and row.subject else ""
     until = row.valid_until if row.kind == "goal" else None
     deadline = f" (by {until.astimezone(zone):%Y-%m-%d})" if until else ""
@@ -141,8 +138,8 @@ def line(row: Memory, group: bool, zone: tzinfo) -> str:
 
 
 def as_note(text: str) -> str:
-    """A memory's words on one line, as no more than words: they open or close no mark of the prompt, are no heading,
-    and hold no tag, also where those are written with look-alikes or with signs that nobody sees."""
+    """Reduces a memory to one line of plain words. It can't open or close prompt markup, be a heading, or contain a
+    tag, not even with look-alikes or invisible characters."""
     note = " ".join(text.split())
     seen = "".join(c for c in unicodedata.normalize("NFKC", note) if unicodedata.category(c) != "Cf")
     if "<" in seen or TAG.search(seen):
@@ -151,17 +148,17 @@ def as_note(text: str) -> str:
 
 
 def as_written(note: str) -> str:
-    """A text whose tags have the bracket again that `as_note` took from them: to know them when they are repeated."""
+    """Restores the brackets of tags that `as_note` removed, to recognize repetitions."""
     return note.replace("(", "[")
 
 
 def weight(row: Memory) -> int:
-    """About how many tokens a memory takes."""
+    """Estimates a memory's tokens."""
     return estimate_tokens(row.content) + LINE_TOKENS
 
 
 def diagnostic(record: PromptRecord) -> str:
-    """What went into a prompt of what is known, in a line or two; empty where the layer is empty."""
+    """Describes the memory part of a prompt in a line or two; empty if there is none."""
     layer = record.memory_layer
     if not layer:
         return ""

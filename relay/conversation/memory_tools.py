@@ -1,4 +1,4 @@
-"""The tools with which the model finds what was said and is known, and opens what it found."""
+"""The tools with which the model searches memory and opens results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relay.memory.rows.found import FoundEntry
 from relay.memory.store import Store
 
 KINDS = {"message": "message", "memory": "memory", "summary": "summary", "document": "part"}
-"""What the model may ask for, as the index calls it."""
+"""The model's kinds under the index's names."""
 MOST = 20
 SEARCH_MEMORY: ToolDefinition = {
     "name": "search_memory",
@@ -55,7 +55,7 @@ NOTHING = "There is nothing of that id here."
 
 
 def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embedder | None = None) -> ToolRun:
-    """The tool, bound to the space of a turn; dates without a zone are in `zone`. `embedder`: None: only words find."""
+    """Returns the tool for a turn's space; dates without a zone are in `zone`. `embedder` None: words only."""
 
     async def run(given: ToolInput) -> tuple[str, bool]:
         query = {
@@ -77,7 +77,7 @@ def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embe
 
 
 def open_memory(store: Store, incoming: Incoming, zone: tzinfo) -> ToolRun:
-    """The tool, bound to the space of a turn. Of what its speaker lends it opens documents, as read_document does."""
+    """Returns the tool for a turn's space. In a lent space it opens documents only, as read_document does."""
 
     async def run(given: ToolInput) -> tuple[str, bool]:
         named = read_id(str(given["id"]))
@@ -95,7 +95,7 @@ def open_memory(store: Store, incoming: Incoming, zone: tzinfo) -> ToolRun:
 
 
 def asking(incoming: Incoming) -> dict[str, object]:
-    """The thread and the turn that ask for something."""
+    """Returns the thread and turn that ask."""
     return {
         "bot_id": incoming.bot_id,
         "chat_id": incoming.chat_id,
@@ -105,7 +105,7 @@ def asking(incoming: Incoming) -> dict[str, object]:
 
 
 def line(row: FoundEntry, incoming: Incoming, zone: tzinfo) -> dict[str, object]:
-    """One result as the model reads it."""
+    """Formats one result for the model."""
     who = "you" if row.role == "assistant" else clean_name(row.name or row.subject or "the user")
     strange = is_foreign(row.untrusted, row.user_id, incoming)
     told = {
@@ -127,7 +127,7 @@ def line(row: FoundEntry, incoming: Incoming, zone: tzinfo) -> dict[str, object]
 
 
 def moment(given: Any, zone: tzinfo) -> str | None:
-    """A date or time that the model gave, in `zone` where it names none. Raises ValueError for what is neither."""
+    """Parses a date or time from the model, in `zone` by default. Raises ValueError if it is neither."""
     if not given:
         return None
     when = datetime.fromisoformat(str(given))
@@ -135,5 +135,5 @@ def moment(given: Any, zone: tzinfo) -> str | None:
 
 
 def as_json(value: Any) -> str:
-    """A tool's result as compact JSON text."""
+    """Formats a tool's result as compact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -1,4 +1,4 @@
-"""The model's side of a turn: streamed, retried, taken up again when cut, with tool calls until it is done."""
+"""The model's part of a turn: streaming, retries, resuming after a cut, and tool calls until it is done."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from relay.memory.spending.gate import Work
 MOST_STEPS = 12
 PATIENCE = 180.0
 RETRIES = RetryPolicy(first=0.5, longest=20.0, obeyed=PATIENCE)
-"""Seconds in which nothing is heard of the model after which it is given up."""
+"""Seconds of silence after which the model is given up."""
 TELL_AFTER = 10.0
 """Seconds of trouble after which the user is told."""
 CONTINUE = (
@@ -39,18 +39,18 @@ CONTINUE = (
 )
 
 Request = Callable[[Sequence[ModelMessage], bool], ModelRequest]
-"""Makes a call of the steps so far; the flag says that a tool brought in what others wrote."""
+"""Builds a call from the steps so far. The flag: a tool has returned untrusted text."""
 
 ToolInput = dict[str, Any]
-"""What the model gives a tool: JSON that need not fit its schema."""
+"""A tool's input: JSON that may not fit its schema."""
 
 ToolRun = Callable[[ToolInput], Awaitable[tuple[str, bool]]]
-"""Runs a tool's input; returns its result and whether that is untrusted."""
+"""Runs a tool; returns its result and whether that is untrusted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the model may call: definitions in Anthropic's shape, and how ours are run."""
+    """Tools for the model: definitions in Anthropic's shape, and how ours run."""
 
     definitions: list[ToolDefinition] = field(default_factory=list)
     runs: dict[str, ToolRun] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Tools:
 
 @dataclass(slots=True)
 class Talk:
-    """A dialogue under way: what was said, called and counted so far."""
+    """A dialogue in progress: its text, calls and counts so far."""
 
     prompt: Prompt
     sink: Sink
@@ -69,8 +69,8 @@ class Talk:
     model: str = ""
     tainted: bool = False
     dirty: bool = False
-    """A tool has brought in what others wrote, so the next call of the model may do less; not one that only goes on
-    after a pause, which needs the tools that it had."""
+    """A tool has returned untrusted text, so the next call gets fewer tools; except when it resumes after a pause,
+    which needs the same tools."""
     tools: list[str] = field(default_factory=list)
 
     def hear(self, delta: str) -> None:
@@ -78,15 +78,15 @@ class Talk:
         self.sink.text(self.shown)
 
     def shown(self) -> str:
-        """What may be shown of it now."""
+        """What may be shown now."""
         return visible(self.whole())
 
     def whole(self) -> str:
-        """All text so far; what is said around tool calls stands in paragraphs of its own."""
+        """All text so far; text around tool calls is in separate paragraphs."""
         return "\n\n".join(part for part in (self.text, self.step_text) if part)
 
     def reply(self, status: str, note: str = "") -> Reply:
-        """The dialogue as it stands; it ends on the assistant's side, as the next prompt needs it."""
+        """Returns the dialogue so far, ending on the assistant's side, as the next prompt needs."""
         self.steps = paired(self.steps)
         if self.steps and self.steps[-1]["role"] == "user":
             self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
@@ -110,11 +110,9 @@ async def converse(
     sink: Sink,
     stop: asyncio.Event,
 ) -> Reply:
-    """Talks to the model until it is done, `stop` is set, or a budget is used up. `work` asks, and counts each call.
-
-    Raises the `ModelError` tree when the model cannot answer, and `BudgetUsedUp`. What it had said before that is an
-    answer, cut.
-    """
+    """Runs the dialogue until it is done, `stop` is set, or a budget is used up. `work` makes and counts the calls.
+    Raises the `ModelError` tree if the model can't answer, and `BudgetUsedUp`. Text that arrived before counts as a
+    cut answer."""
     talk = Talk(prompt, sink, work, tainted=prompt.tainted)
     for _ in range(MOST_STEPS):
         try:
@@ -139,7 +137,7 @@ async def converse(
 
 
 def keep(talk: Talk, step: Step) -> None:
-    """Adds a finished step, whole and in order."""
+    """Adds a finished step."""
     talk.model = step.model
     blocks = [block for block in step.blocks if block.get("type") != "text" or block["text"].strip()]
     if blocks:
@@ -150,7 +148,7 @@ def keep(talk: Talk, step: Step) -> None:
 
 
 def looked_up(talk: Talk, blocks: Sequence[Block]) -> None:
-    """Notes what the model has looked up by itself: whatever it says from then on may come from there."""
+    """Notes searches by the model itself: later text may come from them."""
     for block in blocks:
         if block["type"] == "server_tool_use":
             talk.tools.append(block["name"])
@@ -158,7 +156,7 @@ def looked_up(talk: Talk, blocks: Sequence[Block]) -> None:
 
 
 def ending(talk: Talk, step: Step) -> Reply:
-    """What the last step's stop reason means for the whole answer."""
+    """Converts the last step's stop reason to the whole answer's status."""
     if step.stop_reason == "refusal":
         raise ModelRefused()
     if step.stop_reason == "model_context_window_exceeded" and not talk.text:
@@ -171,14 +169,14 @@ def ending(talk: Talk, step: Step) -> Reply:
 
 
 def broken_off(talk: Talk, status: str, note: str) -> Reply:
-    """What was said before the user stopped it or the model was given up, kept."""
+    """Keeps what was said before the user stopped it or the model was given up."""
     if talk.step_text.strip():
         talk.steps.append({"role": "assistant", "content": [{"type": "text", "text": talk.step_text}]})
     return talk.reply(status, note)
 
 
 async def one_step(request: Request, talk: Talk, stop: asyncio.Event) -> Step | None:
-    """One call of the model, repeated while its trouble is transient. None when the user stopped it."""
+    """Makes one call, retrying transient errors. None if the user stopped it."""
     partial = ""
     deadline = time.monotonic() + PATIENCE
     trouble = Trouble(talk.sink)
@@ -219,7 +217,7 @@ async def one_step(request: Request, talk: Talk, stop: asyncio.Event) -> Step | 
 
 
 class Trouble:
-    """Tells the user when the model has said nothing for a while, and why if that is known."""
+    """Tells the user when the model has been silent for a while, and why if known."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -241,7 +239,7 @@ class Trouble:
 
 
 def taken_up(partial: str) -> list[ModelMessage]:
-    """The messages that make the model go on after what it had said (it does not accept a prefilled answer)."""
+    """Returns the messages that make the model continue its text (it doesn't accept a prefilled answer)."""
     if not partial.strip():
         return []
     return [
@@ -251,7 +249,7 @@ def taken_up(partial: str) -> list[ModelMessage]:
 
 
 def continued(partial: str, step: Step) -> Step:
-    """The cut text and what went on from it, as the one block it would have been."""
+    """Joins the cut text and its continuation in one block."""
     blocks: list[Block] = [dict(block) for block in step.blocks]
     for block in blocks:
         if block["type"] == "text":
@@ -261,13 +259,13 @@ def continued(partial: str, step: Step) -> Step:
 
 
 def seamless(cut: str, rest: str) -> str:
-    """A cut text and what went on from it; white space on both sides of the cut counts once."""
+    """Joins a cut text and its continuation; white space on both sides counts once."""
     head, tail = cut.rstrip(), rest.lstrip()
     return head + max(cut[len(head) :], rest[: len(rest) - len(tail)], key=len) + tail
 
 
 async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[Block]:
-    """Runs each tool that a step called; a failure is told to the model, never raised."""
+    """Runs each tool that a step called; failures are reported to the model, never raised."""
     results: list[Block] = []
     for block in blocks:
         if block["type"] != "tool_use":

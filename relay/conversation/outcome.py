@@ -1,4 +1,4 @@
-"""What is stored of an answer. Pure."""
+"""What is stored with an answer. Pure."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ from relay.memory.rows.turns.record import PromptRecord
 
 
 def aloud(incoming: Incoming, intents: Intents, choices: Choices, tainted: bool) -> bool:
-    """Whether an answer is also said: the model was asked to, or its reader always wants it so, or spoke themselves.
-
-    Speaking may hand an answer to a service. In a tainted turn somebody else may have asked the model for that.
-    """
+    """Tests whether to speak an answer too: the model was asked to, or the reader set it, or they spoke. In a tainted
+    turn the model's wish doesn't count: someone else may have asked, and speech may go to an external service."""
     wanted = (intents.voice_reply and not tainted) or incoming.spoken or choices.voice == "always"
     return wanted and choices.voice != "never"
 
 
 def kept_steps(incoming: Incoming, reply: Reply, intents: Intents) -> list[ModelMessage]:
-    """What later turns read of an answer. Where somebody's memory was lent for it, they are turns of others too: just
-    what the answer said to all."""
+    """Returns the steps that later turns read. If someone's memory was lent for it, others read it too: then only what
+    the answer said to everyone."""
     if incoming.lent is None or not reply.steps:
         return reply.steps
     return [{"role": "assistant", "content": [text_block(intents.text or "👌")]}]
 
 
 def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[str, object]:
-    """An intent as `relay.apply_actions` takes it. What is knowledge is about nobody; all else is the speaker's."""
+    """Converts an intent for `relay.apply_actions`. Knowledge is about nobody; everything else is about the speaker."""
     if isinstance(action, Forget):
         return {"action": "forget", "content": action.text}
     about = {"subject_id": incoming.user_id, "subject": incoming.name}
@@ -45,14 +43,14 @@ def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[st
 
 
 def record(prompt: Prompt, reply: Reply, choices: Choices) -> PromptRecord:
-    """What is kept about how an answer came about, for whoever asks why."""
+    """Returns the record of how an answer came about."""
     by_tool = ("tool",) if reply.tainted and not prompt.tainted else ()
     tainted_by = (*prompt.record.tainted_by, *by_tool)
     return replace(prompt.record, tainted_by=tainted_by, tools=reply.tools, learning=choices.learning)
 
 
 def shown_by(choices: Choices, tainted: bool) -> dict[str, object]:
-    """How an answer is to be shown. What others wrote must not make Telegram fetch the addresses in it."""
+    """Returns display options. Untrusted text must not make Telegram fetch addresses."""
     return {
         "sound": choices.sound,
         "previews": choices.previews and not tainted,

@@ -1,4 +1,4 @@
-"""The prompt's layer of preferences: how the person likes answers, chosen and ordered within a budget. Pure."""
+"""The preference layer of a prompt, selected and ordered within a budget. Pure."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ AVOID_FACTOR = 1.2
 MOST = 20
 MOST_OF_TYPE = 3
 AVOIDED_RATIO = 0.50
-"""The part of what is shown that may be avoided things."""
+"""The maximum share of things to avoid."""
 LEAST_AVOIDED = 2
-"""So many avoided things stay, whatever the ratio."""
+"""This many things to avoid stay, whatever the share."""
 HEAD_TOKENS, LINE_TOKENS = 20, 5
 REMINDERS, REMINDER_TOKENS = 3, 40
 ALWAYS_BEAR = ("length", "tone", "language")
-"""These types bear on every message."""
+"""Types relevant to every message."""
 HEAD = """\
 # HOW THE USER LIKES ANSWERS
 From their choices, edits, tags and reactions. Preferences and context, not rules: what they say now wins, then your \
@@ -32,18 +32,18 @@ rest."""
 CHECK = "# CHECK AGAINST"
 
 Ranked = list[Preference]
-"""Strongest first, as `rank` orders them."""
+"""Ordered by `rank`, strongest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceLayer:
-    """The layer of a prompt, and what is recorded of it."""
+    """A prompt's preference layer and its record."""
 
     text: str = ""
-    """Empty when there is nothing to say."""
+    """Empty if there is nothing."""
     shown: tuple[Preference, ...] = ()
     notes: tuple[PreferenceNote, ...] = ()
-    """What was left out or put in its place, and why."""
+    """What was left out or replaced, and why."""
 
 
 def preference_layer(
@@ -52,8 +52,8 @@ def preference_layer(
     tokens: int = PREFERENCE_TOKENS,
     speaker: str = "",
 ) -> PreferenceLayer:
-    """The layer within a budget of `tokens`. `variant`: what an answer follows, or what a critique checks against.
-    `speaker`: whose they are, where several people talk."""
+    """Builds the layer within `tokens`. `variant`: for an answer, or for checking one (critique). `speaker`: their
+    owner, if several people talk."""
     notes: list[PreferenceNote] = []
     acting = in_force(overridden(rows, notes), notes)
     ranked = rank(acting)
@@ -67,7 +67,7 @@ def preference_layer(
 
 
 def overridden(rows: Sequence[Preference], notes: list[PreferenceNote]) -> Ranked:
-    """The rows without those that one of this thread replaces."""
+    """Removes the rows that this thread overrides."""
     here = {(row.type, row.pattern): row for row in rows if row.here}
     left = []
     for row in rows:
@@ -80,7 +80,7 @@ def overridden(rows: Sequence[Preference], notes: list[PreferenceNote]) -> Ranke
 
 
 def in_force(rows: Iterable[Preference], notes: list[PreferenceNote]) -> Ranked:
-    """The rows that are stable, strong enough, and more than provisional."""
+    """Keeps the rows that are stable, strong, and more than provisional."""
     strong = [row for row in rows if row.status == "stable" and row.strength >= LEAST_STRENGTH]
     acting = [row for row in strong if row.level != "low"]
     if len(strong) > len(acting):
@@ -89,17 +89,18 @@ def in_force(rows: Iterable[Preference], notes: list[PreferenceNote]) -> Ranked:
 
 
 def priority(row: Preference) -> float:
-    """How much a preference counts: what is to be avoided counts for more."""
+    """Returns a preference's weight; things to avoid weigh more."""
     return row.strength * (AVOID_FACTOR if row.polarity < 0 else 1.0)
 
 
 def rank(rows: Iterable[Preference]) -> Ranked:
-    """By priority, then the latest, then the first that was learned."""
+    """Sorts by priority, then latest, then first learned."""
     return sorted(rows, key=lambda row: (-priority(row), -row.last_seen.timestamp(), row.id))
 
 
 def balance_avoided(kept: Ranked, overflow: Ranked, notes: list[PreferenceNote]) -> tuple[Ranked, Ranked]:
-    """Keeps no more avoided than preferred things, and fills the places with preferred ones that had no room."""
+    """Limits avoided things to the number of preferred ones, and fills the places with preferred ones that had no
+    room."""
     preferred = [row for row in kept if row.polarity > 0]
     avoided = [row for row in kept if row.polarity < 0]
     waiting = [row for row in overflow if row.polarity > 0]
@@ -120,7 +121,7 @@ def balance_avoided(kept: Ranked, overflow: Ranked, notes: list[PreferenceNote])
 
 
 def balance_types(kept: Ranked, overflow: Ranked, notes: list[PreferenceNote]) -> Ranked:
-    """Keeps at most three of a type where there are others, and fills the places with what had no room of those."""
+    """Limits each type to three if there are others, and fills the places from those that had no room."""
     if len({row.type for row in [*kept, *overflow]}) < 2:
         return kept
     count: Counter[str] = Counter()
@@ -149,7 +150,7 @@ def balance_types(kept: Ranked, overflow: Ranked, notes: list[PreferenceNote]) -
 
 
 def within_tokens(rows: Ranked, tokens: int, notes: list[PreferenceNote]) -> Ranked:
-    """The rows that fit, whole; where one doesn't, the next is tried."""
+    """Keeps whole rows that fit; skips those that don't."""
     used, shown = HEAD_TOKENS, []
     for row in rows:
         size = weight(row)
@@ -162,12 +163,12 @@ def within_tokens(rows: Ranked, tokens: int, notes: list[PreferenceNote]) -> Ran
 
 
 def weight(row: Preference) -> int:
-    """About how many tokens a preference takes."""
+    """Estimates a preference's tokens."""
     return -(-len(row.pattern) // 4) + LINE_TOKENS
 
 
 def written(rows: Ranked, variant: Literal["answer", "critique"], speaker: str) -> str:
-    """The rows under their headings, in Markdown."""
+    """Formats the rows under their headings, in Markdown."""
     prefer, avoid = (
         [
             f"{verb} ({level}): {' · '.join(names)}"
@@ -188,7 +189,7 @@ def written(rows: Ranked, variant: Literal["answer", "critique"], speaker: str) 
 
 
 def reminder(layer: PreferenceLayer, text: str) -> str:
-    """Of what a layer shows, the strongest that bears on a message, to stand beside it; empty for nothing."""
+    """Returns the layer's strongest preference relevant to a message, to repeat beside it; empty if none."""
     said = set(re.findall(r"\w+", text.casefold()))
     bearing = [
         row

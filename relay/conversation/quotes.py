@@ -1,4 +1,4 @@
-"""What was said before, as the present message shows it: passages that were recalled, what it replies to. Pure."""
+"""Earlier text in the present message: recalled passages, and what it replies to. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ REPLY_CHARACTERS = 2_000
 
 
 def passage(row: FoundEntry, zone: tzinfo, speaker: int | None = None) -> str:
-    """One thing that was recalled: its id, unless it is lent, when, by whom, and the words around what matched.
-
-    `speaker`: in a group, the one person whose words need no mark.
-    """
+    """Formats a recalled passage: its id (unless lent), time, author, and the text around the match. `speaker`: in a
+    group, the one person whose words need no markup."""
     when = row.at.astimezone(zone)
     who = author(row)
     who += ", in private" if row.lent else ""
@@ -35,7 +33,7 @@ def passage(row: FoundEntry, zone: tzinfo, speaker: int | None = None) -> str:
 
 
 def author(row: FoundEntry) -> str:
-    """Who said what was recalled; of a memory, whom it is about."""
+    """Returns the author of a recalled passage, or a memory's subject."""
     if row.kind == "summary":
         return "summary of an earlier conversation"
     if row.kind == "memory":
@@ -44,7 +42,7 @@ def author(row: FoundEntry) -> str:
 
 
 def reply_note(reply: ReplyTo, stored: RepliedMessage | None, user_id: int, zone: tzinfo) -> str:
-    """What the present message is a reply to, quoted as data where it is not the user's or ours."""
+    """Describes what the present message replies to, quoted as data unless by the user or us."""
     text = cut_to_tokens(reply.quote or (stored.text if stored else reply.text), REPLY_CHARACTERS // 4)
     ours = stored.role == "assistant" if stored else reply.by == "you"
     author = "you" if ours else f'"{clean_name(reply.by or "the user")}"'

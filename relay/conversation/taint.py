@@ -1,4 +1,4 @@
-"""Where in a prompt there is text that others wrote. Pure."""
+"""Finds untrusted text in a prompt. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from relay.memory.rows.turns.context import Context, RepliedMessage, StoredMessa
 def taints(
     incoming: Incoming, context: Context, recent: Sequence[StoredMessage], found: Sequence[FoundEntry]
 ) -> list[str]:
-    """Where in a prompt there is text that others wrote: `message`, `reply`, `memory`, `summary`, `people`, `recent`,
-    `recalled`. What is known in a group, and its summary, come from all its people."""
+    """Returns where a prompt has untrusted text: `message`, `reply`, `memory`, `summary`, `people`, `recent`,
+    `recalled`. A group's memory and summary come from all its people."""
     group, speaker = incoming.space.kind == "group", incoming.user_id
     replied = bool(incoming.reply_to) and reply_untrusted(incoming.reply_to, context.reply_to, speaker)
     where = {
@@ -29,8 +29,8 @@ def taints(
 
 
 def reply_untrusted(reply: ReplyTo | None, stored: RepliedMessage | None, user_id: int) -> bool:
-    """Whether what a message replies to was written by others (or by us from what others wrote: what we said outside
-    of the conversation, such as a list of what was found, may quote anybody)."""
+    """Tests whether the message replied to is by others, or by us from others' words: what we said outside of the
+    conversation, such as a list of results, may quote anyone."""
     if stored:
         return stored.untrusted or (stored.role == "user" and stored.user_id != user_id)
     return bool(reply and (not reply.own or reply.by == "you"))

@@ -1,4 +1,4 @@
-"""What was found in memory as the model reads it when it opens it. Pure."""
+"""Opened search results, formatted for the model. Pure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from relay.memory.ids import id_of
 from relay.memory.rows.opened import Opened, OpenedMemory, OpenedMessage, OpenedPart, OpenedSummary, ToldMessage
 
 Told = dict[str, object]
-"""A tool's result before it becomes JSON text."""
+"""A tool's result before it becomes JSON."""
 
 
 def is_foreign(untrusted: bool, user_id: int | None, incoming: Incoming) -> bool:
-    """Whether something counts as others' words: what is untrusted, and in a group all that is not the speaker's."""
+    """Tests whether something counts as others' words: untrusted text, and in a group everything not by the speaker."""
     return untrusted or (incoming.space.kind == "group" and user_id != incoming.user_id)
 
 
 def opened(found: Opened, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
-    """What the model opened, and whether any of it is what others wrote."""
+    """Formats what the model opened, and returns whether any of it is by others."""
     match found:
         case OpenedMessage():
             return around(found, incoming, zone)
@@ -33,7 +33,7 @@ def opened(found: Opened, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]
 
 
 def summary(found: OpenedSummary, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
-    """A summary with what it is of; in a group it is made of what several people said."""
+    """Formats a summary with its range; a group's comes from several people."""
     strange = is_foreign(found.untrusted, None, incoming)
     told = {
         "id": id_of("summary", found.id),
@@ -48,7 +48,7 @@ def summary(found: OpenedSummary, incoming: Incoming, zone: tzinfo) -> tuple[Tol
 
 
 def part(found: OpenedPart, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
-    """A part of a document."""
+    """Formats a document part."""
     strange = is_foreign(found.untrusted, found.user_id, incoming)
     told = {
         "id": id_of("part", found.id, found.part),
@@ -64,7 +64,7 @@ def part(found: OpenedPart, incoming: Incoming, zone: tzinfo) -> tuple[Told, boo
 
 
 def around(found: OpenedMessage, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
-    """A message among those around it."""
+    """Formats a message with its neighbours."""
     told = {
         "id": id_of("message", found.id),
         "place": place_of(found.place),
@@ -74,7 +74,7 @@ def around(found: OpenedMessage, incoming: Incoming, zone: tzinfo) -> tuple[Told
 
 
 def memory(found: OpenedMemory, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
-    """A memory with where it came from and what it said before."""
+    """Formats a memory with its origin and earlier texts."""
     strange = is_foreign(found.untrusted, found.subject_id, incoming)
     told = {
         "id": id_of("memory", found.id),
@@ -101,7 +101,7 @@ def memory(found: OpenedMemory, incoming: Incoming, zone: tzinfo) -> tuple[Told,
 
 
 def said(row: ToldMessage, incoming: Incoming, zone: tzinfo) -> Told:
-    """One message."""
+    """Formats one message."""
     strange = is_foreign(row.untrusted, row.user_id, incoming)
     return present(
         {
@@ -115,20 +115,20 @@ def said(row: ToldMessage, incoming: Incoming, zone: tzinfo) -> Told:
 
 
 def place_of(name: str | None) -> str:
-    """Where something was said: a name that somebody gave to a group or topic."""
+    """Returns the name that someone gave a group or topic."""
     return clean_name(name) if name else ""
 
 
 def text_of(text: str, strange: bool) -> str:
-    """A text as data, where others wrote it."""
+    """Delimits a text as data if others wrote it."""
     return mark_untrusted(text, "recalled") if strange else neutralize_markup(text)
 
 
 def moment_of(at: datetime | None, zone: tzinfo) -> str | None:
-    """A time in a zone, to the minute."""
+    """Formats a time in a zone, to the minute."""
     return f"{at.astimezone(zone):%Y-%m-%d %H:%M}" if at else None
 
 
 def present(told: Mapping[str, object]) -> Told:
-    """A result without its empty fields."""
+    """Removes empty fields from a result."""
     return {key: value for key, value in told.items() if value not in (None, [], "")}

@@ -1,4 +1,4 @@
-"""One message's way, top to bottom: begin, recall, prompt, model and tools, intents, finish."""
+"""A message's path, top to bottom: begin, recall, prompt, model and tools, intents, finish."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from relay.memory.spending.gate import Gate, Work
 from relay.memory.store import Store
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
-"""How much of the recent messages' budget is tried, one after the other, when the model finds the prompt too long."""
+"""Shares of the recent messages' budget to try in turn if the model finds the prompt too long."""
 
 WEB = [
     {"type": "web_search_20260318", "name": "web_search", "max_uses": 5, "allowed_callers": ["direct"]},
     {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5, "allowed_callers": ["direct"]},
 ]
-"""Called by the model itself, never by code that it runs at Anthropic."""
+"""Only the model itself may call this, not code that it runs at Anthropic."""
 VECTOR_SECONDS = 0.025
-"""How long recall waits for a message's vector; when it comes later, what bears on it is found by words alone."""
+"""How long recall waits for a message's vector; after that it goes by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +56,18 @@ class Engine:
     zone: tzinfo
     web: bool = False
     shelf: MediaContext | None = None
-    """Brings the pictures and documents of a conversation; None: they are only described."""
+    """Provides a conversation's pictures and documents; None: they are only described."""
     memory_tokens: int = MEMORY_TOKENS
-    """How many tokens of memories a prompt carries; 0: none."""
+    """The prompt's budget for memories in tokens; 0: none."""
     capture: str = "auto"
-    """How memories come about: see RELAY_CAPTURE."""
+    """See RELAY_CAPTURE."""
     embedder: Embedder | None = None
-    """What finds by meaning; None: what bears on a message is found by words alone."""
+    """Embeds messages for recall; None: recall goes by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class BegunTurn:
-    """An input that is saved, with what its prompt is made of."""
+    """A saved input with the contents of its prompt."""
 
     incoming: Incoming
     context: Context
@@ -75,10 +75,8 @@ class BegunTurn:
 
 
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
-    """Answers one user input and saves everything about it. Setting `stop` ends it with what was said so far.
-
-    A model that cannot answer gives an `Answer` that says so and offers a retry; nothing of it becomes a message.
-    """
+    """Answers one user input and saves everything about it. Setting `stop` ends it with what was said so far. If the
+    model can't answer, the `Answer` says so and offers a retry; nothing of it becomes a message."""
     begun = await begin(engine, incoming)
     incoming, context = begun.incoming, begun.context
     choices = context.choices.within(engine.capture)
@@ -106,17 +104,15 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
             return await finish_without(engine, incoming, choices, tally, line, retry=True, cause=cause)
         if not reply.steps:
             return await finish_without(engine, incoming, choices, tally, reply.note or "Stopped.", retry=True)
-        # In a thread: a long answer, or long texts that it read, take a while.
+        # In a thread: a long answer, or long inputs, take a while.
         intents = await asyncio.to_thread(understood, prompt, reply, context)
         return await finish(engine, incoming, choices, prompt, reply, intents, tally)
 
 
 @metrics.time_stage("begin")
 async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
-    """Saves the message, loads what the prompt is made of, and recalls what bears on it.
-
-    A message that is answered again comes back with what it said and replied to then.
-    """
+    """Saves the message, loads the prompt's contents, and recalls what is relevant. A message answered again returns
+    with its original text and reply."""
     since = engine.gate.budget.day() if engine.gate.budget.limited else None
     if not incoming.retry:
         began = engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
@@ -142,19 +138,19 @@ async def recalled_for(engine: Engine, incoming: Incoming) -> list[FoundEntry]:
 
 
 def model_of(engine: Engine, incoming: Incoming) -> str:
-    """The model that answers an input."""
+    """Returns the model for an input."""
     return incoming.model or engine.model_name
 
 
 def understood(prompt: Prompt, reply: Reply, context: Context) -> Intents:
-    """What a reply asks for by tags of its own."""
+    """Parses the intents of a reply's own tags."""
     intents = without_echoes(process_intents(reply.text), foreign_texts(prompt, reply))
     return without_known(intents, [row.content for row in context.lent])
 
 
 def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
-    """What the model read in this turn and did not say itself: what is known, the present message with what it replies
-    to and what was recalled for it, all that others wrote, and what tools returned. No tag in it is the assistant's."""
+    """Yields what the model read in this turn and didn't write: memory, the present message with its quote and
+    recalled passages, untrusted text, and tool results. Tags in these aren't the assistant's."""
     yield from (as_written(block["text"]) for block in prompt.system[1:])
     for message in [*prompt.messages, *reply.steps]:
         for block in message["content"]:
@@ -167,7 +163,7 @@ def foreign_texts(prompt: Prompt, reply: Reply) -> Iterator[str]:
 
 
 def shown(engine: Engine, incoming: Incoming, context: Context) -> AbstractAsyncContextManager[Mapping[str, Block]]:
-    """The files that the model sees as they are, held while it is asked."""
+    """Provides the files that the model sees, while it runs."""
     if engine.shelf is None:
         return nullcontext(NO_MEDIA)
     return engine.shelf.shown(present_blocks(incoming, context), [*map(files_of, context.recent)])
@@ -182,8 +178,7 @@ async def say(
     stop: asyncio.Event,
     work: Work,
 ) -> tuple[Reply, Prompt]:
-    """Prompt, model and tools; with fewer recent messages when the model finds the prompt too long. `media`: the files
-    that are shown as they are."""
+    """Runs prompt, model and tools, with fewer recent messages if the prompt is too long. `media`: the files shown."""
     tried: list[ModelMessage] = []
     incoming, context = begun.incoming, begun.context
     for share in SHARES:
@@ -204,7 +199,7 @@ async def say(
 
 
 def offered(engine: Engine, incoming: Incoming, tainted: bool) -> Tools:
-    """The tools of a turn. Web tools stay away from what others wrote until the user taps."""
+    """Returns a turn's tools. With untrusted text in the prompt, web tools need a tap."""
     web = WEB if engine.web and (not tainted or incoming.web) else []
     runs = {
         "search_memory": search_memory(engine.store, incoming, engine.zone, engine.embedder),
@@ -224,7 +219,7 @@ async def finish(
     intents: Intents,
     tally: Tally,
 ) -> Answer:
-    """Saves the answer and what its tags asked for. In a tainted turn memory waits for the user's tap."""
+    """Saves the answer and applies its tags. In a tainted turn, memory changes wait for a tap."""
     actions = [one for one in intents.actions if choices.learning != "off" or isinstance(one, Forget)]
     looked = any(tool["name"] in reply.tools for tool in WEB)
     held_back = engine.web and reply.tainted and not incoming.web and not looked
@@ -285,11 +280,8 @@ async def finish_without(
     retry: bool,
     cause: str = "",
 ) -> Answer:
-    """Ends a turn that has no answer: the sentence is told, and saved nowhere as anybody's message.
-
-    `cause`: that is a fault of the model's or of ours, and counts as one; what it is. Only this makes a sound, as the
-    answer that is waited for would.
-    """
+    """Ends a turn without an answer: sends the sentence, but saves it as nobody's message. `cause`: the failure to
+    count, ours or the model's. It makes a sound only then, as the expected answer would."""
     told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
     told["choices"] = shown_by(replace(choices, sound=choices.sound and bool(cause)), True)
     ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
@@ -298,6 +290,6 @@ async def finish_without(
 
 
 def stored_spending(tally: Tally, done: bool) -> dict[str, object] | None:
-    """What a turn used, as it is stored with the turn."""
+    """Returns a turn's use as it is stored."""
     spending = tally.spending(done)
     return spending.as_json() if spending else None

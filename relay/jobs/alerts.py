@@ -1,4 +1,4 @@
-"""Alerts: looks at how things are, and tells admins once when something goes wrong, and once when it is over."""
+"""Alerts: tells admins once when something goes wrong, and once when it is over."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 OUTAGE = 120.0
-"""Seconds without the database that are worth a word."""
+"""Seconds without the database that are worth an alert."""
 CALM = timedelta(minutes=3)
-"""For so long it must have been well before it is over."""
+"""How long things must be fine before an incident is over."""
 FORGOTTEN = timedelta(days=2)
-"""What nobody has seen to be wrong for so long is over too: the machine it was on may be gone."""
+"""An incident that nobody has confirmed for so long is over too: its machine may be gone."""
 LEASE_SECONDS = 60
-"""Nothing renews this one: within it the messages to all admins are queued, or another process queues them."""
+"""Not renewed: within this time, this or another process queues the messages to all admins."""
 
 
 PAST = {
@@ -55,11 +55,11 @@ PAST = {
     "budget": "The budget of the day was used up",
     "spend": "",
 }
-"""What was wrong, when it is over; empty: of that nobody needs to hear."""
+"""What is over, by kind; empty: nobody needs to hear."""
 
 
 def judge(conditions: Sequence[Condition], incidents: Sequence[WatchedIncident], now: datetime) -> list[Sighting]:
-    """What is to be taken down of what was found."""
+    """Converts conditions to observations."""
     wrong = {condition.kind for condition in conditions if condition.wrong}
     well = {condition.kind for condition in conditions if condition.wrong is False}
     seen = [Sighting(one.kind, "wrong", one.detail, one.seconds) for one in conditions if one.wrong]
@@ -75,7 +75,7 @@ def judge(conditions: Sequence[Condition], incidents: Sequence[WatchedIncident],
 
 
 def describe_incident(incident: WatchedIncident, zone: tzinfo) -> str:
-    """An incident as it is told: what is wrong and what to do, or that it is over. Empty: nothing is said of it."""
+    """Describes an incident: what is wrong and what to do, or that it is over. Empty: nothing to say."""
     begun = incident.begun_at.astimezone(zone)
     if incident.over_at is None:
         return f"⚠️ {incident.detail}\n\nSince {begun:%H:%M} on {begun:%d %B}."
@@ -90,7 +90,7 @@ def describe_incident(incident: WatchedIncident, zone: tzinfo) -> str:
 
 
 def lasting(time: timedelta) -> str:
-    """How long something took, in words."""
+    """Describes a duration in words."""
     minutes = max(1, round(time.total_seconds() / 60))
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
@@ -98,7 +98,7 @@ def lasting(time: timedelta) -> str:
 
 @dataclass(slots=True)
 class Sentinel:
-    """What it watches and whom it tells. `store` does not wait for a database that is away."""
+    """What it watches and whom it tells. `store` doesn't wait for an unreachable database."""
 
     store: Store
     people: People
@@ -107,20 +107,20 @@ class Sentinel:
     budget: Budget
     folders: Sequence[Path]
     silence: Callable[[], float]
-    """Seconds since Telegram was heard."""
+    """Seconds since Telegram last answered."""
     lost_polls: Callable[[], int]
-    """How many polls were lost to another program in the last minutes."""
+    """How many polls another program took in the last minutes."""
     outcomes: Mapping[str, Outcome]
     clock: Callable[[], float] = time.monotonic
     machine: str = field(default_factory=platform.node)
     _judged: dict[str, datetime] = field(default_factory=dict, init=False)
-    """Which outcomes of jobs were judged already, by when they ended."""
+    """The outcomes already judged, by the time they ended."""
     _away_since: float | None = field(default=None, init=False)
     _told_full: bool = field(default=False, init=False)
-    """The admins know of a full disk, which the database could not take down."""
+    """The admins know of a full disk, which the database could not record."""
 
     async def look(self) -> None:
-        """Looks once, and tells what is to be told."""
+        """Checks once and sends due alerts."""
         try:
             await self.people.refresh(self.store)
             readings = await self.store.readings(self.bot_id, self.budget.day())
@@ -129,7 +129,9 @@ class Sentinel:
             fresh = {name: one for name, one in self.outcomes.items() if self._judged.get(name) != one.at}
             conditions = [
                 *from_readings(readings, self.budget, self.bot_id),
-                from_silence(0.0 if self.lost_polls() else self.silence(), self.bot_id),  # a refused poll is a word
+                from_silence(
+                    0.0 if self.lost_polls() else self.silence(), self.bot_id
+                ),  # a refused poll is an answer too
                 from_lost_polls(self.lost_polls(), self.bot_id),
                 *from_jobs(fresh),
                 *await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine))),
@@ -146,7 +148,7 @@ class Sentinel:
             await self._tell_of_a_full_disk()
 
     async def _tell_of_a_full_disk(self) -> None:
-        """Tells the admins once, past the database: on a full disk it can take nothing down."""
+        """Tells the admins of a full disk once, bypassing the database, which can't store anything."""
         disks = await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine)))
         full = next((disk for disk in disks if disk.wrong), None)
         if full and not self._told_full:
@@ -156,15 +158,15 @@ class Sentinel:
             self._told_full = any(told)
 
     async def _database_was_away(self) -> None:
-        """Takes down that the database was away, now that it is back."""
+        """Records that the database was unreachable, now that it is back."""
         if self._away_since is not None and self.clock() - self._away_since >= OUTAGE:
             detail = "My database could not be used. Its own log, or the status page of whoever runs it, may say why."
             await self.store.was_wrong("database", detail, self.clock() - self._away_since)
         self._away_since = None
 
     async def _tell(self, incident: WatchedIncident) -> None:
-        """Queues what is said of an incident that is leased for that. Where there are no admins, it stays to be told;
-        so it does while Telegram can't be reached: told later, it is told once, as something that is over."""
+        """Queues the message for a leased incident. Without admins, or while Telegram can't be reached, it stays due;
+        an incident that has ended by then is announced once, in the past tense."""
         over, admins = incident.over_at is not None, sorted(self.people.admins)
         text = describe_incident(incident, self.budget.zone)
         log.warning("incident", kind=incident.kind, detail=incident.detail, over=over)

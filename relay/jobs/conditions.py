@@ -1,4 +1,4 @@
-"""What is watched: Telegram, the queue, turns, jobs, disks, the budget, each well or wrong as it is now."""
+"""The conditions that are watched: Telegram, the queue, turns, jobs, disks, the budget."""
 
 from __future__ import annotations
 
@@ -16,45 +16,46 @@ from relay.memory.rows.operations import Readings
 from relay.memory.spending.budget import WARN, Budget
 
 SILENCE = 120.0
-"""Seconds without a word from Telegram; a poll comes back every 30, a webhook is looked after more often."""
+"""Seconds of silence from Telegram; polls return every 30 seconds, and webhooks are checked more often."""
 LOST, LOST_CALM = 3, 1
-"""Polls lost to another program in the last minutes: one or two are those of a restart, or of `relay doctor`."""
+"""Polls lost to another program in the last minutes; a restart or `relay doctor` can cause one or two."""
 QUEUE, QUEUE_CALM = 120.0, 30.0
-"""Seconds that a message waits to be taken, and what is well again."""
+"""Seconds that a message has waited: wrong from the first number, fine below the second."""
 ERRORS, ERRORS_CALM, LEAST_TURNS = 0.5, 0.2, 5
-"""The part of the last ten minutes' turns that failed, what is well again, and of how many that is told."""
+"""The share of failed turns in ten minutes: wrong from the first number, fine below the second; and the least number
+of turns."""
 SETUP = {error.__name__ for error in (ModelAccountError, OutOfCredit, ModelMisconfigured)}
-"""Why a message could not be answered where only a person can mend it: told at the first one."""
+"""Failures that only a person can fix: reported at the first one."""
 JOB_FAILURES = 3
-"""So often in a row a job fails that runs every few minutes; one that runs once a day, once."""
+"""How many failures in a row are reported: for frequent jobs; a daily job is reported at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One thing that is watched, as it is now. `wrong` None: neither wrong nor well enough for it to be over."""
+    """A watched condition. `wrong` None: neither wrong nor clearly fine."""
 
     kind: str
     wrong: bool | None
     detail: str = ""
-    """A sentence for the people who run it: what is wrong, and what to do."""
+    """A sentence for operators: what is wrong, and what to do."""
     seconds: float = 0.0
-    """For how long it has been so."""
+    """How long it has been so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job ended when it ran last."""
+    """A job's last outcome."""
 
     at: datetime
     error: str
-    """Empty: well."""
+    """Empty: success."""
     failures: int
-    """How often in a row it has failed."""
+    """Failures in a row."""
     daily: bool
 
 
 def from_readings(readings: Readings, budget: Budget, bot_id: int) -> Iterator[Condition]:
-    """What the database's numbers say."""
+    """Yields conditions from the database's readings."""
     waited, turns, failed = readings.queue_seconds, readings.turns, readings.failed
     yield Condition(
         f"queue {bot_id}",
@@ -83,7 +84,7 @@ def from_readings(readings: Readings, budget: Budget, bot_id: int) -> Iterator[C
 
 
 def from_budget(rows: Sequence[ChargedUse], budget: Budget) -> Iterator[Condition]:
-    """What was spent today of the budget for all."""
+    """Yields the condition of the shared budget."""
     spent = budget.spent(rows).total
     told = f"{format_dollars(spent)} of today's {format_dollars(budget.total)} are spent"
     until = f"until midnight ({budget.zone}). RELAY_DAILY_BUDGET_USD is how much that is."
@@ -94,7 +95,7 @@ def from_budget(rows: Sequence[ChargedUse], budget: Budget) -> Iterator[Conditio
 
 
 def from_silence(seconds: float, bot_id: int) -> Condition:
-    """Whether Telegram is heard."""
+    """Returns whether Telegram answers."""
     return Condition(
         f"telegram {bot_id}",
         seconds >= SILENCE,
@@ -105,7 +106,7 @@ def from_silence(seconds: float, bot_id: int) -> Condition:
 
 
 def from_lost_polls(number: int, bot_id: int) -> Condition:
-    """Whether another program asks for this bot's messages."""
+    """Returns whether another program polls for this bot."""
     return Condition(
         f"rival {bot_id}",
         between(number, LOST, LOST_CALM),
@@ -114,7 +115,7 @@ def from_lost_polls(number: int, bot_id: int) -> Condition:
 
 
 def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Condition]:
-    """How jobs ended that have run since the last look."""
+    """Yields the outcomes of jobs since the last check."""
     for name, outcome in outcomes.items():
         often = outcome.failures >= (1 if outcome.daily else JOB_FAILURES)
         yield Condition(
@@ -125,8 +126,7 @@ def from_jobs(outcomes: Mapping[str, Outcome]) -> Iterator[Condition]:
 
 
 def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
-    """Whether there is room where Relay keeps its files: half as much again as the least is well. A folder that is not
-    there says nothing."""
+    """Yields whether Relay's disks have room; one and a half times the minimum is fine. Skips missing folders."""
     seen = set()
     for folder in folders:
         try:
@@ -146,5 +146,5 @@ def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
 
 
 def between(value: float, wrong: float, well: float) -> bool | None:
-    """Wrong from one value on, well below another, and neither between them."""
+    """Returns True from `wrong` on, False below `well`, None in between."""
     return True if value >= wrong else False if value < well else None

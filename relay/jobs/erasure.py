@@ -1,4 +1,4 @@
-"""Erasures that were begun: what a crash has left of them."""
+"""Completes erasures after a crash."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from relay.memory.store import Store
 
 
 class ErasureUnderWay(RelayError):
-    """Another process is still at this erasure."""
+    """Another process is working on this erasure."""
 
 
 def kind(services: JobServices) -> JobKind:
-    """Erasures, to their end in tables, files and chats. The command that began one does the same beside it: whoever
-    comes first takes the next step."""
+    """Erasures in tables, files and chats. The command that started one works on it too; whichever comes first takes
+    the next step."""
     return erasure_kind(services.store, services.keeper, services.messenger, services.bot_id)
 
 
 def erasure_kind(store: Store, keeper: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:
-    """The same for whoever needs nothing else."""
+    """The same with only what it needs."""
 
     async def run(job: ClaimedJob) -> bool:
         if await erased(store, int(job.key)) is None:

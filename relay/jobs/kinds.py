@@ -1,4 +1,4 @@
-"""What a kind of job is: its work, and the limits under which it is done."""
+"""Kinds of jobs: their work and limits."""
 
 from __future__ import annotations
 
@@ -19,31 +19,30 @@ JOB_PAUSES = RetryPolicy(first=30.0, longest=3600.0)
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How a failed job is tried again."""
+    """How a failed job is retried."""
 
     most: int
-    """After so many failures it is parked."""
+    """Failures after which it is parked."""
     pauses: RetryPolicy = JOB_PAUSES
     never: tuple[type[RelayError], ...] = ()
-    """After these it is parked at once."""
+    """Errors that park it at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """A kind of job. `run` does one; it may be called again for a job that was cut off, and returns whether something
-    came of it."""
+    """A kind of job. `run` does one and returns whether it had a result; it may run again after an interruption."""
 
     name: str
     run: Callable[[ClaimedJob], Awaitable[bool]]
     timeout: float
-    """Seconds that one job may take."""
+    """The time limit of one job in seconds."""
     retry: Retry
     at_once: int = 1
-    """How many a process does at once."""
+    """How many run at once in a process."""
     gate: Gate | None = None
-    """Whose budget it takes. While today's is used up, jobs of this kind stay owed."""
+    """Who pays. While today's budget is used up, these jobs stay owed."""
     daily_at: tuple[int, int] | None = None
-    """The hour and the minute at which one is owed every day; None: whatever makes it due owes it."""
+    """The hour and minute at which one is owed every day; None: other code owes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +53,13 @@ class JobServices:
     gate: Gate
     summariser: Summariser
     messenger: Messenger | None
-    """Telegram; None: nothing can be said or renamed there."""
+    """Telegram; None: nothing can be sent or renamed."""
     keeper: MediaStore
-    """Where kept files are."""
+    """Where copies of media are stored."""
     bot_id: int
     phases: Callable[[], Sequence[Phase]]
-    """Those of a night, in order."""
+    """The phases of a night, in order."""
     sleep_at: tuple[int, int]
-    """The hour and the minute at which a night begins."""
+    """The hour and minute at which a night begins."""
     keep_days: int
-    """After so long records of what happened are dropped; 0: never."""
+    """How long records are kept in days; 0: forever."""

@@ -14,6 +14,6 @@ def kind(services: JobServices) -> JobKind:
 
 
 def attribution_kind(attributor: Attributor) -> JobKind:
-    """The same for whoever needs nothing else."""
+    """The same with only what it needs."""
     run = partial(attribute, attributor)
     return JobKind("preference", run, timeout=120, retry=Retry(most=6), at_once=2, gate=attributor.gate)

@@ -1,4 +1,4 @@
-"""The one list of the kinds of jobs, and when each is looked for."""
+"""The list of all kinds of jobs and their schedules."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ KINDS: tuple[Callable[[JobServices], JobKind | None], ...] = (
     summary.kind, title.kind, preference.kind, erasure.kind, sleep.kind, tidy.kind,
 )  # fmt: skip
 SWEEP_MINUTES = 3
-"""How often each kind is looked for, beside when something of it becomes due."""
+"""How often each kind is checked, besides when one becomes due."""
 DAILY_SECONDS = 20 * 3600
-"""What is done once a day is not done again sooner than this, by whichever process."""
+"""A daily job does not run again within this time, in any process."""
 
 
 class DailyJobFailed(RelayError):
-    """What is done once a day failed."""
+    """A daily job failed."""
 
 
 def make_runner(services: JobServices) -> Runner:
-    """What does the jobs of all kinds."""
+    """Returns the runner for all kinds of jobs."""
     kinds = [kind for make in KINDS if (kind := make(services)) is not None]
     return Runner(services.store, kinds, services.bot_id)
 
 
 def schedules(runner: Runner) -> list[Schedule]:
-    """When each kind is looked for, and when those are owed that are done once a day."""
+    """Returns when each kind is checked, and when daily jobs are owed."""
     found = [Schedule(name, partial(runner.run_due, name), minutes=SWEEP_MINUTES) for name in runner.kinds]
     daily = [
         Schedule(f"daily {kind.name}", partial(run_daily, runner, kind.name), at=kind.daily_at)
@@ -42,7 +42,7 @@ def schedules(runner: Runner) -> list[Schedule]:
 
 
 async def run_daily(runner: Runner, name: str) -> None:
-    """Owes what is done once a day, unless another process has, and does it. Raises `DailyJobFailed`."""
+    """Owes a daily job, unless another process has, and runs it. Raises `DailyJobFailed`."""
     if await runner.store.owe_daily(name, DAILY_SECONDS):
         await runner.run_due(name)
         job = await runner.store.job(name, "")

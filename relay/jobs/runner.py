@@ -1,4 +1,4 @@
-"""Does the jobs that are owed."""
+"""Runs owed jobs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 BUDGET_SECONDS = 600.0
-"""After so long a job whose person's budget is used up is looked at again."""
+"""How long to wait before checking a job again whose person's budget is used up."""
 
 
 class Runner:
-    """Claims jobs, does each under its lease, and ends it: finished, failed or skipped."""
+    """Claims jobs, runs each under its lease, and finishes, fails or skips it."""
 
     def __init__(self, store: Store, kinds: Sequence[JobKind], bot_id: int | None = None) -> None:
         self.store = store
@@ -29,8 +29,8 @@ class Runner:
         self._bot_id = bot_id
 
     async def run_due(self, name: str) -> int:
-        """Does the jobs of a kind, a few at a time, until none is due, or today's budget is used up and they stay owed.
-        Returns of how many something came. Failures are logged and tried again later. Raises `DatabaseError`."""
+        """Runs a kind's due jobs, a few at a time, until none is left or today's budget is used up. Returns how many
+        had a result. Failures are logged and retried later. Raises `DatabaseError`."""
         kind, done = self.kinds[name], 0
         while not (kind.gate and await kind.gate.used_up()):
             jobs = await self.store.claim_jobs(name, self._bot_id, kind.at_once)
@@ -40,7 +40,7 @@ class Runner:
         return done
 
     async def run_one(self, name: str, key: str) -> bool:
-        """Does one job now, even if it waits after a failure. False: it is not owed, or another process is at it."""
+        """Runs one job now, even if it waits after a failure. False: it is not owed, or another process has it."""
         jobs = await self.store.claim_jobs(name, self._bot_id, 1, key)
         await self._run_all(self.kinds[name], jobs)
         return bool(jobs)
@@ -53,7 +53,7 @@ class Runner:
         return sum(map(bool, ended))
 
     async def _run(self, kind: JobKind, job: ClaimedJob) -> bool:
-        """Does one job and ends it. What it raised is kept without the words that it may quote."""
+        """Runs one job and ends it. Stores its error without words that it may quote."""
         try:
             async with asyncio.timeout(kind.timeout), renew_lease(partial(self.store.renew_job, job)):
                 came = await kind.run(job)

@@ -1,4 +1,4 @@
-"""Nights: what is done once a day while nobody writes."""
+"""Nightly work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from relay.memory.sleep.night import NightFailed, sleep
 
 
 def kind(services: JobServices) -> JobKind:
-    """A night. One that a kill broke off is gone on with; one of which a part failed is over."""
+    """A night. An interrupted one continues; one with a failed phase is over."""
 
     async def run(_: ClaimedJob) -> bool:
         return bool(await sleep(services.store, services.phases()))

@@ -9,12 +9,12 @@ from relay.memory.writing.summaries import Summariser, summarise
 
 
 def kind(services: JobServices) -> JobKind:
-    """Summaries, in one of which the model may be asked several times."""
+    """Summaries; a single one may take several model calls."""
     return summary_kind(services.summariser)
 
 
 def summary_kind(summariser: Summariser) -> JobKind:
-    """The same for whoever needs nothing else."""
+    """The same with only what it needs."""
     return JobKind(
         "summary",
         partial(summarise, summariser),

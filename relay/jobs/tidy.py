@@ -1,4 +1,4 @@
-"""Once a day: what only served to recognise repeats is dropped, and records of what happened long ago."""
+"""Daily cleanup of rows kept to recognize repeats, and of old records."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
 DAYS = 14
-"""For so long updates and what failed for good are kept."""
+"""How long updates and failed work are kept."""
 BATCH = 5_000
-"""Rows that go in one step."""
+"""Rows deleted in one step."""
 RECORDS = 1_000
-"""Turns whose records are dropped in one step."""
+"""Turns whose records are deleted in one step."""
 
 
 def kind(services: JobServices) -> JobKind:
@@ -24,8 +24,8 @@ def kind(services: JobServices) -> JobKind:
 
 
 async def tidy(store: Store, days: int = DAYS, batch: int = BATCH, keep_days: int = 0) -> int:
-    """Drops what is left of done updates, and after `keep_days` (0: never) records of what happened, batch by batch.
-    Returns how many rows went."""
+    """Deletes what is left of done updates, and records older than `keep_days` (0: never), in batches. Returns how
+    many rows."""
     dropped = 0
     while (gone := await store.tidy(days, batch)) > 0:
         dropped += gone

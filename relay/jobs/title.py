@@ -1,4 +1,4 @@
-"""Titles of sessions, by which their topics are named."""
+"""Titles of sessions, after which topics are named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relay.memory.writing.titles import Titler, name_session
 
 
 def kind(services: JobServices) -> JobKind | None:
-    """Titles; none where no topic can be named."""
+    """Titles; None if no topic can be named."""
     if services.messenger is None:
         return None
     model = services.summariser.model_name
@@ -17,7 +17,7 @@ def kind(services: JobServices) -> JobKind | None:
 
 
 def title_kind(titler: Titler) -> JobKind:
-    """The same for whoever needs nothing else."""
+    """The same with only what it needs."""
     return JobKind(
         "title", partial(name_session, titler), timeout=120, retry=Retry(most=6), at_once=4, gate=titler.gate
     )

@@ -1,4 +1,4 @@
-"""What is said while the database is away, past the outbox: once, and without promise."""
+"""Messages sent while the database is unreachable: outside of the outbox, once, without guarantees."""
 
 from __future__ import annotations
 

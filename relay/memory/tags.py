@@ -1,8 +1,8 @@
-"""Finding tags in a model's reply, and taking them out of the text that people see.
+"""Finds tags in a model's reply and removes them from the visible text.
 
-The scanner reads the reply once, from left to right, and never takes back what it has written; so the text shown while
-a reply still grows is a prefix of the text shown at its end, whitespace at the end apart. Where what is still to come
-could change the meaning of a bracket, the scanner stops and waits.
+The scanner reads the reply once from left to right and never changes its output. So the text shown while a reply grows
+is a prefix of the final text, except for white space at the end. Where later input could change a bracket's meaning,
+the scanner stops and waits.
 """
 
 import json
@@ -16,11 +16,11 @@ from relay.core.limits import TAGGED_FACT_LENGTH
 TAGS = ("LEARN", "FORGET", "VOICE_REPLY", "REMEMBER")
 TAG_WINDOW = 400  # a LEARN or FORGET that is not closed within this many characters is text
 MOST_TAGS = 100
-"""In one reply; it is broken if it has more, and what comes after them is text."""
-JSON_WINDOW = 16_000  # the same for the JSON of a REMEMBER: 2000 characters written as \uXXXX fit
+"""Per reply; a reply with more is broken, and the rest is text."""
+JSON_WINDOW = 16_000  # the same for the JSON of a REMEMBER: fits 2000 characters written as \uXXXX
 
 _TAG = re.compile(r"\[[ \t]{0,8}(?:(LEARN|FORGET)[ \t]{0,8}:|(VOICE_REPLY|REMEMBER)[ \t]{0,8}\])", re.I | re.A)
-# The beginning of a tag at the end of the text: each of its characters may be the last one there.
+# The beginning of a tag at the end of the text; each of its characters may be the last one there.
 _HALVES = (reduce(lambda rest, char: f"(?:{char}{rest})?", reversed(name), r"[ \t]{0,8}") for name in TAGS)
 _HALF = re.compile(rf"\[[ \t]{{0,8}}(?:{'|'.join(_HALVES)})\Z", re.I | re.A)
 _SPECIAL = re.compile(r"[\\`\[\n]")
@@ -44,17 +44,18 @@ Remembered = dict[str, Any]
 
 
 def storable(text: str) -> str:
-    """The text without what Postgres cannot store: NUL and lone surrogates (JSON can escape both)."""
+    """Removes what PostgreSQL can't store: NUL and lone surrogates (JSON can escape both)."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode()
 
 
 def one_line(text: str) -> str:
-    """The text on one line, as Postgres can store it."""
+    """Returns the text on one line, as PostgreSQL can store it."""
     return " ".join(storable(text).split())
 
 
 def _read_json(source: str) -> tuple[Remembered | None, int, bool]:
-    """The JSON object at the start of the source, its length, and whether more text could still make it one."""
+    """Parses the JSON object at the start of the source. Returns it, its length, and whether more text could still
+    complete it."""
     try:
         data, end = json.JSONDecoder().raw_decode(source)
     except json.JSONDecodeError as error:
@@ -74,7 +75,7 @@ def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
 
 
 class Scanner:
-    """One pass over a reply. What is written never changes; where the rest could change a meaning, it holds."""
+    """One pass over a reply. Its output never changes; it waits where later input could change a meaning."""
 
     def __init__(self, text: str, *, growing: bool, most: int = MOST_TAGS) -> None:
         self.text, self.growing, self.pos, self.held = text, growing, 0, False
@@ -95,7 +96,7 @@ class Scanner:
         self.gap: str | None = None  # after a tag: the space there was around it
 
     def run(self) -> str:
-        """The text to show, with what it asks for left in `found` and `voice_reply`."""
+        """Returns the text to show; tags are in `found` and `voice_reply`."""
         while self.pos < len(self.text) and not self.held:
             if self.at_start:
                 self._start_line()
@@ -105,7 +106,7 @@ class Scanner:
         return "".join(self.out if empty else self.out + self.line).strip()
 
     def _start_line(self) -> None:
-        """Copy a line of code or a quote whole, keep or drop an empty one, or enter the paragraph."""
+        """Copies a line of code or a quote whole, keeps or drops an empty one, or enters the paragraph."""
         text, start = self.text, self.pos
         stop = text.find("\n", start) + 1 or len(text)
         unfinished = self.growing and text[stop - 1] != "\n"
@@ -123,7 +124,7 @@ class Scanner:
         elif unfinished and _UNDECIDED.match(text, rest):
             self.held = True
         elif _LINE_END.match(text, rest) and (self.touched or not marker):
-            # No two blank lines where one stood before a dropped line and one after it.
+            # No two blank lines in place of one before and one after a dropped line.
             if not (self.touched or (self.last == "dropped" and (not self.out or self.out[-1].isspace()))):
                 self.out.append(text[start:stop])
                 self.last = "blank"
@@ -135,7 +136,7 @@ class Scanner:
             self._enter(prefix, stop, unfinished)
 
     def _enter(self, prefix: str, stop: int, unfinished: bool) -> None:
-        """Copy the line if it is a quote or opens a fence, else go on in its paragraph, after the prefix."""
+        """Copies the line if it is a quote or opens a fence; otherwise continues in its paragraph after the prefix."""
         self.list_indent = self.column if prefix.strip() else min(self.list_indent, self.column)
         start = self.pos + len(prefix)
         fence = _FENCE.match(self.text, start)
@@ -156,7 +157,7 @@ class Scanner:
         self._new_line(kind)
 
     def _find_block(self) -> None:
-        """Find the end of the paragraph that starts here; backticks and tags do not reach beyond it."""
+        """Finds the end of the paragraph that starts here; backticks and tags don't reach beyond it."""
         text, at = self.text, self.text.find("\n", self.pos) + 1
         self.runs, self.pending = None, False
         self.block_end, self.block_open = len(text), self.growing
@@ -172,7 +173,7 @@ class Scanner:
         self.block_open = self.growing
 
     def _inline(self) -> None:
-        """Go on to the next character that means something, and past it."""
+        """Advances past the next special character."""
         text, start = self.text, self.pos
         special = _SPECIAL.search(text, start)
         stop = special.start() if special else len(text)
@@ -191,7 +192,7 @@ class Scanner:
             self._bracket()
 
     def _emit(self, stop: int) -> None:
-        """Write the text up to `stop`, after the space that a removed tag may need between its neighbours."""
+        """Writes the text up to `stop`, after any space that a removed tag needs between its neighbours."""
         piece = self.text[self.pos : stop]
         if self.gap is not None and piece[0] != "\r":
             tight = piece[0] in _NO_SPACE_BEFORE if self.gap else not (self.line[-1][-1] + piece[0]).isascii()
@@ -203,7 +204,7 @@ class Scanner:
         self.pos, self.bare, self.gap = stop, False, None
 
     def _remove(self, stop: int) -> None:
-        """Leave out a tag and the spaces around it; what follows at the start of a line decides what the line is."""
+        """Removes a tag and the spaces around it; what follows at the start of a line decides what the line is."""
         after = _end(_SPACE, self.text, stop)
         if not self.bare:
             kept = self.line[-1].rstrip(" \t")
@@ -212,7 +213,7 @@ class Scanner:
         self.pos, self.at_start, self.touched = after, self.bare, True
 
     def _backticks(self) -> None:
-        """Copy a code span, or backticks without a partner."""
+        """Copies a code span, or unmatched backticks."""
         if self.runs is None:
             self.runs = {}
             for run in _RUN.finditer(self.text, self.pos, self.block_end):
@@ -228,7 +229,7 @@ class Scanner:
             self._emit(partners[at] + stop - self.pos)
 
     def _bracket(self) -> None:
-        """Take out a tag; hold where there may be one, or where it may turn out to be in code."""
+        """Removes a tag; waits if there may be one, or if it may turn out to be in code."""
         tag = _TAG.match(self.text, self.pos) if len(self.found) < self.most else None
         if (tag and self.pending) or (self.growing and _HALF.match(self.text, self.pos)):
             self.held = True
@@ -243,7 +244,7 @@ class Scanner:
             self._remove(tag.end())
 
     def _words(self, tag: str, start: int) -> None:
-        """Take out a LEARN or FORGET, closed by its own bracket or else, if that is missing, by the line's first."""
+        """Removes a LEARN or FORGET, closed by its own bracket or else by the line's first."""
         text, limit = self.text, min(self.block_end, self.pos + TAG_WINDOW)
         depth = 1
         for bracket in _BRACKET.finditer(text, start, limit):
@@ -267,7 +268,7 @@ class Scanner:
         self._remove(stop + 1)
 
     def _json(self, start: int) -> None:
-        """Take out a REMEMBER with its JSON, or leave it visible if that is not valid."""
+        """Removes a REMEMBER with its JSON, or leaves it visible if that is invalid."""
         at = min(_end(_ANY_SPACE, self.text, start), self.block_end)
         source = self.text[at : min(self.block_end, at + JSON_WINDOW)]
         data, size, unfinished = _read_json(source) if source.startswith("{") else (None, 0, not source)

@@ -1,4 +1,4 @@
-"""What Relay uses outside of itself, as the settings name it: models, speech, processes that open files, Telegram."""
+"""The external services that the settings name: models, speech, file processes, Telegram."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Clients:
-    """Each is made, and its package imported, when it is first used."""
+    """Each client is created, and its package imported, at first use."""
 
     settings: Settings
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
-    """What closes them."""
+    """Closes them."""
 
     @cached_property
     def claude(self) -> Claude:
-        """The model, to be asked through a `Gate`."""
+        """The model, to be used through a `Gate`."""
         from relay.clients.anthropic.client import Claude
 
         settings = self.settings
@@ -41,7 +41,7 @@ class Clients:
 
     @cached_property
     def embedder(self) -> EmbedderRouter | None:
-        """Finds by meaning, in a process that starts at first use; None: only words find."""
+        """Embeds texts in a process that starts at first use; None: search by words only."""
         embedder = make_embedder(self.settings)
         if embedder is not None:
             self.closing.push_async_callback(embedder.close)
@@ -49,14 +49,14 @@ class Clients:
 
     @cached_property
     def file_extractor(self) -> FileExtractor:
-        """Opens files, a few at a time, in processes of their own."""
+        """Reads files, a few at a time, in separate processes."""
         from relay.clients.processes.file_extractor import FileExtractor
 
         return FileExtractor()
 
     @cached_property
     def speech_to_text(self) -> Whisper:
-        """Hears recordings, in a process that starts at first use."""
+        """Transcribes recordings in a process that starts at first use."""
         from relay.clients.speech.speech_to_text import Whisper
 
         settings = self.settings
@@ -72,14 +72,14 @@ class Clients:
 
     @cached_property
     def text_to_speech(self) -> TextToSpeech | None:
-        """Says answers aloud; None: nothing does."""
+        """Speaks answers; None: nothing can."""
         from relay.clients.speech.text_to_speech import make_voices
 
         return make_voices(self.settings, self.file_extractor)
 
     @cached_property
     def media_store(self) -> MediaStore:
-        """Where kept files are, with the state or beside it. Some may be left from before where none are kept now."""
+        """Where copies of media are stored. There may be old ones even if none are stored now."""
         settings = self.settings
         if settings.supabase_url:
             from relay.clients.supabase.bucket import Bucket
@@ -92,14 +92,14 @@ class Clients:
 
 @contextlib.asynccontextmanager
 async def open_clients(settings: Settings) -> AsyncIterator[Clients]:
-    """The clients of the settings, which are closed at the end."""
+    """Opens the clients of the settings and closes them at the end."""
     async with AsyncExitStack() as closing:
         yield Clients(settings, closing)
 
 
 def import_telegram() -> type[Telegram]:
-    """Imports the client as if `cryptography` were not installed: python-telegram-bot would take 8 MB of it into memory
-    for Telegram Passport, which is not used here, and does without where it is missing."""
+    """Imports the client as if `cryptography` were missing: python-telegram-bot would load 8 MB of it for Telegram
+    Passport, which is not used, and works without it."""
     absent = "cryptography" not in sys.modules
     if absent:
         sys.modules["cryptography"] = None  # type: ignore[assignment]
@@ -113,7 +113,7 @@ def import_telegram() -> type[Telegram]:
 
 @contextlib.asynccontextmanager
 async def open_telegram(settings: Settings) -> AsyncIterator[Telegram]:
-    """An open connection to Telegram. Raises the `MessengerError` tree."""
+    """Opens a connection to Telegram. Raises the `MessengerError` tree."""
     telegram = import_telegram()(settings.telegram_bot_token, settings.telegram_api_url)
     try:
         await telegram.open()

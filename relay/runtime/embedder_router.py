@@ -1,4 +1,4 @@
-"""What finds by meaning, as the settings name it."""
+"""Makes the embedder of the settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relay.memory.indexing import EmbedderRouter
 
 
 def make_embedder(settings: Settings) -> EmbedderRouter | None:
-    """What finds by meaning, in a process of its own that starts at first use. None: it is off, or not installed."""
+    """Returns the embedder, in a process that starts at first use. None: off or not installed."""
     what = named(settings.embedder)
     if what is None or not what.is_installed:
         return None
@@ -22,6 +22,6 @@ def make_embedder(settings: Settings) -> EmbedderRouter | None:
 
 
 def explain_missing_embedder(settings: Settings) -> str:
-    """Why nothing finds by meaning though it should, and what can be done about it; empty where it does, or is off."""
+    """Explains why search by meaning doesn't work and what to do; empty if it works or is off."""
     what = named(settings.embedder)
     return "" if what is None or what.is_installed else f"{what.engine} {what.missing}. {what.how}"

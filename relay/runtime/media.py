@@ -1,4 +1,4 @@
-"""What reads the files that people send, put together from the settings."""
+"""Assembles what reads people's files."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def make_reader(
     ears: SpeechToText | None = None,
     keeper: MediaStore | None = None,
 ) -> tuple[Reader, MediaContext]:
-    """What reads the files that people send, and what shows them to the model again. `ears` hears recordings; None:
-    nothing does. `keeper` keeps copies of files; None: none are kept."""
+    """Returns what reads people's files, and what shows them to the model again. `ears` transcribes recordings,
+    `keeper` stores copies of files; None: neither happens."""
     most, cache = settings.max_file * 2**20, new_cache()
     files = Files(messenger, most, keeper)
     pictures = Pictures(files, extractor, settings.max_megapixels * 1_000_000, cache)

@@ -1,4 +1,4 @@
-"""What a night is made of here: its phases, with what they need of an open Relay."""
+"""Assembles the phases of a night."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from relay.runtime.runtime import Runtime
 
 
 def phases(relay: Runtime, bot_id: int, owed: Mapping[str, Callable[[], Awaitable[int]]]) -> list[Phase]:
-    """The phases of a night, in order. `bot_id`: as whom digests and questions are said; `owed`: what writes what is
-    owed, by its name."""
+    """Returns a night's phases in order. `bot_id`: the sender of digests and questions; `owed`: functions that write
+    owed texts, by name."""
     mind = mind_of(relay, relay.background_gate)
     consolidation = Consolidation(mind, bot_id, lambda: sorted(relay.people.admins))
     return [
@@ -30,13 +30,13 @@ def phases(relay: Runtime, bot_id: int, owed: Mapping[str, Callable[[], Awaitabl
 
 
 def mind_of(relay: Runtime, gate: Gate) -> BatchModel:
-    """The small model with what its work at night needs."""
+    """Returns the small model for nightly work."""
     settings = relay.settings
     return BatchModel(relay.store, gate, settings.small_model, settings.result_cache)
 
 
 async def cleared(relay: Runtime) -> PhaseResult:
-    """The database's files without what was erased, where something was."""
+    """Rewrites the database's files if anything was erased."""
     leftovers = relay.leftovers
     if not leftovers.clears:
         return {"skipped": "the host's to clear"}
@@ -46,7 +46,7 @@ async def cleared(relay: Runtime) -> PhaseResult:
 
 
 async def backed_up(relay: Runtime) -> PhaseResult:
-    """The night's backup: its rows and bytes; old ones go."""
+    """Makes the night's backup and deletes old ones; returns its rows and bytes."""
     settings = relay.settings
     if not settings.backup_days:
         return {"skipped": "off (RELAY_BACKUP_DAYS)"}

@@ -1,4 +1,4 @@
-"""The services that commands use, made of an open Relay."""
+"""Assembles the services for commands from an open Relay."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relay.runtime.runtime import Runtime
 
 
 def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Services:
-    """The services of an open Relay. `messenger`, `bot_id`: whose messages are taken back when something is erased."""
+    """Returns the services. `messenger`, `bot_id`: whose messages are retracted when something is erased."""
     settings, summariser = runtime.settings, runtime.make_summariser(runtime.gate)
     installation = Installation(
         version=read_version(),

@@ -1,4 +1,4 @@
-"""Where Relay keeps its state: the database that the settings name, opened, and its schema up to date."""
+"""Opens the configured database and updates its schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 RELOAD_SECONDS = 15.0
-"""How long Supabase may take to see that its schema has changed."""
+"""How long Supabase may take to notice a changed schema."""
 RETRIES = RetryPolicy(first=1.0)
 TWO_WAYS = (
     f"Run `{RELAY} db migrate` with the project's connection string (Project → Connect) in DATABASE_URL, or paste what "
@@ -31,7 +31,7 @@ TWO_WAYS = (
 
 
 class Storage(NamedTuple):
-    """An open database, what brings it back when it dies, and what to call it."""
+    """An open database, how to repair it, and its name."""
 
     database: Database
     repair: Callable[[], Awaitable[object]] | None
@@ -39,13 +39,13 @@ class Storage(NamedTuple):
 
     @property
     def run(self) -> migrations.Run | None:
-        """What executes a script; None where nothing can: over REST."""
+        """Executes scripts; None if nothing can: over REST."""
         return getattr(self.database, "run", None)
 
 
 @contextlib.asynccontextmanager
 async def open_storage(settings: Settings) -> AsyncIterator[Storage]:
-    """Opens the database that the settings name: Supabase, DATABASE_URL, or the embedded one."""
+    """Opens the configured database: Supabase, DATABASE_URL, or the embedded one."""
     for name, other in (("URL", "SERVICE_ROLE_KEY"), ("SERVICE_ROLE_KEY", "URL")):
         if getattr(settings, f"supabase_{name.lower()}") and not getattr(settings, f"supabase_{other.lower()}"):
             raise SettingsError(
@@ -98,12 +98,12 @@ async def _embedded(settings: Settings) -> AsyncIterator[Storage]:
 
 
 def is_embedded(settings: Settings) -> bool:
-    """Whether the settings name no database but the one that Relay brings along."""
+    """Tests whether the settings use the embedded database."""
     return not settings.supabase_url and not settings.database_url
 
 
 def place(settings: Settings) -> str:
-    """Where the settings keep the data, in words and without secrets."""
+    """Describes where the settings keep the data, without secrets."""
     if settings.supabase_url:
         return f"Supabase, {settings.supabase_url}"
     if settings.database_url:
@@ -113,7 +113,7 @@ def place(settings: Settings) -> str:
 
 
 def direct(settings: Settings) -> Settings:
-    """The settings with which scripts can be run: Supabase's is its connection string. Raises `SettingsError`."""
+    """Returns settings that can run scripts: Supabase's with its connection string. Raises `SettingsError`."""
     if not settings.supabase_url:
         return settings
     if not settings.database_url:
@@ -122,10 +122,8 @@ def direct(settings: Settings) -> Settings:
 
 
 async def bring_up_to_date(opened: Storage, settings: Settings, again: bool = False) -> bool:
-    """Migrates what has to be, and returns whether anything was. Raises `SchemaError` where a person has to.
-
-    `again`: see `migrate.migrate`.
-    """
+    """Migrates if necessary; returns whether anything was done. Raises `SchemaError` if a person must act. `again`:
+    see `migrate.migrate`."""
     if opened.run is not None:
         return await migrations.migrate(opened.database, opened.run, again)
     schema = migrations.load()
@@ -148,7 +146,7 @@ async def bring_up_to_date(opened: Storage, settings: Settings, again: bool = Fa
 
 
 async def prepare_schema(opened: Storage, settings: Settings, wait: bool) -> bool:
-    """The same; with `wait`, a Supabase that is away is waited for, and said so. A wrong key is a wrong setting."""
+    """The same; with `wait`, waits for an unreachable Supabase and says so. A wrong key is a wrong setting."""
 
     async def note(error: BaseException) -> None:
         log.warning("waiting for the database", error=str(error))

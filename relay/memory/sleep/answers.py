@@ -1,4 +1,4 @@
-"""JSON that a model was asked for, taken out of what it said. Pure."""
+"""Extracts requested JSON from a model's text. Pure."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from relay.core.errors import EmptyAnswer, ModelRefused
 from relay.core.models import Step
 
 AnswerRow = Mapping[str, Any]
-"""One object of the list that a model was asked for."""
+"""One object of the requested list."""
 
 
 class AnswerUnclear(EmptyAnswer):
-    """The model's answer does not have the form that was asked for."""
+    """The model's answer doesn't have the requested form."""
 
 
 def list_of(step: Step) -> list[AnswerRow]:
-    """The list of objects that a step holds, whatever stands around it.
-
-    Raises `ModelRefused` for a refusal and `AnswerUnclear` where there is no such list.
-    """
+    """Returns the list of objects in a step, ignoring text around it. Raises `ModelRefused` for a refusal, and
+    `AnswerUnclear` if there is no such list."""
     if step.stop_reason == "refusal":
         raise ModelRefused()
     text = "".join(block.get("text", "") for block in step.blocks)

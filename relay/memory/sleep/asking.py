@@ -1,4 +1,4 @@
-"""One question of the night to the small model: answered by a list, asked twice at most, paid for, never twice the same."""
+"""A nightly question to the small model: answered by a list, tried twice at most, charged, and cached."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class AnswerList:
-    """An answer, as the cache of results keeps it."""
+    """An answer in the cache."""
 
     list: Sequence[AnswerRow]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchModel:
-    """The small model and what its work at night needs."""
+    """The small model and what its nightly work needs."""
 
     store: Store
     gate: Gate
@@ -44,12 +44,9 @@ class BatchModel:
         read: Callable[[list[AnswerRow]], list[AnswerRow]],
         user_id: int | None = None,
     ) -> list[AnswerRow]:
-        """What `read` makes of the answer to `words` (system, user), charged as `what` to `user_id` (None: to
-        whoever owns the space).
-
-        `read` raises `AnswerUnclear` for an answer that does not fit; then it is asked once more. Raises what the model
-        raises, `AnswerUnclear` among it, and `BudgetUsedUp`.
-        """
+        """Returns what `read` makes of the answer to `words` (system, user), charged as `what` to `user_id` (None: the
+        space's owner). `read` raises `AnswerUnclear` for an invalid answer, which is retried once. Raises the
+        model's errors, including `AnswerUnclear`, and `BudgetUsedUp`."""
         charge = Charge(what, user_id=user_id, space_id=space_id)
         request = ModelRequest(
             self.model_name,

@@ -1,5 +1,5 @@
-"""Consolidation: memories that say the same become one, what a newer one contradicts gives way, goals past their date are
-put away. Where that would take much of what is known, a person is asked before anything is changed."""
+"""Consolidation: merges memories that say the same, retires contradicted ones, and archives goals whose date has
+passed. Asks a person first if that would retire a large part of memory."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ log = structlog.get_logger()
 
 VERSION = 1
 MOST_LOST = 0.25
-"""The part of a space's active memories beyond which a person is asked."""
+"""The share of a space's active memories from which a person is asked."""
 MOST_PAIRS = 200
-"""Pairs of a space in a night; the others wait for the next."""
+"""Pairs per space and night; the others wait for the next."""
 AT_ONCE = 20
-"""Pairs in one question."""
+"""Pairs per question."""
 MOST_TOKENS = 3_000
 """Characters of a memory."""
 VERDICTS = ("same", "contradicts", "different")
@@ -50,7 +50,7 @@ class Consolidation:
     asks: Callable[[], Sequence[int]]
 
     async def run(self, night_id: int) -> PhaseResult:
-        """Consolidates all spaces that are due: how many, and what was merged, superseded and archived."""
+        """Consolidates all due spaces; returns how many, and what was merged, superseded and archived."""
         told: Counter[str] = Counter(spaces=0, merged=0, superseded=0, archived=0, asked=0, left=0)
         after = 0
         while spaces := await self.mind.store.sleepers(night_id, "consolidate", after):
@@ -64,7 +64,7 @@ class Consolidation:
         return told
 
     async def _space(self, space: NightSpace) -> dict[str, int]:
-        """Consolidates one space, or asks whether it may. Returns what is counted."""
+        """Consolidates one space, or asks whether it may. Returns the counts."""
         store, space_id = self.mind.store, space.space_id
         plan, through = await self.plan(space_id)
         lost = losses(plan)
@@ -86,8 +86,7 @@ class Consolidation:
         return {"spaces": 1} | asdict(await store.consolidate(space_id, plan, through) or Tidied())
 
     async def plan(self, space_id: int) -> tuple[list[PlanStep], int | None]:
-        """What is to be done in a space, and through which of its new memories it was looked (None: all). Changes
-        nothing."""
+        """Plans a space's changes, and returns the last new memory it covers (None: all). Changes nothing."""
         plan = [PlanStep("archive", goal) for goal in await self.mind.store.past_goals(space_id)]
         pairs, through = await self.pairs(space_id)
         for begin in range(0, len(pairs), AT_ONCE):
@@ -95,7 +94,7 @@ class Consolidation:
         return plan, through
 
     async def pairs(self, space_id: int) -> tuple[list[MemoryPair], int | None]:
-        """The pairs that are to be compared, and through which memory they go (None: all that are new)."""
+        """Returns the pairs to compare, and the last new memory they cover (None: all)."""
         pairs: list[MemoryPair] = []
         after = 0
         while len(pairs) < MOST_PAIRS:
@@ -107,7 +106,7 @@ class Consolidation:
         return pairs, after
 
     async def _compared(self, space_id: int, pairs: Sequence[MemoryPair]) -> list[PlanStep]:
-        """What a few pairs come to."""
+        """Returns the steps for a few pairs."""
         inputs = [Input("memory", one.id, one.content) for pair in pairs for one in (pair.older, pair.newer)]
         derivation = derived("consolidate", f"{VERSION}/{self.mind.model_name}", inputs)
         verdicts = await self.mind.answer(
@@ -122,7 +121,7 @@ class Consolidation:
 
 
 def as_pairs(pairs: Sequence[MemoryPair]) -> str:
-    """Pairs for the model, as data."""
+    """Formats pairs for the model, as data."""
     lines = []
     for number, pair in enumerate(pairs, 1):
         lines += [f"{number}."]
@@ -138,7 +137,7 @@ def as_pairs(pairs: Sequence[MemoryPair]) -> str:
 
 
 def checked(rows: Sequence[AnswerRow], number: int) -> list[AnswerRow]:
-    """The verdicts of an answer that can be used. Raises `AnswerUnclear` where one is none or is about no pair."""
+    """Returns an answer's usable verdicts. Raises `AnswerUnclear` if one is invalid or about no pair."""
     found: dict[int, AnswerRow] = {}
     for row in rows:
         pair, verdict = row.get("pair"), row.get("verdict")
@@ -152,7 +151,7 @@ def checked(rows: Sequence[AnswerRow], number: int) -> list[AnswerRow]:
 
 
 def cleaned(content: str) -> str:
-    """A merged sentence as it may be kept: one line, no tags, not longer than a memory."""
+    """Cleans a merged sentence: one line, no tags, not longer than a memory."""
     text = one_line(process_intents(content).text)
     return text if len(text) <= MERGED_FACT_LENGTH else ""
 
@@ -162,7 +161,7 @@ def one_line(text: str) -> str:
 
 
 def step_of(verdict: AnswerRow, pair: MemoryPair, derivation: Derivation) -> PlanStep | None:
-    """What is done about a pair; None: nothing, also where the merged sentence lacks a name, a number or a “not”."""
+    """Returns the step for a pair; None: nothing to do, also if the merged sentence lacks a name, a number or a “not”."""
     older, newer = pair.undated()
     if verdict["verdict"] == "contradicts":
         return PlanStep("supersede", older, newer)
@@ -173,12 +172,12 @@ def step_of(verdict: AnswerRow, pair: MemoryPair, derivation: Derivation) -> Pla
 
 
 def losses(plan: Sequence[PlanStep]) -> int:
-    """How many memories would not be active any more, where nothing takes their place; a pair becomes one."""
+    """Counts memories that would become inactive without a replacement; a merged pair counts as one."""
     return len({step.older.id for step in plan})
 
 
 def question(lost: int, active: int, group: bool) -> str:
-    """The question whether so much may be done."""
+    """Returns the question whether so much may be changed."""
     whose = "the memory of a group" if group else "what I know about you"
     return (
         f"🌙 Tidying {whose} would take {how_much(lost, active)} out of use: notes that say the same, that newer ones "

@@ -1,4 +1,4 @@
-"""A night: its phases in order, each once. One that was cut off goes on where it was."""
+"""A night: its phases in order, each once. An interrupted night continues."""
 
 from __future__ import annotations
 
@@ -16,22 +16,20 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a night. `run` gets the night's number and returns what it came to, as numbers and words to show; it may
-    be run again when it was cut off."""
+    """A phase of a night. `run` gets the night's id and returns its result as numbers and words; it may run again
+    after an interruption."""
 
     name: str
     run: Callable[[int], Awaitable[PhaseResult]]
 
 
 class NightFailed(RelayError):
-    """A part of the nightly work failed; the rest was done."""
+    """A phase of the nightly work failed; the rest was done."""
 
 
 async def sleep(store: Store, phases: Sequence[Phase]) -> dict[str, PhaseResult]:
-    """Goes through a night, or through what is left of one: what its phases came to.
-
-    A phase that fails is noted, and the others are done. Raises `NightFailed` at the end then.
-    """
+    """Runs a night, or the rest of one; returns its phases' results. A failed phase is recorded and the others run.
+    Raises `NightFailed` at the end then."""
     night = await store.begin_night()
     told = dict(night.phases)
     for phase in phases:
@@ -42,7 +40,7 @@ async def sleep(store: Store, phases: Sequence[Phase]) -> dict[str, PhaseResult]
         except (RelayError, TimeoutError) as error:
             log.warning("a phase of the night failed", phase=phase.name, error=str(error))
             told[phase.name] = {"failed": str(error)}
-        except Exception as error:  # a night that stayed open for it would be begun again every minute
+        except Exception as error:  # an open night would be started again every minute
             log.exception("a phase of the night failed", phase=phase.name)
             told[phase.name] = {"failed": type(error).__name__}
         await store.end_phase(night.id, phase.name, told[phase.name])

@@ -1,4 +1,4 @@
-"""What is made ready at night: what is owed is written, the database's statistics are gathered."""
+"""Nightly preparation: writes owed texts and gathers the database's statistics."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from relay.memory.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What is made ready. `owed`: what writes what is owed, by its name; each tells how many there were."""
+    """`owed`: functions that write owed texts, by name; each returns its count."""
 
     store: Store
     owed: Mapping[str, Callable[[], Awaitable[int]]]
 
     async def run(self, night_id: int) -> PhaseResult:
-        """Makes everything ready: how much of each."""
+        """Prepares everything; returns the counts."""
         told = {name: await write() for name, write in self.owed.items()}
         return told | {"tables analysed": await self._statistics()}
 

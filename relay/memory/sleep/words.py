@@ -1,4 +1,4 @@
-"""What nights came to, in words. Pure."""
+"""Nights' results in words. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ PHASES = ("backup", "consolidate", "digest", "prepare", "files")
 
 
 def how_much(part: int, whole: int) -> str:
-    """A part of a number of memories, such as `12 of 40 memories (30 %)`."""
+    """Describes a part of a number of memories, such as `12 of 40 memories (30 %)`."""
     share = f" ({100 * part / whole:.0f} %)" if whole else ""
     return f"{part:,} of {whole:,} {'memory' if whole == 1 else 'memories'}{share}"
 
 
 def phase_told(name: str, told: Mapping[str, Any]) -> str:
-    """What a phase came to, in a few words."""
+    """Describes a phase's result in a few words."""
     if "failed" in told:
         return f"{name} failed: {told['failed']}"
     if "skipped" in told:
@@ -39,7 +39,7 @@ def phase_told(name: str, told: Mapping[str, Any]) -> str:
 
 
 def step_told(step: PlanStep) -> str:
-    """What becomes of a memory, or two of them."""
+    """Describes what happens to a memory or two."""
     newer = step.newer.content if step.newer else ""
     match step.action:
         case "archive":
@@ -52,5 +52,5 @@ def step_told(step: PlanStep) -> str:
 
 
 def night_told(phases: Mapping[str, Any]) -> str:
-    """What the phases of a night came to, in one line."""
+    """Describes the results of a night's phases in one line."""
     return "; ".join(phase_told(name, phases[name]) for name in PHASES if name in phases)

@@ -1,7 +1,7 @@
-"""What may be spent on a day, by all together and by each person; and what one piece of work has used. Pure.
+"""Daily budgets, for everyone together and for each person, and the use of one piece of work. Pure.
 
-A day begins at midnight in the installation's time zone. What was spent is asked of the database when work begins, and
-counted from then on; `relay.memory.spending.gate` adds what others are using meanwhile.
+A day begins at midnight in the installation's time zone. The database reports what was spent when work begins, and it
+is counted from then on; `relay.memory.spending.gate` adds what others use meanwhile.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from relay.core.errors import SettingsError
 from relay.core.prices import Prices, format_dollars
 
 WARN = 0.8
-"""The part of a budget at which the people concerned are told."""
+"""The share of a budget at which people are warned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Dollars for a day; 0: no limit."""
+    """Dollars per day; 0: no limit."""
 
     total: float = 0.0
     each: float = 0.0
@@ -38,7 +38,7 @@ class Budget:
 
     @property
     def limited(self) -> bool:
-        """Whether there is any budget to keep to."""
+        """Whether there is any budget."""
         return self.total > 0 or self.each > 0
 
     def day(self, now: datetime | None = None) -> datetime:
@@ -47,7 +47,7 @@ class Budget:
         return datetime.combine(today, time.min, self.zone)
 
     def spent(self, rows: Iterable[ChargedUse]) -> Spent:
-        """Dollars that were spent today; models without a price cost nothing here."""
+        """Returns today's dollars; models without a price count as free."""
         total = own = 0.0
         for row in rows:
             cost = self.prices.cost_of(row) or 0.0
@@ -56,7 +56,7 @@ class Budget:
         return Spent(total, own)
 
     def used_up(self, spent: Spent) -> str:
-        """The line that says that a budget is used up; empty while none is."""
+        """Returns the line that says that a budget is used up; else empty."""
         again = f"I answer again from midnight ({self.zone}). Commands still work."
         if 0 < self.total <= spent.total:
             return f"Today's budget of {format_dollars(self.total)} is used up; {again}"
@@ -65,7 +65,7 @@ class Budget:
         return ""
 
     def nearly_used_up(self, spent: Spent) -> str:
-        """The line that warns a person of their own budget; empty while there is enough of it."""
+        """Returns the line that warns a person about their own budget; else empty."""
         if not 0 < WARN * self.each <= spent.own:
             return ""
         if spent.own >= self.each:

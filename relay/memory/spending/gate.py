@@ -1,8 +1,8 @@
-"""The one way to the model. It knows who pays for a call, what their budget still allows, and what is under way.
+"""The only way to the model. It knows who pays for a call, what their budget allows, and which calls are running.
 
-Nothing else holds a `Model`: an answer asks through `Gate.work`, all other work through `Gate.ask`. Budgets are checked
-before each call against what was spent and what calls under way may still cost, so a budget is overshot by one call at
-most. Other processes on the same database count as soon as their calls have ended.
+Nothing else holds a `Model`: an answer asks through `Gate.work`, all other work through `Gate.ask`. Each call is
+checked against what was spent and what running calls may still cost, so a budget is exceeded by one call at most. Calls
+of other processes on the same database count once they have ended.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from relay.core.prompt_markup import estimate_tokens
 from relay.memory.spending.budget import NOTHING, UNLIMITED, Budget, Spent, Tally
 
 KEEP_SECONDS = 2.0
-"""How long work that is cut off may take to keep what it used."""
+"""How long interrupted work may take to record its use."""
 
 
 class Books(Protocol):
-    """Where what was used is kept: the store."""
+    """Where use is recorded: the store."""
 
     async def charged(self, charge: Charge, since: datetime) -> Account:
         """Who pays, and what was used since then."""
@@ -43,45 +43,45 @@ class Books(Protocol):
 
 @dataclass(eq=False, slots=True)
 class Work:
-    """A piece of work under way that may ask the model, again and again."""
+    """A piece of work that may call the model repeatedly."""
 
     tally: Tally
     user_id: int | None
     gate: Gate
     reserved: float = 0.0
-    """Dollars that its present call may cost."""
+    """Dollars that its current call may cost."""
 
     def pays_with(self, other: Work) -> bool:
-        """Whether both are on one person's account."""
+        """Whether both are paid by one person."""
         return self.user_id is not None and self.user_id == other.user_id
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None], seconds: float | None = None) -> Step:
-        """See `ports.Model.reply`; counted in `tally` whatever becomes of it. `seconds`: how long the call may take.
-        Raises `BudgetUsedUp` besides."""
+        """See `ports.Model.reply`; always counted in `tally`. `seconds`: the call's time limit. Also raises
+        `BudgetUsedUp`."""
         return await self.gate.call(self, request, on_text, seconds)
 
 
 @dataclass(slots=True)
 class UnderWay:
-    """What a process asks of its model just now."""
+    """A process's running model calls."""
 
     works: list[Work] = field(default_factory=list)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set, and replaced, whenever a call has ended."""
+    """Set and replaced whenever a call ends."""
     joined: dict[str, Joined] = field(default_factory=dict)
     locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
 
 @dataclass(slots=True)
 class Joined:
-    """A call that several wait for."""
+    """A call that several callers wait for."""
 
     task: asyncio.Task[Step]
     waiting: int = 0
 
 
 class Gate:
-    """Asks a model within the budgets of those it is asked for."""
+    """Calls a model within the payers' budgets."""
 
     def __init__(self, model: Model, books: Books, budget: Budget = UNLIMITED) -> None:
         self.budget = budget
@@ -91,17 +91,17 @@ class Gate:
         self._places: asyncio.Semaphore | None = None
 
     def few(self, most: int) -> Gate:
-        """The same gate for work that nobody waits for: `ask` makes `most` calls at once."""
+        """The same gate for background work: `ask` makes at most `most` calls at once."""
         gate = copy.copy(self)
         gate._places = asyncio.Semaphore(most)
         return gate
 
     def alone(self, key: str) -> asyncio.Lock:
-        """What makes work of one kind wait for its like in this process."""
+        """A lock that makes work of one kind run one at a time in this process."""
         return self._under_way.locks.setdefault(key, asyncio.Lock())
 
     async def used_up(self, charge: Charge | None = None) -> str:
-        """Why no model may be asked today, on this account or (None) by anybody; empty when one may."""
+        """Why no model may be called today, on this account or (None) by anyone; empty if one may."""
         if not self.budget.limited:
             return ""
         _, spent = await self._account(charge or Charge("any"))
@@ -109,8 +109,8 @@ class Gate:
 
     @contextlib.asynccontextmanager
     async def work(self, charge: Charge, model: str, before: Spent = NOTHING) -> AsyncIterator[Work]:
-        """Opens a piece of work that saves what it used (`tally.spending`) with what came of it; when it is cut off,
-        that is kept here. `before`: what was spent when it began."""
+        """Opens a piece of work that records its use (`tally.spending`) with its result; if interrupted, it is
+        recorded here. `before`: what was spent when it began."""
         with self._opened(Work(Tally(model, self.budget, before), charge.user_id, self)) as work:
             try:
                 yield work
@@ -122,10 +122,8 @@ class Gate:
                 raise
 
     async def ask(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
-        """One call, `seconds` long at most once it has its place; an equal one that is under way is waited for instead.
-
-        Raises the `ModelError` tree and `BudgetUsedUp`.
-        """
+        """Makes one call, with a time limit from when it starts. Joins an identical running call. Raises the
+        `ModelError` tree and `BudgetUsedUp`."""
         key = _key(request, charge)
         joined = self._under_way.joined.get(key)
         if joined is None:
@@ -176,7 +174,7 @@ class Gate:
             self._wake()
 
     async def _admit(self, work: Work, request: ModelRequest) -> None:
-        """Waits while calls under way may use up what this one needs. Raises `BudgetUsedUp`."""
+        """Waits while running calls may use up the budget that this one needs. Raises `BudgetUsedUp`."""
         if not self.budget.limited:
             return
         cost = self.budget.prices.cost(request.model, _at_most(request)) or 0.0
@@ -190,8 +188,8 @@ class Gate:
             await self._under_way.ended.wait()
 
     def _spent(self, work: Work, more: float) -> Spent:
-        """What is spent as this work sees it, with what others under way used. With `more` dollars that it asks for,
-        also what their calls may still cost."""
+        """Returns what is spent from this work's view, including others' running use. With `more` dollars, also what
+        those calls may still cost."""
         total, own = work.tally.spent.total + more, work.tally.spent.own + more
         for other in self._under_way.works:
             if other is not work:
@@ -202,7 +200,7 @@ class Gate:
 
     @contextlib.contextmanager
     def _opened(self, work: Work) -> Iterator[Work]:
-        """Work under way. At its end what it cost stands in the books; works that began before that are told."""
+        """Registers running work. At its end its cost is recorded, and works that began before learn of it."""
         works = self._under_way.works
         works.append(work)
         try:
@@ -219,20 +217,20 @@ class Gate:
         self._under_way.ended = asyncio.Event()
 
     async def _account(self, charge: Charge) -> tuple[int | None, Spent]:
-        """Who pays, and what is spent."""
+        """Returns who pays and what is spent."""
         found = await self._books.charged(charge, self.budget.day())
         return found.user_id, self.budget.spent(found.spent)
 
 
 def _at_most(request: ModelRequest) -> dict[str, int]:
-    """The tokens that a call may use, about."""
+    """Estimates the most tokens that a call may use."""
     blocks = [*request.system, *(block for message in request.messages for block in message["content"])]
     read = sum(estimate_tokens(str(block.get("text") or "")) for block in blocks)
     return {"input_tokens": read, "output_tokens": request.max_tokens}
 
 
 def _key(request: ModelRequest, charge: Charge) -> str:
-    """What two equal requests have in common: the words, what they are for, and whose they are."""
+    """Identifies equal requests: by text, purpose and owner."""
     whose = {key: value for key, value in charge.as_json().items() if key != "user_id"}
     said = [request.model, request.system, request.messages, request.max_tokens, request.tools, request.tool_choice]
     return hashlib.sha256(json.dumps([whose, said], sort_keys=True).encode()).hexdigest()

@@ -1,1 +1,1 @@
-"""Texts that the small model writes of conversations: summaries, titles, proposals."""
+"""Texts that the small model writes: summaries, titles, proposals."""

@@ -1,4 +1,4 @@
-"""Titles: a small model names sessions, and a private topic is named by the first of them."""
+"""Titles: a small model names sessions, and a private topic takes its first session's name."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Titler:
 
 
 async def name_session(titler: Titler, job: ClaimedJob) -> bool:
-    """Makes the title that a job owes, and names the topic by it if that has no name yet. Returns whether there was
-    something to name. Raises the `RelayError` tree and `TimeoutError`."""
+    """Writes a job's title, and names the topic after it if it has no name yet. Returns whether there was something to
+    name. Raises the `RelayError` tree and `TimeoutError`."""
     messages = await titler.store.title_work(job)
     if not messages:
         return False
@@ -58,7 +58,7 @@ async def name_session(titler: Titler, job: ClaimedJob) -> bool:
 
 
 async def rename(titler: Titler, chat_id: int, topic_id: int, name: str) -> None:
-    """Gives a topic its name, once: where Telegram does not take it, the topic keeps the name it has."""
+    """Names a topic, once: if Telegram refuses, the topic keeps its name."""
     try:
         await titler.messenger.call("editForumTopic", chat_id=chat_id, message_thread_id=topic_id, name=name)
     except MessengerError as error:
@@ -68,16 +68,14 @@ async def rename(titler: Titler, chat_id: int, topic_id: int, name: str) -> None
 
 
 def title_messages(messages: Sequence[SourceMessage]) -> list[ModelMessage]:
-    """The one user message of the request: how the session began, as data."""
+    """Returns the request's one user message: the beginning of the session, as data."""
     lines = [format_message(row.role, row.name, row.text, row.untrusted) for row in messages]
     return [{"role": "user", "content": [text_block("\n".join([*lines, "\nWrite the title now."]))]}]
 
 
 def title_of(step: Step) -> str:
-    """The title that a step holds: one plain line of at most `WRITTEN_TITLE_LENGTH` characters.
-
-    Raises `ModelRefused` for a refusal and `EmptyAnswer` when nothing usable is left.
-    """
+    """Returns a step's title: one plain line of at most `WRITTEN_TITLE_LENGTH` characters. Raises `ModelRefused` for a
+    refusal, and `EmptyAnswer` if nothing usable is left."""
     if step.stop_reason == "refusal":
         raise ModelRefused()
     text = process_intents("".join(block.get("text", "") for block in step.blocks)).text
