@@ -67,10 +67,14 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hous
 
 FILLED = """
     insert into relay.message (space_id, thread_id, session_id, role, name, text, blocks)
-    select space_id, thread_id, session_id, case n %% 2 when 0 then 'assistant' else 'user' end, 'Ada', said,
-        jsonb_build_array(jsonb_build_object('type', 'text', 'text', said))
-    from (select m.*, n, repeat(md5(n::text) || ' ', %s) as said from generate_series(1, %s) as n,
-        (select * from relay.message where thread_id = (select id from relay.thread where chat_id = %s) limit 1) m) as m
+    select space_id, thread_id, session_id, who, 'Ada', said,
+        jsonb_build_array(case who when 'user' then block
+            else jsonb_build_object('role', who, 'content', array[block]) end)
+    from (select *, jsonb_build_object('type', 'text', 'text', said) as block
+        from (select m.space_id, m.thread_id, m.id as session_id, (array['user', 'assistant'])[1 + n %% 2] as who,
+                repeat(md5(n::text) || ' ', %s) as said
+            from generate_series(1, %s) as n, relay.thread as t, relay.session as m
+            where m.thread_id = t.id and chat_id = %s) as one) as two
 """
 REMEMBERED = """
     insert into relay.memory (space_id, subject, content)
