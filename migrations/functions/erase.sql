@@ -53,8 +53,7 @@ begin
     perform relay.free_jobs('summary', array(
         select key from job where kind = 'summary' and lease_owner is not null
             and (payload ->> 'session_id')::bigint in (select id from session where thread_id = any (threads))));
-    update judging set lease_owner = null, lease_until = null
-    where lease_owner is not null and thread_id = any (threads);
+    perform relay.free_jobs('judging', threads::text[]);
 end $$;
 
 -- Returns the files that a message's blocks name.

@@ -9,6 +9,15 @@ language sql set search_path = relay, extensions, pg_temp as $$
     insert into job (kind, key, payload, due_at) values (p_kind, p_key, p_payload, p_due_at) on conflict do nothing
 $$;
 
+-- Owes a job that gathers work. If it is owed already, it becomes due sooner, but not before its pause after a failure
+-- ends; if it failed for good, it starts over. Locks the row, so that whoever ends the job sees what came meanwhile.
+create or replace function relay.owe_sooner(p_kind text, p_key text, p_payload jsonb, p_due_at timestamptz) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into job as j (kind, key, payload, due_at) values (p_kind, p_key, p_payload, p_due_at)
+    on conflict (kind, key) do update set due_at = excluded.due_at, failures = 0, last_error = null, parked_at = null
+        where j.parked_at is not null or j.last_error is null and j.due_at > excluded.due_at
+$$;
+
 -- Owes a job; one that failed starts over. A process that has it continues.
 create or replace function relay.owe_job_anew(p_kind text, p_key text, p_payload jsonb default '{}') returns void
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -24,6 +33,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
+-- Tests whether memory lets a job run: one that names a thread (thread_id) waits while the memory of its space is paused.
+create or replace function relay.is_awake(p_job relay.job) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select not p_job.payload ? 'thread_id' or relay.remembers((
+        select space_id from thread where id = (p_job.payload ->> 'thread_id')::bigint))
+$$;
+
 -- Tests whether a job may be claimed. Ignores times too far ahead to be real (a wrong clock set them): a pause lasts at
 -- most 2 hours, a lease at most 15 minutes.
 create or replace function relay.is_due(p_job relay.job) returns boolean
@@ -32,6 +48,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and (p_job.due_at <= now() or p_job.last_error is not null and p_job.due_at > now() + interval '2 hours')
         and (p_job.lease_owner is null or p_job.lease_until < now()
             or p_job.lease_until > now() + interval '15 minutes')
+        and relay.is_awake(p_job)
 $$;
 
 -- Tests whether any process may do a job, or only this bot's.
@@ -51,6 +68,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where id in (
             select id from job j
             where kind = p_kind and parked_at is null and key = coalesce(p_key, key) and relay.is_for(j, p_bot_id)
+                and (p_key is not null or due_at <= now() or due_at > now() + interval '2 hours')
                 and (relay.is_due(j) or p_key is not null and lease_owner is null)
             order by due_at, id limit p_limit for update skip locked)
         returning *)
@@ -109,6 +127,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from skipped))
 $$;
 
+-- Returns the seconds until the next job of a kind may be claimed; null if none waits.
+create or replace function public.relay_jobs_rest(p_kind text, p_bot_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(extract(epoch from min(greatest(now(), due_at, lease_until)) - now())) from job j
+    where kind = p_kind and parked_at is null and relay.is_for(j, p_bot_id) and relay.is_awake(j)
+$$;
+
 -- Returns an owed job: {failures, last_error, parked}; null if there is none.
 create or replace function public.relay_job(p_kind text, p_key text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -129,7 +154,8 @@ begin
     return to_jsonb(found);
 end $$;
 
--- Returns the kinds of due jobs that nobody has claimed and this bot's process may do. One index lookup each.
+-- Returns the kinds of due jobs that nobody has claimed and this bot's process may do. Two index lookups each; jobs that
+-- wait are not read.
 create or replace function relay.kinds_owed(p_bot_id bigint) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive known as (
@@ -138,10 +164,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select (select min(kind) from job where parked_at is null and kind > k.kind) from known k
         where k.kind is not null)
     select coalesce(array_agg(kind), '{}') from known k
-    where kind is not null and exists (
-        select from job j
-        where j.kind = k.kind and j.parked_at is null and (j.due_at <= now() or j.last_error is not null)
-            and relay.is_due(j) and relay.is_for(j, p_bot_id))
+    where kind is not null and (
+        exists (
+            select from job j where j.kind = k.kind and j.parked_at is null and j.due_at <= now()
+                and relay.is_due(j) and relay.is_for(j, p_bot_id))
+        or exists (
+            select from job j where j.kind = k.kind and j.parked_at is null and j.due_at > now() + interval '2 hours'
+                and relay.is_due(j) and relay.is_for(j, p_bot_id)))
 $$;
 
 -- Returns jobs that failed for good in the last p_days: [{kind, jobs, last_error: of the latest}].

@@ -11,8 +11,9 @@ begin
     return new;
 end $$;
 
--- Makes a thread due once it has a complete exchange, or an import that nobody judged. When an answer is replaced, its
--- question is judged again, because the old findings were undone.
+-- Owes the judging of a thread once it has a complete exchange, or an import that nobody judged. Imports (due since 1970)
+-- come after what people are saying now. When an answer is replaced, its question is judged again, because the old
+-- findings were undone.
 create or replace function relay.owe_judging() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -35,11 +36,11 @@ begin
     select least(new.id, user_message_id) into begins from turn
     where id = new.turn_id and replaces_turn_id is not null;
     begins := coalesce(begins, new.id);
-    insert into judging as j (thread_id, through_message_id, due_at, bulk)
-    values (new.thread_id, begins - 1, now(), new.turn_id is null)
-    on conflict (thread_id) do update set due_at = coalesce(j.due_at, now()),
-        bulk = excluded.bulk and (j.due_at is null or j.bulk),
-        through_message_id = least(j.through_message_id, begins - 1);
+    -- The job is locked before the cursor, as by whoever keeps what was found.
+    perform relay.owe_sooner('judging', new.thread_id::text, jsonb_build_object('thread_id', new.thread_id),
+        case when new.turn_id is null then timestamptz 'epoch' else '-infinity' end);
+    insert into judging as j (thread_id, through_message_id) values (new.thread_id, begins - 1)
+    on conflict (thread_id) do update set through_message_id = begins - 1 where j.through_message_id >= begins;
     return null;
 end $$;
 
@@ -47,15 +48,6 @@ create or replace trigger message_teaches before insert on relay.message
     for each row execute function relay.mark_teaching();
 create or replace trigger message_judged after insert on relay.message
     for each row execute function relay.owe_judging();
-
--- Tests whether a thread may be claimed: no lease or pause, and its space remembers.
-create or replace function relay.may_judge(p_own relay.judging) returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select (p_own.failures = 0 or p_own.not_before <= now() or p_own.not_before > now() + interval '2 hours')
-        and (p_own.lease_owner is null or p_own.lease_until < now()
-            or p_own.lease_until > now() + interval '15 minutes')
-        and relay.remembers((select space_id from thread where id = p_own.thread_id))
-$$;
 
 -- Returns the next messages of a thread to judge, within a count and a length: on the record, and allowed to teach.
 -- p_through: the last one at most.
@@ -73,6 +65,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select m.* from next n join message m on m.id = n.id where n.before < 12000
 $$;
 
+-- Returns the last message of a thread that may be judged: a question waits for its answer.
+create or replace function relay.said_last(p_thread_id bigint) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select id from message where thread_id = p_thread_id and (role = 'assistant' or turn_id is null)
+    order by id desc limit 1
+$$;
+
 -- Returns a message as the judge reads it. learning: its speaker's setting.
 create or replace function relay.judged_json(p_message relay.message) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -85,12 +84,10 @@ $$;
 -- Returns a thread's next work: messages after the cursor (again: those that only keywords have judged), a few before
 -- them, and what their turns already taught. {end}: where the cursor goes if nothing is left (the `after` of a second
 -- judgement, if set).
-create or replace function relay.judging_work(p_own relay.judging) returns jsonb
+create or replace function relay.judging_batch(p_own relay.judging) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    last_said bigint := (
-        select id from message where thread_id = p_own.thread_id and (role = 'assistant' or turn_id is null)
-        order by id desc limit 1);
+    last_said constant bigint := relay.said_last(p_own.thread_id);
     batch message[] := array(
         select m from relay.judged_next(p_own.thread_id, p_own.through_message_id, last_said) m order by m.id);
     redo judge_again;
@@ -110,7 +107,7 @@ begin
     return (
         select jsonb_build_object('end', reached, 'thread_id', p_own.thread_id, 'space_id', s.id, 'kind', s.kind,
             'after', coalesce(reached, p_own.through_message_id),
-            'again', redo.from_message_id, 'through', (batch[cardinality(batch)]).id, 'failures', p_own.failures,
+            'again', redo.from_message_id, 'through', (batch[cardinality(batch)]).id,
             'messages', (select jsonb_agg(relay.judged_json(m) order by m.id) from unnest(batch) m),
             'before', coalesce((
                 select jsonb_agg(relay.judged_json(b) order by b.id) from (
@@ -129,90 +126,85 @@ begin
         from thread t join space s on s.id = t.space_id where t.id = p_own.thread_id);
 end $$;
 
--- Leases threads with work: those in conversation first, then imports, then those that only keywords have judged.
-create or replace function public.relay_claim_judging(p_worker uuid, p_limit integer, p_lease_seconds integer)
+-- Ends a locked judging job, or gives it back with no failures: due now if messages are left behind the cursor, later if
+-- something is to be judged again.
+create or replace function relay.settle_judging(p_job relay.job) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant judging := (select j from judging j where thread_id = p_job.key::bigint);
+    next_at timestamptz := (select min(at) from judge_again where thread_id = own.thread_id);
+begin
+    if exists (select from relay.judged_next(own.thread_id, own.through_message_id, relay.said_last(own.thread_id))) then
+        next_at := least(p_job.due_at, 'epoch');
+    elsif next_at is null then
+        delete from job where id = p_job.id;
+        return;
+    end if;
+    update job set due_at = next_at, lease_owner = null, lease_until = null, failures = 0, last_error = null
+    where id = p_job.id;
+end $$;
+
+-- Returns what the holder of a judging job should judge now. Null: nothing; the job was ended or given back.
+create or replace function public.relay_judging_work(p_job_id bigint, p_fence bigint) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held constant job := relay.hold_job(p_job_id, p_fence);
+    own constant judging := (select j from judging j where thread_id = held.key::bigint);
+    work constant jsonb := case when own.thread_id is not null then relay.judging_batch(own) end;
+begin
+    if held.id is null then
+        return null;
+    end if;
+    if work ->> 'end' is not null then
+        update judging set through_message_id = (work ->> 'end')::bigint where thread_id = own.thread_id;
+    end if;
+    if work ? 'messages' then
+        return work - 'end';
+    end if;
+    perform relay.settle_judging(held);
+    return null;
+end $$;
+
+-- Puts off judging again what only keywords have judged, from p_again on. Nothing else waits. False: the job was lost.
+create or replace function public.relay_put_off_again(
+    p_job_id bigint, p_fence bigint, p_again bigint, p_seconds double precision)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    own judging;
-    taken bigint[] := array(
-        select thread_id from judging j where due_at is not null and relay.may_judge(j)
-        order by bulk, due_at limit p_limit for update skip locked);
-    next jsonb;
-    work jsonb := '[]';
+    held constant job := relay.hold_job(p_job_id, p_fence);
 begin
-    taken := taken || array(
-        select j.thread_id from judging j
-        where j.thread_id in (select thread_id from judge_again where at <= now() order by at limit 100)
-            and j.thread_id <> all (taken) and relay.may_judge(j)
-        limit greatest(0, p_limit - cardinality(taken)) for update skip locked);
-    for own in select * from judging where thread_id = any (taken) loop
-        next := relay.judging_work(own);
-        -- Update once: a second update of a row checks its thread, which a current speaker may have locked.
-        update judging set through_message_id = coalesce((next ->> 'end')::bigint, through_message_id),
-            due_at = case when next ->> 'end' is null then due_at end,
-            lease_owner = case when next ? 'messages' then p_worker end,
-            lease_until = case when next ? 'messages' then now() + make_interval(secs => p_lease_seconds) end
-        where thread_id = own.thread_id;
-        work := work || case when next ? 'messages' then next - 'end' else '[]' end;
-    end loop;
-    -- passed: some claimed threads had nothing left to judge, and others may wait.
-    return jsonb_build_object('work', work, 'passed', cardinality(taken) > jsonb_array_length(work));
-end $$;
-
--- Renews a worker's lease on a thread.
-create or replace function public.relay_renew_judging(p_thread_id bigint, p_worker uuid, p_lease_seconds integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with renewed as (
-        update judging set lease_until = now() + make_interval(secs => p_lease_seconds)
-        where thread_id = p_thread_id and lease_owner = p_worker returning 1)
-    select to_jsonb(count(*)) from renewed
-$$;
-
--- Makes failed work wait; the cursor stays. p_again: the second judgement of what keywords judged.
-create or replace function public.relay_put_off_judging(
-    p_thread_id bigint, p_worker uuid, p_error text, p_retry_seconds double precision, p_again bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    update judging set lease_owner = null, lease_until = null, error = p_error,
-        failures = failures + (p_again is null)::integer,
-        not_before = case when p_again is null then now() + make_interval(secs => p_retry_seconds) else now() end
-    where thread_id = p_thread_id and lease_owner = p_worker;
-    if found then
-        update judge_again set at = now() + make_interval(secs => p_retry_seconds)
-        where thread_id = p_thread_id and from_message_id = p_again;
+    if held.id is null then
+        return to_jsonb(false);
     end if;
-    return to_jsonb(found);
+    update judge_again set at = now() + make_interval(secs => p_seconds)
+    where thread_id = held.key::bigint and from_message_id = p_again;
+    perform relay.settle_judging(held);
+    return to_jsonb(true);
 end $$;
 
 -- Where judging is off, moves cursors to the end, a number of threads at a time. Returns how many moved.
 create or replace function public.relay_pass_judging(p_limit integer) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with passed as (
-        update judging j set due_at = null, through_message_id = greatest(j.through_message_id, (
-            select coalesce(max(m.id), 0) from message m where m.thread_id = j.thread_id))
-        where j.thread_id in (
-            select thread_id from judging where due_at is not null limit p_limit for update skip locked)
-        returning 1)
-    select to_jsonb(count(*)) from passed
-$$;
-
--- Returns seconds until the next thread can be claimed; null if nothing waits or memory is paused.
-create or replace function public.relay_judging_rests() returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb(extract(epoch from min(greatest(now(), not_before, lease_until)) - now())) from judging j
-    where due_at is not null and relay.remembers((select space_id from thread where id = j.thread_id))
-$$;
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    threads constant bigint[] := array(
+        select key::bigint from job where kind = 'judging' order by id limit p_limit for update skip locked);
+begin
+    update judging j set through_message_id = greatest(j.through_message_id, (
+        select coalesce(max(m.id), 0) from message m where m.thread_id = j.thread_id))
+    where j.thread_id = any (threads);
+    delete from judge_again where thread_id = any (threads);
+    delete from job where kind = 'judging' and key = any (threads::text[]);
+    return to_jsonb(cardinality(threads));
+end $$;
 
 -- Counts messages waiting to be judged, in all spaces.
 create or replace function public.relay_unjudged() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb(coalesce(sum(waiting), 0)) from judging j,
+    select to_jsonb(coalesce(sum(waiting), 0))
+    from job o join judging j on j.thread_id = (o.payload ->> 'thread_id')::bigint,
         lateral (select count(*) as waiting from message m
             where m.thread_id = j.thread_id and m.id > j.through_message_id) w
-    where j.due_at is not null
+    where o.kind = 'judging'
 $$;
 
 -- Moves another thread's waiting work into this one, before the other is deleted.
@@ -224,11 +216,15 @@ language sql set search_path = relay, extensions, pg_temp as $$
     insert into judge_again (thread_id, from_message_id, through_message_id, at)
     select p_into, j.through_message_id + 1, max(m.id), now()
     from judging j join message m on m.thread_id = j.thread_id and m.id > j.through_message_id
-    where j.thread_id = p_from and j.due_at is not null group by j.through_message_id
+    where j.thread_id = p_from and exists (select from job where kind = 'judging' and key = p_from::text)
+    group by j.through_message_id
     on conflict do nothing;
     insert into judging (thread_id, through_message_id)
     select p_into, j.through_message_id from judging j where j.thread_id = p_from
     on conflict do nothing;
+    select relay.owe_sooner('judging', p_into::text, jsonb_build_object('thread_id', p_into), min(at))
+    from judge_again where thread_id = p_into having count(*) > 0;
+    delete from job where kind = 'judging' and key = p_from::text;
     delete from judge_again where thread_id = p_from;
     delete from judging where thread_id = p_from
 $$;

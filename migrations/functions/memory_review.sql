@@ -315,48 +315,63 @@ begin
     end loop;
 end $$;
 
--- Stores the findings from leased messages and moves the cursor past them, atomically. p_result: {after, again,
--- through, findings, fallback, again_seconds}; fallback: keywords found them, and a model judges again in that many
--- seconds (null: never). False if the lease or position is lost, as when this is repeated, or if memory is paused; the
--- cursor stays.
-create or replace function public.relay_keep_judged(p_thread_id bigint, p_worker uuid, p_result jsonb) returns jsonb
+-- Stores the findings from the messages of a job, moves the cursor past them and gives the job back, atomically. p_result:
+-- {after, again, through, findings, fallback, again_seconds}; fallback: keywords found them, and a model judges again in
+-- that many seconds (null: never). False if the job or position is lost, as when this is repeated, or if memory is paused;
+-- the cursor stays.
+create or replace function public.relay_store_judged(p_job_id bigint, p_fence bigint, p_result jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
+    held constant job := relay.hold_job(p_job_id, p_fence);
     own judging;
-    redo bigint := (p_result ->> 'again')::bigint;
+    redo constant bigint := (p_result ->> 'again')::bigint;
     through constant bigint := (p_result ->> 'through')::bigint;
     one jsonb;
 begin
-    select * into own from judging where thread_id = p_thread_id and lease_owner = p_worker
-        and through_message_id = (p_result ->> 'after')::bigint
-        and relay.remembers((select space_id from thread where id = p_thread_id)) for update;
+    select j.* into own from judging j join thread t on t.id = j.thread_id
+    where j.thread_id = held.key::bigint and j.through_message_id = (p_result ->> 'after')::bigint
+        and relay.remembers(t.space_id) and (redo is null or exists (
+            select from judge_again a where a.thread_id = j.thread_id and a.from_message_id = redo))
+    for update of j;
     if own.thread_id is null then
+        update job set lease_owner = null, lease_until = null where id = held.id;
         return to_jsonb(false);
     end if;
-    perform relay.hold_memory((select space_id from thread where id = p_thread_id));
+    perform relay.hold_memory((select space_id from thread where id = own.thread_id));
     if redo is not null then
-        perform relay.retire_keywords(p_thread_id, redo, through);
+        perform relay.retire_keywords(own.thread_id, redo, through);
         update judge_again set from_message_id = through + 1
-        where thread_id = p_thread_id and from_message_id = redo and through_message_id > through;
-        delete from judge_again where thread_id = p_thread_id and from_message_id = redo;
+        where thread_id = own.thread_id and from_message_id = redo and through_message_id > through;
+        delete from judge_again where thread_id = own.thread_id and from_message_id = redo;
     elsif p_result ->> 'again_seconds' is not null then
         insert into judge_again (thread_id, from_message_id, through_message_id, at)
-        values (p_thread_id, own.through_message_id + 1, through,
+        values (own.thread_id, own.through_message_id + 1, through,
             now() + make_interval(secs => (p_result ->> 'again_seconds')::double precision))
         on conflict do nothing;
     end if;
     if not (p_result ->> 'fallback')::boolean then
-        update judge_again set at = now() where at > now();  -- the model is back
+        perform relay.judge_again_now();
     end if;
     for one in select jsonb_array_elements(p_result -> 'findings') loop
-        perform relay.keep_finding(p_thread_id, one);
+        perform relay.keep_finding(own.thread_id, one);
     end loop;
     update judging set through_message_id = case when redo is null then through else through_message_id end,
-        due_at = case when due_at is not null then now() end, lease_owner = null, lease_until = null, failures = 0,
-        error = null, not_before = now(), version = coalesce(version, p_result ->> 'version')
-    where thread_id = p_thread_id;
+        lease_owner = null, version = coalesce(version, p_result ->> 'version')
+    where thread_id = own.thread_id;
+    perform relay.settle_judging(held);
     return to_jsonb(true);
 end $$;
+
+-- Makes everything that only keywords have judged due now, because the model is back.
+create or replace function relay.judge_again_now() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update judge_again set at = now() where at > now();
+    update job set due_at = now()
+    where id in (
+        select id from job where kind = 'judging' and parked_at is null and lease_owner is null and last_error is null
+            and due_at > now()
+        for update skip locked)
+$$;
 
 -- A memory's history, and messages that people want to keep as memories.
 

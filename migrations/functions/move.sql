@@ -225,8 +225,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         union all
         select lease_until from job where lease_until between now() and now() + interval '1 day'
         union all
-        select lease_until from judging where lease_until between now() and now() + interval '1 day'
-        union all
         select lease_until from duty where lease_until between now() and now() + interval '15 minutes')
     select jsonb_build_object(
         'id', (select id from identity),
@@ -424,7 +422,13 @@ begin
     update inbox set status = 'failed', error = why where status = 'pending';
     get diagnostics waiting = row_count;
     update job set lease_owner = null, lease_until = null where lease_owner is not null;
-    update judging set lease_owner = null, lease_until = null where lease_owner is not null;
+    -- Until schema 30 the cursor said what was to be judged.
+    perform relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), '-infinity')
+    from judging where due_at is not null order by thread_id;
+    perform relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), min(at))
+    from judge_again group by thread_id order by thread_id;
+    update judging set due_at = null, lease_owner = null, lease_until = null
+    where due_at is not null or lease_owner is not null;
     -- Queued messages may have been sent since; nothing is sent twice.
     update outbox set status = 'failed', error = why where status = 'queued' and not_before <= now();
     update announcement set status = 'done' where status = 'due';

@@ -403,7 +403,6 @@ begin
     where status in ('working', 'answered') and lease_owner = p_worker;
     get diagnostics freed = row_count;
     update job set lease_owner = null, lease_until = null, fence = fence + 1 where lease_owner = p_worker;
-    update judging set lease_owner = null, lease_until = null where lease_owner = p_worker;
     delete from duty where name = 'serve:' || p_worker;
     delete from duty where name in (
         select name from duty
@@ -413,20 +412,12 @@ begin
     return to_jsonb(freed);
 end $$;
 
--- Returns the kinds of jobs with unclaimed due work; kinds with their own tables come last. A job that never failed
--- doesn't wait, even if a clock was ahead when it was owed.
+-- Returns the kinds of jobs with unclaimed due work. Messages wait for the index in a queue of their own: a job for that
+-- would be one row that every turn locks.
 create or replace function relay.jobs_owed(p_bot_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb(relay.kinds_owed(p_bot_id) || array_remove(array[
-        case when exists (
-            select from judging j
-            where due_at is not null and (j.failures = 0 or not_before <= now())
-                and (lease_owner is null or lease_until < now()) and relay.may_judge(j))
-        or exists (
-            select from judge_again a join judging j on j.thread_id = a.thread_id
-            where a.at <= now() and (j.lease_owner is null or j.lease_until < now()) and relay.may_judge(j))
-        then 'judging' end,
-        case when exists (select from entry_due) then 'index' end], null))
+    select to_jsonb(relay.kinds_owed(p_bot_id)
+        || case when exists (select from entry_due) then array['index'] else '{}' end)
 $$;
 
 -- Returns which turns someone wants stopped.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from relay.core.errors import RelayError
 from relay.core.ports import MediaStore, Messenger
 from relay.core.retry import RetryPolicy
+from relay.memory.review.judging import Judge
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.sleep.night import Phase
 from relay.memory.spending.gate import Gate
@@ -52,6 +53,7 @@ class JobServices:
     store: Store
     gate: Gate
     summariser: Summariser
+    judge: Judge
     messenger: Messenger | None
     """Telegram; None: nothing can be sent or renamed."""
     keeper: MediaStore

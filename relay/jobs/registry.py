@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 
 from relay.core.errors import RelayError
-from relay.jobs import erasure, preference, sleep, summary, tidy, title
+from relay.jobs import erasure, judging, preference, sleep, summary, tidy, title
 from relay.jobs.kinds import JobKind, JobServices
 from relay.jobs.runner import Runner
 from relay.jobs.scheduler import Schedule
 
 KINDS: tuple[Callable[[JobServices], JobKind | None], ...] = (
-    summary.kind, title.kind, preference.kind, erasure.kind, sleep.kind, tidy.kind,
+    summary.kind, title.kind, judging.kind, preference.kind, erasure.kind, sleep.kind, tidy.kind,
 )  # fmt: skip
 SWEEP_MINUTES = 3
 """How often each kind is checked, besides when one becomes due."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import structlog
 
-from relay.core.errors import BudgetUsedUp, RelayError
+from relay.core.errors import BudgetUsedUp, ModelThrottled, RelayError
 from relay.jobs.kinds import JobKind
 from relay.memory.lease import renew_lease
 from relay.memory.rows.jobs import ClaimedJob
@@ -18,6 +19,17 @@ log = structlog.get_logger()
 
 BUDGET_SECONDS = 600.0
 """How long to wait before checking a job again whose person's budget is used up."""
+LONGEST_REST = 60.0
+"""The longest pause while the model is busy."""
+LEAST_REST = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a job ended: whether it had a result, and for how many seconds to leave the model alone."""
+
+    came: bool = False
+    rest: float = 0.0
 
 
 class Runner:
@@ -28,15 +40,24 @@ class Runner:
         self.kinds = {kind.name: kind for kind in kinds}
         self._bot_id = bot_id
 
-    async def run_due(self, name: str) -> int:
+    async def run_due(self, name: str, patience: float = 0) -> int:
         """Runs a kind's due jobs, a few at a time, until none is left or today's budget is used up. Returns how many
-        had a result. Failures are logged and retried later. Raises `DatabaseError`."""
-        kind, done = self.kinds[name], 0
+        had a result. Failures are logged and retried later. Leaves a busy model alone as long as it asks. `patience`:
+        seconds to wait for delayed jobs, as after a failure; they restart with each result. Raises `DatabaseError`."""
+        kind, done, left = self.kinds[name], 0, patience
         while not (kind.gate and await kind.gate.used_up()):
             jobs = await self.store.claim_jobs(name, self._bot_id, kind.at_once)
             if not jobs:
-                break
-            done += await self._run_all(kind, jobs)
+                rest = await self.store.jobs_rest(name, self._bot_id) if left > 0 else None
+                if rest is None or rest > left:
+                    break
+                await asyncio.sleep(max(LEAST_REST, rest))
+                left -= max(LEAST_REST, rest)
+                continue
+            ended = await self._run_all(kind, jobs)
+            done += sum(one.came for one in ended)
+            left = patience if any(one.came for one in ended) else left
+            await asyncio.sleep(min(LONGEST_REST, max(one.rest for one in ended)))
         return done
 
     async def run_one(self, name: str, key: str) -> bool:
@@ -45,32 +66,34 @@ class Runner:
         await self._run_all(self.kinds[name], jobs)
         return bool(jobs)
 
-    async def _run_all(self, kind: JobKind, jobs: Sequence[ClaimedJob]) -> int:
+    async def _run_all(self, kind: JobKind, jobs: Sequence[ClaimedJob]) -> list[Ended]:
         ended = await asyncio.gather(*(self._run(kind, job) for job in jobs), return_exceptions=True)
         for error in ended:
             if isinstance(error, BaseException):
                 raise error
-        return sum(map(bool, ended))
+        return [one for one in ended if isinstance(one, Ended)]
 
-    async def _run(self, kind: JobKind, job: ClaimedJob) -> bool:
+    async def _run(self, kind: JobKind, job: ClaimedJob) -> Ended:
         """Runs one job and ends it. Stores its error without words that it may quote."""
         try:
             async with asyncio.timeout(kind.timeout), renew_lease(partial(self.store.renew_job, job)):
                 came = await kind.run(job)
         except BudgetUsedUp as error:
             await self.store.skip_job(job, str(error), BUDGET_SECONDS)
-            return False
+            return Ended()
         except (RelayError, TimeoutError) as error:
-            await self._fail(kind, job, error, str(error) or "It took too long.")
-            return False
+            pause = await self._fail(kind, job, error, str(error) or "It took too long.")
+            return Ended(rest=pause if isinstance(error, ModelThrottled) else 0)
         except Exception as error:
             log.exception("job failed", kind=job.kind, key=job.key)
             await self._fail(kind, job, error, type(error).__name__)
-            return False
+            return Ended()
         await self.store.finish_job(job)
-        return came
+        return Ended(came)
 
-    async def _fail(self, kind: JobKind, job: ClaimedJob, error: Exception, why: str) -> None:
+    async def _fail(self, kind: JobKind, job: ClaimedJob, error: Exception, why: str) -> float:
         most = 0 if isinstance(error, kind.retry.never) else kind.retry.most
-        parked = await self.store.fail_job(job, why, kind.retry.pauses.pause(job.failures + 1, error), most)
+        pause = kind.retry.pauses.pause(job.failures + 1, error)
+        parked = await self.store.fail_job(job, why, pause, most)
         log.warning(f"{job.kind} failed", key=job.key, failures=job.failures + 1, parked=parked, error=why)
+        return pause

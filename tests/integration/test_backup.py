@@ -58,7 +58,6 @@ update turn set status = 'done', lease_owner = null, lease_until = null where st
 update inbox set status = 'done' where status = 'pending';
 update lane set open_turn_id = null, due_at = null;
 update duty set lease_owner = null, lease_until = null;
-update judging set lease_owner = null, lease_until = null;
 update announcement set status = 'done' where status = 'due';
 delete from invite where used_by is null;
 """

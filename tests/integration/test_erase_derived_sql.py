@@ -23,7 +23,7 @@ from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, due_announcements, fact, group, private
 from tests.integration.test_erase_sql import WORDS, erase
-from tests.integration.work import claim_summaries, written
+from tests.integration.work import claim_judging, claim_summaries, written
 from tests.judging import learned, result_of
 
 Json = dict[str, Any]
@@ -46,8 +46,9 @@ async def announced(house: House, text: str, answer: str) -> JudgingWork:
     """Something is said, judged, and told in a line under its answer; what the judge had."""
     said = await house.exchange(ADA, text, answer, close=False)
     await sent(house, said.turn, answer)
-    (work,), _ = await house.store.claim_judging(1, 60)
-    assert await house.store.keep_judged(work.thread_id, result_of(work, found(work.through - 1, f"said: {text}")))
+    (judging,) = await claim_judging(house.store)
+    work = judging.work
+    assert await house.store.store_judged(judging.job, result_of(work, found(work.through - 1, f"said: {text}")))
     (due,) = await due_announcements(house.store)
     request = {**(due.before or {}), "text": f"{answer}\n\n🧠 said: {text}"}
     await house.store.announced(due.turn_id, 1, request)
@@ -74,9 +75,9 @@ async def test_what_was_learned_since_it_was_shown_goes_too(house: House, store:
     said = await house.exchange(ADA, BIRD, "Nice.")
     shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     assert shown is not None
-    (work,), _ = await store.claim_judging(1, 60)
+    (judging,) = await claim_judging(store)
     finding = found(said.context.message_id or 0, "owns a quetzalcoatlus of a parrot")
-    assert await store.keep_judged(work.thread_id, result_of(work, finding))
+    assert await store.store_judged(judging.job, result_of(judging.work, finding))
     assert await store.erase_begin(shown.erasure_id, ADA, False)
     while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
         pass
@@ -93,13 +94,14 @@ async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, stor
     for text in (BIRD, "one", "two", "three", "four"):
         await house.exchange(ADA, text, "Yes.")
     (due,) = await claim_summaries(store, 1)
-    (work,), _ = await store.claim_judging(1, 60)
+    (judging,) = await claim_judging(store)
+    work = judging.work
     result = derived("judge", 1, [Input("message", row.id, row.text) for row in work.messages])
     await erase(store, private(ADA), {"words": "zanzibarix"})
     summary = written(due, "Ada has a quetzalcoatlus, Zanzibarix.")
     assert not await store.store_summary(due.job, summary)
     finding = found(work.messages[0].id, "owns Zanzibarix")
-    assert not await store.keep_judged(work.thread_id, result_of(work, finding))
+    assert not await store.store_judged(judging.job, result_of(work, finding))
     await store.keep_result(work.space_id, result.as_json(), {"text": "quetzalcoatlus"}, 10)
     assert await holding(sql, *WORDS) == {}
 

@@ -35,6 +35,7 @@ from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
 from tests.integration.house import ADA, BEN, EVE, GROUP, House, fact, forget, group, incoming_of, private, reply
 from tests.integration.inside import Inside, Json, inside
 from tests.integration.sides import Side
+from tests.integration.work import claim_judging
 from tests.standins.telegram.values import Chat, User
 
 KEY = "sk-" + "ant4Secret5Key6" * 2
@@ -291,12 +292,12 @@ async def test_what_was_judged_there_is_not_judged_again(
     store, look = other
     for _ in range(2):
         await Import(store, check(path)).run()
-        assert await store.claim_judging(5, 60) == ([], False)
+        assert await claim_judging(store, 5) == []
     await house.exchange(ADA, "I sail on Sundays")
     await Import(store, check(await written(house.store, private(ADA), tmp_path))).run()
-    ((work,), _) = await store.claim_judging(5, 60)
-    assert [row.text for row in work.messages] == ["I sail on Sundays", "Yes."]
-    assert await look("select bulk from judging") == [(True,)]
+    assert await look("select due_at = 'epoch' from job where kind = 'judging'") == [(True,)], "it comes last"
+    (due,) = await claim_judging(store, 5)
+    assert [row.text for row in due.work.messages] == ["I sail on Sundays", "Yes."]
 
 
 async def test_what_is_no_whole_export_is_refused(house: House, sql: Sql, tmp_path: Path) -> None:

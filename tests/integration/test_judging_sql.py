@@ -16,12 +16,13 @@ import pytest
 from relay.core.errors import ModelAccountError, ModelThrottled, ModelUnavailable
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Database
-from relay.memory.review.judging import Judge, found_in, judge_due
+from relay.memory.review.judging import Judge, found_in, judge_batch
 from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.house import ADA, BEN, BOT, GROUP, House, due_announcements, fact, private
+from tests.integration.work import claim_judging, judge_again_now, judge_due
 from tests.judging import learned, result_of
 
 Json = dict[str, Any]
@@ -120,26 +121,77 @@ async def test_a_question_alone_is_not_judged_before_its_answer(house: House, sq
 
 async def test_a_crash_between_judging_and_writing_loses_and_doubles_nothing(house: House, sql: Sql) -> None:
     await house.exchange(ADA, MOVED)
-    (lost,), _ = await house.store.claim_judging(2, 24)
-    assert await house.store.claim_judging(2, 24) == ([], False), "it is leased"
-    await sql("update judging set lease_until = now() - interval '1 second'")
+    (lost,) = await claim_judging(house.store, 2)
+    assert await claim_judging(house.store, 2) == [], "it is leased"
+    await sql("update job set lease_until = now() - interval '1 second'")
     small = Small(Lisbon="Ada lives in Lisbon.")
     other = Store(house.store._database, str(uuid.uuid4()))
     assert await judge_due(judge(other, small)) == 1
-    found = learned("Ada lives in Lisbon by the sea.", lost.through - 1, subject_id=ADA)
-    result = result_of(lost, found)
-    assert not await house.store.keep_judged(lost.thread_id, result), "the dead one comes back too late"
+    found = learned("Ada lives in Lisbon by the sea.", lost.work.through - 1, subject_id=ADA)
+    result = result_of(lost.work, found)
+    assert not await house.store.store_judged(lost.job, result), "the dead one comes back too late"
     assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
 
 
 async def test_the_same_result_twice_changes_nothing_more(house: House, sql: Sql) -> None:
     await house.exchange(ADA, MOVED)
-    (work,), _ = await house.store.claim_judging(2, 24)
-    found = learned("Ada lives in Lisbon.", work.through - 1, subject_id=ADA, subject="Ada")
-    result = result_of(work, found)
-    assert await house.store.keep_judged(work.thread_id, result)
-    assert not await house.store.keep_judged(work.thread_id, result)
+    (due,) = await claim_judging(house.store, 2)
+    found = learned("Ada lives in Lisbon.", due.work.through - 1, subject_id=ADA, subject="Ada")
+    result = result_of(due.work, found)
+    assert await house.store.store_judged(due.job, result)
+    assert not await house.store.store_judged(due.job, result)
     assert len(await memories(sql)) == 1
+
+
+async def test_what_is_said_while_a_result_is_stored_stays_owed(house: House, sql: Sql, opened: Opened) -> None:
+    await house.exchange(ADA, MOVED)
+    (due,) = await claim_judging(house.store)
+    async with await psycopg.AsyncConnection.connect(opened.server.url(opened.name, superuser=True)) as speaking:
+        await speaking.execute(
+            "insert into relay.message (space_id, thread_id, session_id, turn_id, role, text, blocks)"
+            " select space_id, thread_id, session_id, turn_id, role, 'And more.', '[]' from relay.message"
+            " where role = 'assistant'"
+        )
+        storing = asyncio.create_task(house.store.store_judged(due.job, result_of(due.work)))
+        await asyncio.sleep(0.3)
+        assert not storing.done(), "whoever speaks holds the job for a moment"
+        await speaking.commit()
+    assert await storing
+    (more,) = await claim_judging(house.store)
+    assert [one.text for one in more.work.messages] == ["And more."]
+
+
+async def test_a_thread_that_failed_for_good_is_judged_again_with_what_is_said_next(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, MOVED)
+    (due,) = await claim_judging(house.store)
+    assert await house.store.fail_job(due.job, "It failed.", 5, 1), "parked"
+    assert await claim_judging(house.store) == []
+    await house.exchange(ADA, "And how warm it is!")
+    assert await judge_due(judge(house.store, Small(Lisbon="Ada lives in Lisbon."))) == 1
+    assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
+
+
+async def test_a_process_that_is_killed_between_any_two_calls_has_its_thread_judged_by_the_next(
+    house: House, sql: Sql, database: Database
+) -> None:
+    await house.exchange(ADA, MOVED)
+    for _ in range(3):
+        dead = Store(database, str(uuid.uuid4()))
+        (due,) = await claim_judging(dead)
+        await dead.release()
+    result = result_of(due.work, learned("Ada lives in Lisbon.", due.work.through - 1, subject_id=ADA))
+    assert not await house.store.store_judged(due.job, result)
+    assert await judge_due(judge(house.store, Small(Lisbon="Ada lives in Lisbon."))) == 1
+    assert len(await memories(sql)) == 1
+
+
+async def test_what_a_backup_of_an_older_version_had_to_be_judged_is_owed(house: House, sql: Sql) -> None:
+    await house.exchange(ADA, MOVED)
+    await sql("delete from job")
+    await sql("update judging set due_at = now(), lease_owner = gen_random_uuid(), lease_until = now()")
+    await sql("select restore_queue()")
+    assert await judge_due(judge(house.store, Small(Lisbon="Ada lives in Lisbon."))) == 1
+    assert await sql("select due_at, lease_owner from judging") == [(None, None)]
 
 
 async def test_two_workers_share_the_work(house: House, database: Database, sql: Sql) -> None:
@@ -177,13 +229,9 @@ async def test_what_is_off_the_record_is_passed_by(house: House, sql: Sql) -> No
 async def test_a_session_that_goes_off_the_record_meanwhile_teaches_nothing(house: House, sql: Sql) -> None:
     await house.exchange(ADA, MOVED)
     small = Small(Lisbon="Ada lives in Lisbon.")
-    work, _ = await house.store.claim_judging(1, 24)
+    (due,) = await claim_judging(house.store)
     await sql("update session set private = true")
-    await sql("update judging set lease_owner = null")
-    from relay.memory.review.judging import judge_batch
-
-    await sql("update judging set lease_owner = %s", house.store._worker)
-    await judge_batch(judge(house.store, small), work[0])
+    await judge_batch(judge(house.store, small), due.job, due.work)
     assert await memories(sql) == []
 
 
@@ -259,12 +307,12 @@ async def test_who_looks_for_what_is_to_be_judged_waits_for_nobody_who_speaks(
     """They waited for each other in a circle: each tenth message right behind an answer took a second more."""
     await house.exchange(ADA, MOVED)
     await judge_due(judge(house.store, Small()))
-    await sql("update judging set due_at = now()")
+    await sql("select owe_sooner('judging', id::text, jsonb_build_object('thread_id', id), '-infinity') from thread")
     async with await psycopg.AsyncConnection.connect(opened.server.url(opened.name, superuser=True)) as speaking:
         await speaking.execute("select from relay.thread for update")
         async with asyncio.timeout(5):
-            assert await house.store.claim_judging(1, 24) == ([], True)
-    assert await sql("select due_at, lease_owner from judging") == [(None, None)]
+            assert await claim_judging(house.store) == []
+    assert await sql("select from job where kind = 'judging'") == []
 
 
 async def test_what_is_found_while_another_finding_is_told_is_told_as_well(house: House, sql: Sql) -> None:
@@ -290,15 +338,15 @@ async def test_what_somebody_took_back_meanwhile_ends_nothing(house: House, sql:
     await house.teach(ADA, "Ada lives in Berlin.")
     await judge_due(judge(house.store, Small()))
     done = await house.exchange(ADA, MOVED, actions=[fact(ADA, "Ada has moved to Lisbon.")])
-    (work,), _ = await house.store.claim_judging(1, 24)
+    (due,) = await claim_judging(house.store)
     small = Small()
     small.decides = lambda text: [{"new": 1, "is": "contradicts", "known": int(text.splitlines()[1].split()[0])}]
     asks = judge(house.store, small)
-    found = await found_in(asks, work, asks.gate)
+    found = await found_in(asks, due.work, asks.gate)
     await house.store.decide_change(done.told.changes[0].id, ADA, False, "undo")
-    result = result_of(work, *found.actions)
+    result = result_of(due.work, *found.actions)
     assert len(found.actions) == 1
-    assert await house.store.keep_judged(work.thread_id, result)
+    assert await house.store.store_judged(due.job, result)
     assert [row[:2] for row in await memories(sql)] == [("Ada lives in Berlin.", "active")]
 
 
@@ -335,7 +383,7 @@ async def test_an_invalid_answer_is_retried_then_left_to_keywords_and_judged_aga
     assert small.requests[0].tool_choice == {"type": "tool", "name": "keep"}
     assert [(row[1], row[3]) for row in await memories(sql)] == [("active", "keyword judge")]
     assert await judge_due(judge(house.store, small)) == 0, "not at once"
-    await sql("update judge_again set at = now()")
+    await judge_again_now(sql)
     small.says = [] if later == "valid" else ["no idea", "none"]
     assert await judge_due(judge(house.store, small)) == 1
     by = "judge" if later == "valid" else "keyword judge"
@@ -359,14 +407,14 @@ async def test_while_the_model_is_gone_keywords_judge_and_the_model_later(house:
     for _ in range(3):
         small.raises = [ModelUnavailable()]
         await judge_due(judge(house.store, small))
-        await sql("update judging set not_before = now()")
+        await sql("update job set due_at = now() where last_error is not null")
     assert [(row[1], row[3]) for row in await memories(sql)] == [("active", "keyword judge")]
     assert await judge_due(judge(house.store, small)) == 0, "not at once"
-    await sql("update judge_again set at = now()")
+    await judge_again_now(sql)
     small.raises = [ModelUnavailable()]
     await judge_due(judge(house.store, small))
     assert len(await memories(sql)) == 1, "keywords judge nothing twice"
-    await sql("update judge_again set at = now()")
+    await judge_again_now(sql)
     await judge_due(judge(house.store, small))
     assert [(row[0], row[3]) for row in await memories(sql)] == [("Ada lives in Lisbon.", "judge")]
     assert await sql("select count(*) from judge_again") == [(0,)]
@@ -381,7 +429,7 @@ async def test_what_somebody_kept_of_the_keywords_stays(house: House, sql: Sql) 
     await judge_due(judge(house.store, small, capture="ask"))
     ((change,),) = await sql("select id from memory_change")
     await house.store.decide_change(change, ADA, False, "keep")
-    await sql("update judge_again set at = now()")
+    await judge_again_now(sql)
     await judge_due(judge(house.store, small))
     assert [row[1] for row in await memories(sql)] == ["active"]
 
@@ -433,14 +481,14 @@ async def test_ten_thousand_imported_messages_are_judged_in_order(house: House, 
         ADA,
     )
     begun = time.monotonic()
-    work, _ = await house.store.claim_judging(2, 24)
+    (due,) = await claim_judging(house.store, 2)
     assert time.monotonic() - begun < 2
-    assert [row.text.split()[1] for row in work[0].messages] == [str(n) for n in range(1, 13)]
+    assert [row.text.split()[1] for row in due.work.messages] == [str(n) for n in range(1, 13)]
     assert await house.store.unjudged() == 10000
     await house.exchange(BEN, MOVED)
-    (live,), _ = await house.store.claim_judging(1, 24)
-    assert "Lisbon" in live.messages[0].text, "who is just speaking comes first"
-    await sql("update judging set lease_owner = null")
+    (live,) = await claim_judging(house.store)
+    assert "Lisbon" in live.work.messages[0].text, "who is just speaking comes first"
+    await sql("update job set lease_owner = null")
     small = Small(**{"message 9999 ": "Ada said the last thing."})
     assert await judge_due(judge(house.store, small)) > 800
     assert [row[0] for row in await memories(sql)] == ["Ada said the last thing."]
@@ -505,25 +553,23 @@ async def test_facts_and_learnings_are_not_even_compared(house: House, sql: Sql)
 
 
 async def test_what_is_erased_or_put_to_rest_while_it_is_judged_teaches_nothing(house: House, sql: Sql) -> None:
-    from relay.memory.review.judging import judge_batch
-
     await house.exchange(ADA, "What is the answer to everything, and why is it that of all numbers?", "It is 42.")
     await judge_due(judge(house.store, Small()))
     ((answered,),) = await sql("select max(id) from message where role = 'assistant'")
     await house.exchange(ADA, "Exactly right!")
     small = Small(Exactly="Ada confirmed that the answer is 42.")
     small.names = [answered]
-    (work,), _ = await house.store.claim_judging(1, 24)
+    (due,) = await claim_judging(house.store)
     await sql("update space set paused_until = now() + interval '1 hour'")
-    await judge_batch(judge(house.store, small), work)
+    await judge_batch(judge(house.store, small), due.job, due.work)
     assert await memories(sql) == []
+    assert await claim_judging(house.store) == [], "its memory is at rest"
     await sql("update space set paused_until = null")
-    await sql("update judging set lease_owner = null")
-    (work,), _ = await house.store.claim_judging(1, 24)
-    assert work.messages, "it was not passed by"
+    (due,) = await claim_judging(house.store)
+    assert due.work.messages, "it was not passed by"
     await sql("update turn set assistant_message_id = null")
     await sql("delete from message where id = %s", answered)
-    await judge_batch(judge(house.store, small), work)
+    await judge_batch(judge(house.store, small), due.job, due.work)
     assert await memories(sql) == []
 
 

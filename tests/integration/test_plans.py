@@ -21,7 +21,7 @@ from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import Size, fill
 from tests.benchmarks.scale import BOT, Turns
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.work import claim_summaries, written
+from tests.integration.work import claim_judging, claim_summaries, written
 from tests.judging import learned, result_of
 from tests.plans import Plans, plans
 
@@ -93,12 +93,11 @@ async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: st
         store = turns.store
         for _ in range(5):
             await turns.turn(FIRST_USER + 3, [LEARN, {"action": "forget", "content": "bees"}])
-        work, _ = await store.claim_judging(4, 60)
-        assert work
-        one = work[0]
+        due, *_ = await claim_judging(store, 4)
+        one = due.work
         await store.near_memories(one.space_id, [Comparison(KEEPS, "fact", FIRST_USER, "Ada")], 5)
         finding = learned("Ada has sold her car", one.messages[0].id, subject_id=FIRST_USER, subject="Ada")
-        assert await store.keep_judged(one.thread_id, replace(result_of(one, finding), again_seconds=60))
+        assert await store.store_judged(due.job, replace(result_of(one, finding), again_seconds=60))
         await store.announcement(1)
         await store.enqueue(BOT, [Message(chat_id=FIRST_USER, user_id=FIRST_USER, text="x")])
         for owed in await claim_summaries(store, 4):

@@ -10,12 +10,13 @@ import pytest
 
 from relay.memory.rederivation.memories import Memories
 from relay.memory.review.again import Rejudge
-from relay.memory.review.judging import Judge, judge_due
+from relay.memory.review.judging import Judge
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, House, fact, private
 from tests.integration.test_judging_sql import MOVED, Small, judge
+from tests.integration.work import judge_due
 
 Json = dict[str, Any]
 POTSDAM = "I have been living in Potsdam for ten years now, in a flat near the river."

@@ -167,7 +167,6 @@ async def test_a_bot_names_what_was_said_to_it(house: House, store: Store) -> No
 async def test_what_was_owed_by_a_clock_that_was_ahead_is_made_at_once(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 5)
     assert await sql("select distinct due_at = '-infinity' from job") == [(True,)]
-    await sql("update judging set not_before = now() + interval '1 hour'")
     assert (await store.claim(BOT.id, 0, []))[1].owed
     assert len(await store.claim_jobs("title", BOT.id, 9)) == 1
     assert len(await claim_summaries(store, 9)) == 1

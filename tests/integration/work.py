@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
 from relay.jobs.title import title_kind
+from relay.memory.review.judging import Judge
 from relay.memory.rows.jobs import ClaimedJob, SummaryWork
+from relay.memory.rows.upkeep.judging import JudgingWork
 from relay.memory.rows.upkeep.writing import NewSummary
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.memory.writing.titles import Titler
+from tests.integration.conftest import Sql
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,14 @@ class Due:
 
     job: ClaimedJob
     work: SummaryWork
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Messages that are to be judged, claimed."""
+
+    job: ClaimedJob
+    work: JudgingWork
 
 
 def written(due: Due, text: str, tainted: bool = False) -> NewSummary:
@@ -47,3 +59,21 @@ async def claim_summaries(store: Store, limit: int, key: str | None = None) -> l
     jobs = await store.claim_jobs("summary", None, limit, key)
     works = [await store.summary_work(job) for job in jobs]
     return [Due(job, work) for job, work in zip(jobs, works, strict=True) if work is not None]
+
+
+async def judge_due(judge: Judge, patience: float = 0) -> int:
+    """Judges what waits. Returns how many batches were judged."""
+    return await Runner(judge.store, [judging_kind(judge)]).run_due("judging", patience)
+
+
+async def claim_judging(store: Store, limit: int = 1) -> list[Judging]:
+    """Claims threads in which something waits to be judged, with the next of it."""
+    jobs = await store.claim_jobs("judging", None, limit)
+    works = [await store.judging_work(job) for job in jobs]
+    return [Judging(job, work) for job, work in zip(jobs, works, strict=True) if work is not None]
+
+
+async def judge_again_now(sql: Sql) -> None:
+    """The time has come to judge again what only keywords have judged."""
+    await sql("update judge_again set at = now()")
+    await sql("update job set due_at = now() where kind = 'judging' and last_error is null")

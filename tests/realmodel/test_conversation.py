@@ -61,7 +61,7 @@ async def test_a_conversation_is_answered_streamed_summarised_and_judged() -> No
         used = talk.sql("select sum(output) from relay.spend where what = 'answer'")[0][0]
         assert used == sum(one.pieces for one in talk.answers)
         # whatever the judge's answers are: all is judged, and what keywords find is kept
-        await talk.until("select not exists (select from relay.judging where due_at is not null)")
+        await talk.until("select not exists (select from relay.job where kind = 'judging' and due_at <= now())")
         kept = [content for (content,) in talk.sql("select content from relay.memory")]
         assert any("Lisbon" in content for content in kept), kept
 

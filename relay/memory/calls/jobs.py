@@ -49,6 +49,11 @@ class JobCalls(Calls):
         """Returns a job that can't be done now, without counting a failure. False: this process has lost it."""
         return bool(await self._call("skip_job", job_id=job.id, fence=job.fence, reason=reason, seconds=seconds))
 
+    async def jobs_rest(self, kind: str, bot_id: int | None) -> float | None:
+        """Seconds until the nearest job of a kind may be claimed; None: none is owed that may be."""
+        found: float | None = await self._call("jobs_rest", kind=kind, bot_id=bot_id)
+        return found
+
     async def job(self, kind: str, key: str) -> OwedJob | None:
         """Returns an owed job; None if it is done."""
         return await self._find(OwedJob, "job", kind=kind, key=key)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, tzinfo
-from functools import partial
 from typing import TypeVar
 
 import structlog
 
 from relay.core.charge import Charge
-from relay.core.errors import ContextTooLong, EmbedderUnavailable, ModelError, ModelRefused, ModelThrottled, RelayError
+from relay.core.errors import ContextTooLong, EmbedderUnavailable, ModelError, ModelRefused, RelayError
 from relay.core.models import ModelRequest, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import text_block
-from relay.memory.calls.jobs import LEASE_SECONDS
 from relay.memory.calls.memory.search import vector_text
 from relay.memory.derivation import Input, derived
-from relay.memory.lease import renew_lease
 from relay.memory.review import findings, keywords, settling
 from relay.memory.review.findings import Finding, InvalidAnswer
 from relay.memory.review.readings import JUDGE, PLAIN, Reading, as_text, readings
-from relay.memory.review.waiting import AGAIN_SECONDS, gone, pause_after
+from relay.memory.review.waiting import AGAIN_SECONDS, gone
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.judging import (
     Batch,
     Comparison,
@@ -46,10 +43,6 @@ MODEL_SECONDS = 90
 MOST_TOKENS = 2000
 NEAR = 9
 """The most memories that a finding is compared with."""
-LONGEST_REST = 60.0
-"""The longest shared pause while the model is busy."""
-MOMENT = 0.001
-LEAST_REST = 0.2
 PASSED = 500
 """Threads whose cursors move unjudged in one call."""
 
@@ -87,45 +80,30 @@ class Judged:
     """Keywords judged part of it: no model was available, or it gave no valid answer."""
 
 
-async def judge_due(judge: Judge, patience: float = 0) -> int:
-    """Judges waiting messages, a few threads at a time, until none are left or today's budget is used up. Returns how
-    many batches were judged. `patience`: seconds to wait for work that is delayed, as after a failure; they restart
-    with each judged batch. Failures are logged and retried later; they affect no reply."""
+async def judge_thread(judge: Judge, job: ClaimedJob) -> bool:
+    """Judges the next messages of a thread and stores the findings. Returns False if nothing was left, or the job was
+    lost. Tries an unreachable model a few times. Then keywords judge, as after an invalid answer, and a model judges
+    again later. Raises the errors after which the job should be retried."""
     if judge.capture not in ("auto", "ask"):
         while await judge.store.pass_judging(PASSED):
             pass
-        return 0
-    judged, left = 0, patience
-    while not await judge.gate.used_up():
-        work, passed = await judge.store.claim_judging(judge.at_once, LEASE_SECONDS)
-        if not work and not passed:
-            rest = await judge.store.judging_rests() if left > 0 else None
-            if rest is None or rest > left:
-                break
-            await asyncio.sleep(max(LEAST_REST, rest))
-            left -= max(LEAST_REST, rest)
-            continue
-        rests = await asyncio.gather(*(judge_batch(judge, batch) for batch in work))
-        judged += rests.count(0)
-        left = patience if 0 in rests else left
-        await asyncio.sleep(min(LONGEST_REST, max(rests, default=0)))
-    return judged
+        return False
+    work = await judge.store.judging_work(job)
+    return work is not None and await judge_batch(judge, job, work)
 
 
-async def judge_batch(judge: Judge, work: JudgingWork) -> float:
-    """Judges a batch and stores the findings. Returns for how many seconds to leave the model alone. Waits for a busy
-    model, and a few times for an unreachable one. Then keywords judge, as after an invalid answer, and a model
-    judges again later."""
-    again, failures, thread_id = work.again, work.failures, work.thread_id
+async def judge_batch(judge: Judge, job: ClaimedJob, work: JudgingWork) -> bool:
+    """Judges the messages that a job handed out. Returns and raises as `judge_thread` does."""
+    again = work.again
     try:
-        async with renew_lease(partial(judge.store.renew_judging, thread_id, LEASE_SECONDS)):
-            judged = await found_in(judge, work, judge.gate)
+        judged = await found_in(judge, work, judge.gate)
     except (RelayError, TimeoutError) as error:
-        log.warning("judging failed", thread_id=thread_id, failures=failures + 1, error=str(error))
-        if again is not None or not gone(error, failures + 1):
-            pause = pause_after(error, failures, again is not None)
-            await judge.store.put_off_judging(thread_id, str(error), pause, again)
-            return pause if isinstance(error, ModelThrottled) else MOMENT
+        if again is not None:
+            log.warning("judging again failed", thread_id=work.thread_id, error=str(error))
+            await judge.store.put_off_again(job, again, AGAIN_SECONDS)
+            return False
+        if not gone(error, job.failures + 1):
+            raise
         judged = await found_in(judge, work, None)
     result = JudgingResult(
         after=work.after,
@@ -136,11 +114,11 @@ async def judge_batch(judge: Judge, work: JudgingWork) -> float:
         fallback=judged.fallback,
         again_seconds=AGAIN_SECONDS if judged.fallback else None,
     )
-    if not await judge.store.keep_judged(thread_id, result):
-        return MOMENT
+    if not await judge.store.store_judged(job, result):
+        return False
     if judged.actions or again is not None:
         await judge.tell()
-    return 0
+    return True
 
 
 async def found_in(judge: Judge, work: JudgingWork, gate: Gate | None) -> Judged:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from relay.core.errors import BudgetUsedUp, ModelError, ModelThrottled, ModelUnavailable
+from relay.core.errors import ModelError, ModelThrottled, ModelUnavailable
+from relay.core.retry import RetryPolicy
 
 PATIENCE = 3
 """How often an unreachable model is tried before keywords judge."""
 AGAIN_SECONDS = 600.0
 """When to retry what keywords judged; sooner if the model has answered something else."""
-LONGEST_PAUSE = 300.0
+PAUSES = RetryPolicy(first=5.0, longest=300.0, obeyed=300.0)
+"""Between two tries of a thread."""
 
 
 def gone(error: Exception, failures: int) -> bool:
@@ -19,12 +21,3 @@ def gone(error: Exception, failures: int) -> bool:
     if isinstance(error, ModelError) and not isinstance(error, ModelUnavailable):
         return True
     return isinstance(error, ModelError | TimeoutError) and failures >= PATIENCE
-
-
-def pause_after(error: Exception, failures: int, again: bool) -> float:
-    """Returns seconds until a retry: as the model asks, else doubling each time."""
-    if isinstance(error, ModelThrottled) and error.retry_after:
-        return min(LONGEST_PAUSE, error.retry_after)
-    if isinstance(error, BudgetUsedUp):
-        return LONGEST_PAUSE
-    return AGAIN_SECONDS if again else float(min(LONGEST_PAUSE, 5.0 * 2 ** min(failures, 10)))

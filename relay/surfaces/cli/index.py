@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from relay.archive.transfer import Watcher
 from relay.clients.embedding.installed import named
 from relay.core.settings import Settings, find_missing
+from relay.jobs.judging import judging_kind
+from relay.jobs.runner import Runner
 from relay.memory.indexing import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
-from relay.memory.review.judging import judge_due
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime, open_runtime
@@ -73,7 +74,8 @@ async def _judged(relay: Runtime, watcher: Watcher) -> str:
     async def told() -> None:
         watcher.at("Judging", "messages", waiting - await store.unjudged(), waiting)
 
-    await judge_due(relay.make_judge(relay.gate, relay.clients.embedder, told), PATIENCE)
+    kind = judging_kind(relay.make_judge(relay.gate, relay.clients.embedder, told))
+    await Runner(store, [kind]).run_due(kind.name, PATIENCE)
     left = await store.unjudged()
     why = "the model is away, the day's budget is used up, or another process is at them"
     return f"{left:,} messages still wait to be judged: {why}." if left else ""

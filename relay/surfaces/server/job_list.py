@@ -12,7 +12,6 @@ from relay.jobs.runner import Runner
 from relay.jobs.scheduler import Schedule
 from relay.memory.erasure import sweep
 from relay.memory.indexing import enter
-from relay.memory.review.judging import judge_due
 from relay.runtime.nights import phases
 from relay.runtime.runtime import Runtime
 
@@ -22,23 +21,27 @@ def jobs(
 ) -> list[Schedule]:
     """What one process does. `relay.jobs_owed` knows those by their names that turns make due. `send_queued` sends
     what is queued."""
-    judge = relay.make_judge(relay.background_gate, relay.clients.embedder, send_queued)
     return [
-        *schedules(runner_of(relay, messenger, bot_id)),
-        Schedule("judging", lambda: judge_due(judge), minutes=3),
+        *schedules(runner_of(relay, messenger, bot_id, send_queued)),
         Schedule("index", lambda: enter(relay.store), minutes=1),
         Schedule("erasing", lambda: sweep(relay.store, relay.clients.media_store, messenger, bot_id), minutes=3),
     ]
 
 
-def runner_of(relay: Runtime, messenger: Messenger | None, bot_id: int) -> Runner:
-    """What does the jobs that are owed."""
+def runner_of(
+    relay: Runtime,
+    messenger: Messenger | None,
+    bot_id: int,
+    send_queued: Callable[[], Awaitable[object]] | None = None,
+) -> Runner:
+    """What does the jobs that are owed. `send_queued`: see `jobs`."""
     gate = relay.background_gate
     hour, minute = relay.settings.sleep_at.split(":")
     services = JobServices(
         store=relay.store,
         gate=gate,
         summariser=relay.make_summariser(gate),
+        judge=relay.make_judge(gate, relay.clients.embedder, send_queued),
         messenger=messenger,
         keeper=relay.clients.media_store,
         bot_id=bot_id,

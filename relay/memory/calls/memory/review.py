@@ -7,12 +7,12 @@ from datetime import datetime
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.judging import (
     Candidate,
     Comparison,
     FoundMemory,
     JudgedMessage,
-    JudgingClaim,
     JudgingResult,
     JudgingWork,
 )
@@ -24,33 +24,18 @@ from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary, Sourced
 class JudgeCalls(Calls):
     """Threads waiting to be judged, and findings."""
 
-    async def claim_judging(self, limit: int, lease_seconds: int) -> tuple[list[JudgingWork], bool]:
-        """Leases threads with work, each with its next messages. Also returns whether others may wait although these
-        are few."""
-        found = await self._fetch(
-            JudgingClaim, "claim_judging", worker=self._worker, limit=limit, lease_seconds=lease_seconds
-        )
-        return list(found.work), found.passed
+    async def judging_work(self, job: ClaimedJob) -> JudgingWork | None:
+        """Returns what to judge next in the thread of a job. None: nothing; the job was ended or given back."""
+        return await self._find(JudgingWork, "judging_work", job_id=job.id, fence=job.fence)
 
-    async def renew_judging(self, thread_id: int, lease_seconds: int) -> None:
-        """Renews the lease of a thread that is being judged."""
-        await self._call("renew_judging", thread_id=thread_id, worker=self._worker, lease_seconds=lease_seconds)
+    async def store_judged(self, job: ClaimedJob, result: JudgingResult) -> bool:
+        """Stores the findings, moves the cursor and gives the job back, atomically. Returns False if the job or
+        position was lost, or memory is paused. Safe to repeat."""
+        return bool(await self._call("store_judged", job_id=job.id, fence=job.fence, result=result.as_json()))
 
-    async def keep_judged(self, thread_id: int, result: JudgingResult) -> bool:
-        """Stores the findings and moves the cursor, atomically. Returns False if the lease or position was lost. Safe
-        to repeat."""
-        return bool(await self._call("keep_judged", thread_id=thread_id, worker=self._worker, result=result.as_json()))
-
-    async def put_off_judging(self, thread_id: int, error: str, retry_seconds: float, again: int | None) -> None:
-        """Delays a thread; its cursor stays."""
-        await self._call(
-            "put_off_judging",
-            thread_id=thread_id,
-            worker=self._worker,
-            error=error,
-            retry_seconds=retry_seconds,
-            again=again,
-        )
+    async def put_off_again(self, job: ClaimedJob, again: int, seconds: float) -> None:
+        """Delays what a model should judge again, and gives the job back."""
+        await self._call("put_off_again", job_id=job.id, fence=job.fence, again=again, seconds=seconds)
 
     async def pass_judging(self, limit: int) -> int:
         """Moves cursors of waiting threads to the end, unjudged. Returns how many."""
@@ -59,11 +44,6 @@ class JudgeCalls(Calls):
     async def unjudged(self) -> int:
         """Counts messages waiting to be judged, in all spaces."""
         return int(await self._call("unjudged"))
-
-    async def judging_rests(self) -> float | None:
-        """Returns seconds until something waiting may be judged; None: nothing waits."""
-        found: float | None = await self._call("judging_rests")
-        return found
 
     async def near_memories(self, space_id: int, candidates: Sequence[Comparison], limit: int) -> list[list[DatedNote]]:
         """Returns the memories nearest to each candidate."""

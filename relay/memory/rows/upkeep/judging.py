@@ -75,16 +75,7 @@ class JudgingWork(Batch):
     through: int
     again: int | None
     """Only keywords have judged it from here on; None: nothing has."""
-    failures: int
     taught: tuple[TaughtMemory, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class JudgingClaim:
-    """What is leased, and whether other threads may wait though these are few."""
-
-    work: tuple[JudgingWork, ...]
-    passed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +134,7 @@ class FoundMemory(Candidate):
     """Of what refines: itself, as it was before it was put together with the memory."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_keep_judged` and `relay_apply_derived` take it."""
+        """As `relay_store_judged` and `relay_apply_derived` take it."""
         told = asdict(self) | {"at": self.at.isoformat(), "own": self.own and self.own.as_json()}
         return {name: value for name, value in told.items() if value is not None or name not in ("memory_id", "own")}
 
@@ -156,7 +147,7 @@ class Ending:
     memory_id: int
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_keep_judged` takes it."""
+        """As `relay_store_judged` takes it."""
         return {
             "action": "supersede",
             "memory_id": self.memory_id,
@@ -186,7 +177,7 @@ class JudgingResult:
     """In how many seconds a model is to judge it again; None: it is not."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_keep_judged` takes it."""
+        """As `relay_store_judged` takes it."""
         return {
             "after": self.after,
             "through": self.through,

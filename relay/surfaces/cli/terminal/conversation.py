@@ -13,12 +13,12 @@ from typing import Any
 from relay.clients.embedded.account import make_directory
 from relay.clients.fakes import OfflineModel
 from relay.core.settings import Settings
+from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
 from relay.jobs.title import title_kind
 from relay.memory.indexing import EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.query_vectors import LOADING_SECONDS
-from relay.memory.review.judging import judge_due
 from relay.memory.store import Store
 from relay.memory.writing.titles import Titler
 from relay.runtime.runtime import Runtime, open_runtime
@@ -133,10 +133,10 @@ def _writing(
 ) -> tuple[list[Work], Work]:
     """What makes the summaries and titles that are due; and what judges what was said, and tells what it learned."""
     titler = Titler(relay.store, relay.gate, relay.settings.small_model, terminal, BOT.id)
-    runner = Runner(relay.store, [summary_kind(relay.make_summariser(relay.gate)), title_kind(titler)], BOT.id)
-    judge = relay.make_judge(relay.gate, relay.clients.embedder, send_queued)
-    works: list[Work] = [partial(runner.run_due, name) for name in runner.kinds]
-    return works, lambda: judge_due(judge)
+    judging = judging_kind(relay.make_judge(relay.gate, relay.clients.embedder, send_queued))
+    writing = [summary_kind(relay.make_summariser(relay.gate)), title_kind(titler)]
+    runner = Runner(relay.store, [*writing, judging], BOT.id)
+    return [partial(runner.run_due, kind.name) for kind in writing], partial(runner.run_due, judging.name)
 
 
 @contextlib.asynccontextmanager
