@@ -21,9 +21,11 @@ relay: ## any other command of Relay's (ARGS=doctor; ARGS="remember I sail"; ARG
 	@sh scripts/setup run
 	@exec $(BIN)/relay $(ARGS)
 
-# Three processes, on two cores as well: a test waits for a third of its time. Files go out in their order: the slow ones,
-# of tests/acceptance, first, so that no process ends with one alone.
-TEST = $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=15 -rRs
+# Files go out in their order: the slow ones, of tests/acceptance, first, so that no process ends with one alone.
+TEST = $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --durations=15 -rRs
+# For two cores. A test waits for half of its time; for a third of it where coverage is measured.
+FAST = $(TEST) -n 4
+WHOLE = $(TEST) -n 3 --cov --cov-report=term --cov-fail-under=90
 # Bytecode is kept, also where Python is told not to: to compile the tests takes each process 10 s.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -31,14 +33,14 @@ test: ## check and test everything but what is slow or needs the speech engines 
 	@echo "Style, types and layers first, then the tests: ten minutes on two cores. What is slow or needs the speech engines"
 	@echo "is left to make test-all, and named at the end. Some tests: make test ARGS=\"-k memory\""
 	@$(MAKE) --no-print-directory lint
-	$(TEST) -m "not heavy and not slow and not real_model" $(ARGS)
+	$(FAST) -m "not heavy and not slow and not real_model" $(ARGS)
 
 test-all: ## everything, with the speech engines, which it installs (1.4 GB); measures coverage; CI runs this
 	@echo "Style, types and layers, then every test, and which lines they reach: 25 minutes on two cores."
 	@sh scripts/heavy
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/coverage erase
-	RELAY_HEAVY=1 $(TEST) --cov --cov-report=term --cov-fail-under=90 $(ARGS)
+	RELAY_HEAVY=1 $(WHOLE) $(ARGS)
 
 fuzz: ## try 10,000 examples of everything that must hold for any input (hours; ARGS="-k markdown": some of it)
 	@sh scripts/setup dev

@@ -18,10 +18,7 @@ async def asked(world: World, text: str) -> StoredMessage:
 
 
 async def press(world: World, message: StoredMessage, label: str) -> str:
-    data = await world.tg.wait_for(lambda: next((d for name, d in message.buttons.items() if label in name), None))
-    query = world.tg.press(world.dm, world.owner, message, data)
-    answer = await world.tg.wait_for(lambda: world.tg.answers.get(query))
-    return str(answer.get("text") or "")
+    return await world.tg.tap(world.dm, world.owner, message, label)
 
 
 def last_prompt(world: World) -> str:
