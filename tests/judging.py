@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from relay.memory.derivation import derived
+from relay.memory.derivation import make_derivation
 from relay.memory.rows.upkeep.judging import Ending, FoundMemory, JudgedMessage, JudgingResult, JudgingWork
 
 MORNING = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -19,7 +19,7 @@ def message(id: int, text: str, role: str = "user", **more: Any) -> JudgedMessag
 
 def learned(content: str, *evidence: int, **more: Any) -> FoundMemory:
     """A fact that the judge found."""
-    told = {"kind": "fact", "pending": False, "at": MORNING, "derivation": derived("judge", 1, [])} | more
+    told = {"kind": "fact", "pending": False, "at": MORNING, "derivation": make_derivation("judge", 1, [])} | more
     return FoundMemory(content=content, evidence=evidence, **told)
 
 

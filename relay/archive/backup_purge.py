@@ -11,7 +11,7 @@ import structlog
 
 from relay.archive.backup import Backup, BackupRefused, Made
 from relay.archive.move_rows import OwedRewrite
-from relay.archive.nightly import backups, fresh, made_at, partials
+from relay.archive.nightly import list_backups, list_partials, made_at, new_backup_path
 from relay.core.ports import MediaStore, Rewrites
 from relay.core.private_files import FileRefused, in_thread
 from relay.memory.calls.base import decode_row
@@ -33,18 +33,18 @@ BEING_MADE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Leftovers:
+class ErasureCleanup:
     """An installation's backups, its database's files, and stored copies of media. `days`: how long nightly backups
     are kept."""
 
     backup: Backup
     folder: Path
     days: int
-    keeper: MediaStore
+    media_store: MediaStore
 
     def files(self) -> list[Path]:
         """Lists the backups, oldest first."""
-        return backups(self.folder) if self.folder.is_dir() else []
+        return list_backups(self.folder) if self.folder.is_dir() else []
 
     def told(self) -> str:
         """Says until when backups contain what is erased now."""
@@ -61,11 +61,11 @@ class Leftovers:
         """Makes a fresh backup and deletes all earlier ones. Returns it and how many were deleted. Raises
         `FileRefused`, the errors of `Backup.make`, and `BackupRefused` while another backup, which may contain what
         was just erased, is running; then nothing is deleted."""
-        parts = partials(self.folder) if self.folder.is_dir() else []
+        parts = list_partials(self.folder) if self.folder.is_dir() else []
         if any(map(_is_being_made, parts)):
             raise BackupRefused("A backup is being made. Try again when it is there, in some ten minutes at most.")
         before = self.files() + parts
-        made = await self.backup.make(fresh(self.folder))
+        made = await self.backup.make(new_backup_path(self.folder))
         await in_thread(_remove, before)
         log.info("backups purged", removed=len(before) - len(parts), file=str(made.path))
         return made, len(before) - len(parts)

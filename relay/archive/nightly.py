@@ -17,7 +17,7 @@ NAME = re.compile(r"relay-(2\d{7}-\d{6})\.relaybackup")
 PARTIAL = re.compile(rf"\.{NAME.pattern}\.partial")
 
 
-class Quiet:
+class LogWatcher:
     """A watcher that writes notable events to the log."""
 
     def at(self, step: str, table: str, rows: int, of: int) -> None:
@@ -27,7 +27,7 @@ class Quiet:
         log.info("the nightly backup waits", why=sentence)
 
 
-def named(at: datetime) -> str:
+def backup_name(at: datetime) -> str:
     """Returns the name of a backup made at this time."""
     return f"relay-{at.astimezone(UTC):%Y%m%d-%H%M%S}.relaybackup"
 
@@ -41,28 +41,28 @@ def made_at(path: Path) -> datetime | None:
         return None
 
 
-def backups(folder: Path) -> list[Path]:
+def list_backups(folder: Path) -> list[Path]:
     """Lists a folder's backups, oldest first."""
     return sorted(path for path in folder.iterdir() if made_at(path))
 
 
-def partials(folder: Path) -> list[Path]:
+def list_partials(folder: Path) -> list[Path]:
     """Lists partial backups, in progress or left by a killed process."""
     return [path for path in folder.iterdir() if PARTIAL.fullmatch(path.name)]
 
 
-def fresh(folder: Path) -> Path:
+def new_backup_path(folder: Path) -> Path:
     """Returns a path for a new backup; two within a second get different names."""
     at = datetime.now(UTC)
-    while (folder / named(at)).exists():
+    while (folder / backup_name(at)).exists():
         at += timedelta(seconds=1)
-    return folder / named(at)
+    return folder / backup_name(at)
 
 
-async def nightly(backup: Backup, folder: Path, days: int) -> Made:
+async def make_nightly_backup(backup: Backup, folder: Path, days: int) -> Made:
     """Makes the night's backup and deletes those older than so many days. Raises the errors of `Backup.make`; then
     nothing is deleted."""
-    made = await backup.make(fresh(folder))
+    made = await backup.make(new_backup_path(folder))
     removed = await in_thread(remove_old, folder, days, datetime.now(UTC))
     log.info("backed up", file=str(made.path), rows=sum(made.rows.values()), bytes=made.bytes, removed=len(removed))
     return made
@@ -71,10 +71,10 @@ async def nightly(backup: Backup, folder: Path, days: int) -> Made:
 def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
     """Deletes backups older than so many days by name, but never the newest; and partial ones left by killed
     processes. Raises `FileRefused`."""
-    before = named(now - timedelta(days=days))
-    old = [path for path in backups(folder)[:-1] if path.name < before]
-    yesterday = f".{named(now - timedelta(days=1))}"
-    old += [path for path in partials(folder) if path.name < yesterday]
+    before = backup_name(now - timedelta(days=days))
+    old = [path for path in list_backups(folder)[:-1] if path.name < before]
+    yesterday = f".{backup_name(now - timedelta(days=1))}"
+    old += [path for path in list_partials(folder) if path.name < yesterday]
     try:
         for path in old:
             path.unlink(missing_ok=True)

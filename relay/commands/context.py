@@ -19,7 +19,7 @@ from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 
 if TYPE_CHECKING:
-    from relay.archive.backup_purge import Leftovers
+    from relay.archive.backup_purge import ErasureCleanup
 
 
 async def leave_job(_kind: str, _key: str) -> None:
@@ -60,7 +60,7 @@ class Services:
     budget: Budget = UNLIMITED
     embedder: Embedder | None = None
     """Searches by meaning; None: by words only."""
-    leftovers: Leftovers | None = None
+    erasure_cleanup: ErasureCleanup | None = None
     """Finds what remains of erased texts outside of the tables."""
     run_job: Callable[[str, str], Awaitable[object]] = leave_job
     """Runs an owed job by kind and key now, unless another process has it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.core.errors import RelayError
 from relay.core.ports import MediaStore, Messenger
 from relay.jobs.kinds import JobKind, JobServices, Retry
-from relay.memory.erasure import erased, remove_files, retract
+from relay.memory.erasure import finish_erasure, remove_files, retract
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
@@ -17,16 +17,16 @@ class ErasureUnderWay(RelayError):
 def kind(services: JobServices) -> JobKind:
     """Erasures in tables, files and chats. The command that started one works on it too; whichever comes first takes
     the next step."""
-    return erasure_kind(services.store, services.keeper, services.messenger, services.bot_id)
+    return erasure_kind(services.store, services.media_store, services.messenger, services.bot_id)
 
 
-def erasure_kind(store: Store, keeper: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:
+def erasure_kind(store: Store, media_store: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:
     """The same with only what it needs."""
 
     async def run(job: ClaimedJob) -> bool:
-        if await erased(store, int(job.key)) is None:
+        if await finish_erasure(store, int(job.key)) is None:
             raise ErasureUnderWay()
-        await remove_files(store, keeper)
+        await remove_files(store, media_store)
         if messenger is not None:
             await retract(store, messenger, bot_id, int(job.key))
         return True

@@ -56,7 +56,7 @@ class JobServices:
     judge: Judge
     messenger: Messenger | None
     """Telegram; None: nothing can be sent or renamed."""
-    keeper: MediaStore
+    media_store: MediaStore
     """Where copies of media are stored."""
     bot_id: int
     phases: Callable[[], Sequence[Phase]]

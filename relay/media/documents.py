@@ -27,11 +27,17 @@ class Documents:
     """Reads documents. Passes pictures and recordings to their readers."""
 
     def __init__(
-        self, files: Files, opener: FileExtractor, sounds: Kind, pictures: Kind, most_pages: int, cache: Cache[Prepared]
+        self,
+        files: Files,
+        extractor: FileExtractor,
+        sounds: Kind,
+        pictures: Kind,
+        most_pages: int,
+        cache: Cache[Prepared],
     ) -> None:
         """`most_pages`: the longest PDF that is shown whole."""
         self._files = files
-        self._opener = opener
+        self._extractor = extractor
         self._sounds = sounds
         self._pictures = pictures
         self._most_pages = most_pages
@@ -45,7 +51,7 @@ class Documents:
             return await self._sounds.read(attachment)
         async with self._files.open(attachment) as content:
             limits = {"pages": self._most_pages, "shown": DOCUMENT_BYTES}
-            told, _ = await self._opener.open("document", content, name=attachment.name, **limits)
+            told, _ = await self._extractor.open("document", content, name=attachment.name, **limits)
             if told.get("whole"):
                 self._cache.put(attachment.unique_id, Prepared(await encode_base64(content), PDF))
         if told["kind"] == "picture":

@@ -34,11 +34,13 @@ OWN_SERVER = (
 class Files:
     """Fetches files, a few at a time, with retries."""
 
-    def __init__(self, messenger: Messenger, most: int, keeper: MediaStore | None = None, room: int = HELD) -> None:
-        """`most`: bytes of one file; `keeper`: where copies are stored, or None; `room`: bytes held at once."""
+    def __init__(
+        self, messenger: Messenger, most: int, media_store: MediaStore | None = None, room: int = HELD
+    ) -> None:
+        """`most`: bytes of one file; `media_store`: where copies are stored, or None; `room`: bytes held at once."""
         self._messenger = messenger
         self._most = most
-        self._keeper = keeper
+        self._media_store = media_store
         self._places = asyncio.Semaphore(AT_ONCE)
         self._room = Room(room)
 
@@ -52,12 +54,12 @@ class Files:
             yield await self._get(attachment)
 
     async def _get(self, attachment: Attachment) -> bytes:
-        if self._keeper is None or not attachment.kept:
+        if self._media_store is None or not attachment.kept:
             return await self._fetch(attachment)
-        content = await self._keeper.get(attachment.unique_id)
+        content = await self._media_store.get(attachment.unique_id)
         if content is None:
             content = await self._fetch(attachment)
-            await self._keeper.put(attachment.unique_id, content)
+            await self._media_store.put(attachment.unique_id, content)
         return content
 
     async def _fetch(self, attachment: Attachment) -> bytes:

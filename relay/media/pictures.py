@@ -21,9 +21,9 @@ NO_PREVIEW = "It is a moving picture, and Telegram gave me no still one of it. S
 class Pictures:
     """Reads pictures."""
 
-    def __init__(self, files: Files, opener: FileExtractor, max_pixels: int, cache: Cache[Prepared]) -> None:
+    def __init__(self, files: Files, extractor: FileExtractor, max_pixels: int, cache: Cache[Prepared]) -> None:
         self._files = files
-        self._opener = opener
+        self._extractor = extractor
         self._max_pixels = max_pixels
         self._cache = cache
 
@@ -67,7 +67,7 @@ class Pictures:
 
     async def _open(self, attachment: Attachment) -> Prepared:
         async with self._files.open(attachment) as content:
-            told, (made,) = await self._opener.open("picture", content, max_pixels=self._max_pixels)
+            told, (made,) = await self._extractor.open("picture", content, max_pixels=self._max_pixels)
         return Prepared(await encode_base64(made), told["mime"], told["width"], told["height"], told["frames"])
 
 

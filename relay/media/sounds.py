@@ -22,12 +22,12 @@ REMEMBERED = 500_000
 class Sounds:
     """Transcribes recordings."""
 
-    def __init__(self, files: Files, pictures: Kind, ears: SpeechToText | None, minutes: int) -> None:
-        """`pictures` read the preview of a video without speech. `ears`: None if no engine is installed. `minutes`:
-        how much of a recording is transcribed."""
+    def __init__(self, files: Files, pictures: Kind, speech_to_text: SpeechToText | None, minutes: int) -> None:
+        """`pictures` read the preview of a video without speech. `speech_to_text` None: no engine is installed.
+        `minutes`: how much of a recording is transcribed."""
         self._files = files
         self._pictures = pictures
-        self._ears = ears
+        self._speech_to_text = speech_to_text
         self._minutes = minutes
         self._remembered: Cache[Heard] = Cache(REMEMBERED, lambda heard: max(1, len(heard.text)))
 
@@ -58,11 +58,11 @@ class Sounds:
 
     async def _heard(self, attachment: Attachment) -> Heard:
         """Returns a recording's transcript. Raises `MediaRefused`."""
-        if self._ears is None:
+        if self._speech_to_text is None:
             raise MediaRefused(DEAF, NOT_HEARD)
         if heard := self._remembered.get(attachment.unique_id):
             return heard
         async with self._files.open(attachment) as recording:
-            heard = await self._ears.hear(recording)
+            heard = await self._speech_to_text.hear(recording)
         self._remembered.put(attachment.unique_id, heard)
         return heard

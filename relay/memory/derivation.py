@@ -42,7 +42,7 @@ class Derivation:
         return {"name": self.name, "version": self.version, "inputs": list(self.inputs), "hash": self.hash}
 
 
-def derived(name: str, version: str | int, inputs: Iterable[Input]) -> Derivation:
+def make_derivation(name: str, version: str | int, inputs: Iterable[Input]) -> Derivation:
     """Makes the derivation of these inputs by this version of a name."""
     read = list(inputs)
     parts = [name, str(version)]

@@ -24,17 +24,17 @@ ERASED = "🔥 Erased."
 """Replaces a message that Telegram no longer deletes."""
 
 
-async def remove_files(store: Store, keeper: MediaStore) -> None:
+async def remove_files(store: Store, media_store: MediaStore) -> None:
     """Deletes stored copies of erased files; failures are retried later."""
     gone = await store.files_gone()
     while gone:
         copies = [*gone, *(preview_id(unique_id) for unique_id in gone)]
-        if not await keeper.remove(copies):
+        if not await media_store.remove(copies):
             return
         gone = await store.files_gone(gone)
 
 
-async def erased(store: Store, erasure_id: int) -> ErasureStep | None:
+async def finish_erasure(store: Store, erasure_id: int) -> ErasureStep | None:
     """Completes an erasure that was started. None if another process still works on it after two minutes; that process
     finishes it."""
     for _ in range(MOST_PAUSES):
@@ -86,11 +86,11 @@ async def _take_back(messenger: Messenger, row: Retraction) -> str:
     return "edited"
 
 
-async def sweep(store: Store, keeper: MediaStore, messenger: Messenger, bot_id: int) -> None:
+async def sweep(store: Store, media_store: MediaStore, messenger: Messenger, bot_id: int) -> None:
     """Ends and erases off-the-record sessions, drops unconfirmed previews, and retries what failed before: deleting
     stored files and our messages."""
     left = await store.sweep_private(IDLE_HOURS)
     while left > (left := await store.sweep_private(IDLE_HOURS)) > 0:
         pass
-    await remove_files(store, keeper)
+    await remove_files(store, media_store)
     await retract(store, messenger, bot_id)

@@ -17,14 +17,14 @@ def make_reader(
     settings: Settings,
     messenger: Messenger,
     extractor: FileExtractor,
-    ears: SpeechToText | None = None,
-    keeper: MediaStore | None = None,
+    speech_to_text: SpeechToText | None = None,
+    media_store: MediaStore | None = None,
 ) -> tuple[Reader, MediaContext]:
-    """Returns what reads people's files, and what shows them to the model again. `ears` transcribes recordings,
-    `keeper` stores copies of files; None: neither happens."""
+    """Returns what reads people's files, and what shows them to the model again. `speech_to_text` None: recordings are
+    not transcribed. `media_store` None: no copies are stored."""
     most, cache = settings.max_file * 2**20, new_cache()
-    files = Files(messenger, most, keeper)
+    files = Files(messenger, most, media_store)
     pictures = Pictures(files, extractor, settings.max_megapixels * 1_000_000, cache)
-    sounds = Sounds(Files(messenger, most, keeper, HEARD), pictures, ears, settings.max_minutes)
+    sounds = Sounds(Files(messenger, most, media_store, HEARD), pictures, speech_to_text, settings.max_minutes)
     documents = Documents(files, extractor, sounds, pictures, settings.max_pages, cache)
     return Reader(sounds, pictures, documents), MediaContext(pictures, files, cache)

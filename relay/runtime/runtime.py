@@ -31,7 +31,7 @@ from relay.runtime.storage import Storage, open_storage, prepare_schema
 
 if TYPE_CHECKING:
     from relay.archive.backup import Backup
-    from relay.archive.backup_purge import Leftovers
+    from relay.archive.backup_purge import ErasureCleanup
     from relay.archive.transfer import Watcher
     from relay.memory.review.judging import Judge
     from relay.memory.writing.summaries import Summariser
@@ -87,21 +87,21 @@ class Runtime:
     @cached_property
     def background_gate(self) -> Gate:
         """The same, for work that nobody waits for."""
-        return self.gate.few(self.settings.background_concurrency)
+        return self.gate.limit(self.settings.background_concurrency)
 
     @cached_property
     def backup(self) -> Backup:
         """Makes backups, and shows nobody how far it is."""
-        from relay.archive.nightly import Quiet
+        from relay.archive.nightly import LogWatcher
 
-        return make_backup(self.storage, Quiet())
+        return make_backup(self.storage, LogWatcher())
 
     @cached_property
-    def leftovers(self) -> Leftovers:
+    def erasure_cleanup(self) -> ErasureCleanup:
         """What remains of erased texts outside of the tables."""
-        from relay.archive.backup_purge import Leftovers
+        from relay.archive.backup_purge import ErasureCleanup
 
-        return Leftovers(self.backup, self.settings.backups, self.settings.backup_days, self.clients.media_store)
+        return ErasureCleanup(self.backup, self.settings.backups, self.settings.backup_days, self.clients.media_store)
 
     def make_summariser(self, gate: Gate) -> Summariser:
         """Writes the summaries that are owed."""

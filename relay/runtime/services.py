@@ -36,7 +36,7 @@ def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Servic
         summariser=summariser,
         budget=runtime.budget,
         embedder=runtime.clients.embedder,
-        leftovers=runtime.leftovers,
+        erasure_cleanup=runtime.erasure_cleanup,
         run_job=Runner(runtime.store, [summary_kind(summariser)]).run_one,
         retract=partial(retract, runtime.store, messenger, bot_id),
     )

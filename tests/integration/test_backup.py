@@ -25,7 +25,7 @@ import pytest
 
 from relay.archive.backup import Backup, BackupRefused
 from relay.archive.backup_file import BackupDamaged
-from relay.archive.nightly import Quiet, named, nightly, remove_old
+from relay.archive.nightly import LogWatcher, backup_name, make_nightly_backup, remove_old
 from relay.archive.restore import Checked, Restore, Restored, RestoreDiffers, RestoreRefused, check
 from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.clients.postgres.database import Postgres
@@ -446,9 +446,9 @@ async def test_nobody_comes_in_with_an_invitation_that_a_backup_brought_back(
 
 def test_old_backups_go_but_never_the_newest_and_nothing_else(tmp_path: Path) -> None:
     now = datetime(2026, 5, 20, 3, 30, tzinfo=UTC)
-    mine = [named(now - timedelta(days=days)) for days in (9, 8, 7, 1)]
+    mine = [backup_name(now - timedelta(days=days)) for days in (9, 8, 7, 1)]
     others = ["relay-2020.relaybackup", "relay-20200101-000000.relaybackup.txt", "notes.txt"]
-    partial = [f".{named(now - timedelta(hours=hours))}.partial" for hours in (1, 30)]
+    partial = [f".{backup_name(now - timedelta(hours=hours))}.partial" for hours in (1, 30)]
     for name in [*mine, *others, *partial]:
         (tmp_path / name).touch()
     removed = remove_old(tmp_path, 7, now)
@@ -462,7 +462,7 @@ def backing_up(store: Store, backup: Backup, folder: Path) -> Runner:
     """What makes a backup once a day."""
 
     async def run(_: ClaimedJob) -> bool:
-        return bool(await nightly(backup, folder, 7))
+        return bool(await make_nightly_backup(backup, folder, 7))
 
     return Runner(store, [JobKind("backup", run, timeout=60, retry=Retry(most=3))])
 
@@ -473,7 +473,7 @@ async def test_of_several_processes_one_makes_the_nights_backup(make: Any, tmp_p
 
     async def night() -> int:
         made = len(files_in(tmp_path))
-        backup = backup_of(side.port, Quiet())
+        backup = backup_of(side.port, LogWatcher())
         nights = [run_daily(backing_up(store, backup, tmp_path), "backup") for store in stores]
         await asyncio.gather(*nights)
         return len(files_in(tmp_path)) - made

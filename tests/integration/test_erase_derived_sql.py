@@ -13,7 +13,7 @@ from relay.clients.fakes import FakeMessenger
 from relay.clients.kept_files import KeptFiles
 from relay.core.models import Attachment
 from relay.media.files import Files
-from relay.memory.derivation import Input, derived
+from relay.memory.derivation import Input, make_derivation
 from relay.memory.erasure import remove_files
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.upkeep.digest import DigestPlace
@@ -112,8 +112,10 @@ async def test_cached_results_and_plans_of_what_went_go_too(house: House, store:
     memory = told.told.changes[0].memory_id
     ((space,),) = await sql("select id from space")
     message = [Input("message", told.context.message_id or 0, BIRD)]
-    await store.keep_result(space, derived("summary", 1, message).as_json(), {"text": "a big bird"}, 10)
-    await store.keep_result(space, derived("digest", 1, [Input("memory", memory, "x")]).as_json(), {"text": "bird"}, 10)
+    await store.keep_result(space, make_derivation("summary", 1, message).as_json(), {"text": "a big bird"}, 10)
+    await store.keep_result(
+        space, make_derivation("digest", 1, [Input("memory", memory, "x")]).as_json(), {"text": "bird"}, 10
+    )
     await sql(
         "insert into consolidation (space_id, plan, lost, active) values (%s, jsonb_build_array(jsonb_build_object("
         "'action', 'archive', 'older', jsonb_build_object('id', %s::bigint, 'content', 'bird'))), 1, 1)",
@@ -234,16 +236,16 @@ async def test_who_erases_in_a_group_takes_nothing_of_anothers(house: House, sto
 async def test_kept_copies_of_erased_files_are_removed_and_of_private_ones_none_is_kept(
     house: House, store: Store, sql: Sql, tmp_path: Path
 ) -> None:
-    keeper = KeptFiles(tmp_path / "media")
+    media_store = KeptFiles(tmp_path / "media")
     for unique_id in ("AgADone", "AgADone-still", "AgADother"):
-        await keeper.put(unique_id, b"content")
+        await media_store.put(unique_id, b"content")
     for text, unique_id in (("the zanzibarix", "AgADone"), ("tea", "AgADother")):
         said = await house.exchange(ADA, text, "I see.")
         block = [{"type": "image", "file": {"unique_id": unique_id}}]
         await sql(f"update message set blocks = '{json.dumps(block)}' where id = %s", said.context.message_id)  # noqa: S608
     await erase(store, private(ADA), {"words": "zanzibarix"})
-    await remove_files(store, keeper)
-    assert [await keeper.get(one) for one in ("AgADone", "AgADone-still", "AgADother")] == [None, None, b"content"]
+    await remove_files(store, media_store)
+    assert [await media_store.get(one) for one in ("AgADone", "AgADone-still", "AgADother")] == [None, None, b"content"]
     assert await store.files_gone() == []
     assert not said.turn.off_record
     await store.private(private(ADA), ADA, 0, True, ADA)
@@ -251,10 +253,10 @@ async def test_kept_copies_of_erased_files_are_removed_and_of_private_ones_none_
 
 
 async def test_a_file_that_was_sent_off_the_record_is_not_kept(tmp_path: Path) -> None:
-    keeper, messenger = KeptFiles(tmp_path / "media"), FakeMessenger()
+    media_store, messenger = KeptFiles(tmp_path / "media"), FakeMessenger()
     messenger.fetch = lambda file_id, most: asyncio.sleep(0, b"content")  # type: ignore[assignment,method-assign]
-    files = Files(messenger, 1000, keeper)
+    files = Files(messenger, 1000, media_store)
     for unique_id, kept in (("AgADone", True), ("AgADtwo", False)):
         async with files.open(Attachment("photo", "f", unique_id, kept=kept)) as content:
             assert content == b"content"
-        assert (await keeper.get(unique_id) is not None) == kept
+        assert (await media_store.get(unique_id) is not None) == kept

@@ -13,7 +13,7 @@ from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
 from relay.core.settings import Settings
 from relay.memory.store import Store
-from relay.runtime.nights import cleared
+from relay.runtime.nights import rewrite_files
 from relay.runtime.runtime import open_runtime
 from relay.surfaces.cli.erase import erase
 from relay.surfaces.cli.terminal.once import run_once
@@ -73,13 +73,13 @@ async def test_what_is_erased_on_request_is_in_no_file(settings: Settings, capsy
 
 async def test_what_is_erased_in_the_chat_leaves_the_files_in_the_night(settings: Settings) -> None:
     async with open_runtime(settings) as relay:
-        assert await cleared(relay) == {"skipped": "nothing was erased"}
+        assert await rewrite_files(relay) == {"skipped": "nothing was erased"}
         await erased_in_the_chat(relay.store)
-        assert await relay.leftovers.owed()
+        assert await relay.erasure_cleanup.owed()
         assert occurrences(settings.data_dir)
-        assert await cleared(relay) == {"remains": ""}
+        assert await rewrite_files(relay) == {"remains": ""}
         assert occurrences(settings.data_dir) == {}
-        assert not await relay.leftovers.owed()
+        assert not await relay.erasure_cleanup.owed()
 
 
 async def erased_in_the_chat(store: Store) -> None:
@@ -95,7 +95,7 @@ async def test_who_still_reads_is_waited_for(settings: Settings) -> None:
         async with relay.database.snapshot() as reading:  # type: ignore[attr-defined]
             await reading.call("schema")
             await erased_in_the_chat(relay.store)
-            clearing = asyncio.create_task(relay.leftovers.clear())
+            clearing = asyncio.create_task(relay.erasure_cleanup.clear())
             await asyncio.sleep(1)
             assert not clearing.done(), "a table written anew now would keep what that reader may see"
         assert await clearing == ""
@@ -124,6 +124,6 @@ async def test_a_clearing_that_was_cut_off_is_still_owed(settings: Settings, mon
         with monkeypatch.context() as patch:
             patch.setattr(Postgres, "rewrite", killed)
             with pytest.raises(asyncio.CancelledError):
-                await relay.leftovers.clear()
-        assert await cleared(relay) == {"remains": ""}
+                await relay.erasure_cleanup.clear()
+        assert await rewrite_files(relay) == {"remains": ""}
         assert occurrences(settings.data_dir) == {}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from relay.memory.review.distinction import merging_loses
-from relay.memory.review.settling import decisions_in, settled
+from relay.memory.review.settling import apply_decisions, decisions_in
 from relay.memory.rows.upkeep.nights import DatedNote
 from tests.integration.conftest import Server, Sql
 from tests.judging import MORNING, learned
@@ -85,5 +85,5 @@ def is_merged(pair: Pair) -> bool:
     """Whether the second fact is dropped once a model has called it the same as the first."""
     near = [[DatedNote(5, pair.one, MORNING)]]
     decided = decisions_in({"decisions": [{"new": 1, "is": "same", "known": 5}]}, near)
-    (done,) = settled([learned(pair.other, 1)], decided)
+    (done,) = apply_decisions([learned(pair.other, 1)], decided)
     return done.action != "learn"

@@ -606,7 +606,7 @@ async def test_a_better_wording_stays_what_others_wrote_and_keeps_its_tags(house
 
 
 async def test_a_finding_tells_of_what_and_by_which_model_it_was_made(house: House, sql: Sql) -> None:
-    from relay.memory.derivation import Input, derived
+    from relay.memory.derivation import Input, make_derivation
 
     small = Small(Lisbon="Ada has a dog.")
     first = (await house.exchange(ADA, MOVED)).context.message_id
@@ -616,9 +616,9 @@ async def test_a_finding_tells_of_what_and_by_which_model_it_was_made(house: Hou
     second = (await house.exchange(ADA, MOVED)).context.message_id
     await judge_due(judge(house.store, small))
     (dog, made), (_, better) = await sql("select id, derivation - 'answer' from memory order by id")
-    assert made == derived("judge", "1/small", [Input("message", first, MOVED)]).as_json()
+    assert made == make_derivation("judge", "1/small", [Input("message", first, MOVED)]).as_json()
     inputs = [Input("message", second, MOVED), Input("memory", dog, "Ada has a dog.")]
-    assert better == derived("judge", "1/small", inputs).as_json()
+    assert better == make_derivation("judge", "1/small", inputs).as_json()
     assert await sql("select version from judging") == [("1/small",)]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from relay.core.models import ModelRequest, Step
-from relay.memory.derivation import Derivation, Input, derived
+from relay.memory.derivation import Derivation, Input, make_derivation
 from relay.memory.results import once
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.writing import NewSummary
@@ -28,7 +28,7 @@ class Text:
 
 
 def made_of(number: int) -> Derivation:
-    return derived("judge", 1, [Input("text", number, f"text {number}")])
+    return make_derivation("judge", 1, [Input("text", number, f"text {number}")])
 
 
 async def spaces(house: House, sql: Sql) -> list[int]:

@@ -22,7 +22,7 @@ from relay.memory.calls.base import storable
 from relay.memory.intents import process_intents
 from relay.memory.review.findings import KINDS, TOOL, InvalidAnswer, findings_in
 from relay.memory.review.findings import given as given_in
-from relay.memory.review.settling import decisions_in, settled
+from relay.memory.review.settling import apply_decisions, decisions_in
 from relay.memory.rows.upkeep.nights import DatedNote, MemoryPair
 from relay.memory.sleep import consolidate, digest
 from relay.memory.sleep.answers import AnswerUnclear, list_of
@@ -104,7 +104,7 @@ def test_how_findings_stand_to_memory(step: Step) -> None:
         decided = decisions_in(given_in(step, "settle"), NEAR)
     except InvalidAnswer:
         return
-    done = settled([LEARN, LEARN], decided)
+    done = apply_decisions([LEARN, LEARN], decided)
     changed = [one.memory_id for one in done if one.action in ("refine", "supersede")]
     assert len(changed) == len(set(changed))
     assert set(changed) <= {5}

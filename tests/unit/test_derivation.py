@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.memory.derivation import Input, derived
+from relay.memory.derivation import Input, make_derivation
 
 TEXTS = st.lists(st.tuples(st.sampled_from(["message", "summary"]), st.integers(0, 2**63 - 1), st.text(max_size=20)))
 
@@ -17,7 +17,7 @@ def sha(text: str) -> str:
 
 
 def test_the_formula_is_the_documented_one() -> None:
-    made = derived("summary", 1, [Input("summary", 3, "Before."), Input("message", 12, "Hello")])
+    made = make_derivation("summary", 1, [Input("summary", 3, "Before."), Input("message", 12, "Hello")])
     parts = ["summary", "1", "summary", "3", sha("Before."), "message", "12", sha("Hello")]
     assert made.hash == sha("\x1f".join(parts))[:32]
     assert made.as_json() == {
@@ -29,17 +29,17 @@ def test_the_formula_is_the_documented_one() -> None:
 def test_only_the_same_inputs_have_the_same_hash(
     one: list[tuple[str, int, str]], other: list[tuple[str, int, str]]
 ) -> None:
-    hashes = [derived("judge", 1, [Input(*each) for each in inputs]).hash for inputs in (one, other)]
+    hashes = [make_derivation("judge", 1, [Input(*each) for each in inputs]).hash for inputs in (one, other)]
     assert (hashes[0] == hashes[1]) == (one == other)
 
 
 def test_a_version_a_name_and_a_changed_text_count() -> None:
     inputs = [Input("message", 1, "Hello")]
-    made = derived("judge", 1, inputs)
-    assert derived("judge", "1", inputs) == made
+    made = make_derivation("judge", 1, inputs)
+    assert make_derivation("judge", "1", inputs) == made
     others = [
-        derived("judge", 2, inputs),
-        derived("summary", 1, inputs),
-        derived("judge", 1, [Input("message", 1, "Hallo")]),
+        make_derivation("judge", 2, inputs),
+        make_derivation("summary", 1, inputs),
+        make_derivation("judge", 1, [Input("message", 1, "Hallo")]),
     ]
     assert made.hash not in {other.hash for other in others}

@@ -16,7 +16,7 @@ from relay.memory.review.findings import KEEP, TOOL, Finding, InvalidAnswer, fin
 from relay.memory.review.findings import given as given_in
 from relay.memory.review.keywords import keyword_findings
 from relay.memory.review.readings import JUDGE, as_text, readings
-from relay.memory.review.settling import Decision, decisions_in, settled
+from relay.memory.review.settling import Decision, apply_decisions, decisions_in
 from relay.memory.review.settling import as_text as settle_text
 from relay.memory.rows.upkeep.judging import Batch, Candidate, JudgedMessage, Known
 from relay.memory.rows.upkeep.nights import DatedNote
@@ -253,21 +253,21 @@ NEAR: list[list[DatedNote]] = [[DatedNote(5, "Ada lives in Berlin.", NEW_YEAR)],
 def test_a_contradiction_supersedes() -> None:
     decided = decisions_in({"decisions": [{"new": 1, "is": "contradicts", "known": 5}, {"new": 2, "is": "new"}]}, NEAR)
     assert decided == {0: Decision("contradicts", 5, "", "Ada lives in Berlin.")}
-    first, second = settled([learned("Ada lives in Lisbon."), learned("Ada skis.")], decided)
+    first, second = apply_decisions([learned("Ada lives in Lisbon."), learned("Ada skis.")], decided)
     assert (first.action, first.memory_id, first.content) == ("supersede", 5, "Ada lives in Lisbon.")
     assert second.action == "learn"
 
 
 def test_what_waits_for_a_tap_changes_nothing_and_is_not_proposed_twice() -> None:
     same = {0: Decision("same", 5, "", "Ada lives in Berlin.")}
-    assert settled([learned("Ada lives in Berlin.", pending=True)], same) == []
+    assert apply_decisions([learned("Ada lives in Berlin.", pending=True)], same) == []
     other = {0: Decision("contradicts", 5, "", "Ada lives in Berlin.")}
-    assert [one.action for one in settled([learned("Ada lives in Lisbon.", pending=True)], other)] == ["learn"]
+    assert [one.action for one in apply_decisions([learned("Ada lives in Lisbon.", pending=True)], other)] == ["learn"]
 
 
 def test_a_memory_is_changed_by_one_finding_at_most() -> None:
     both = {0: Decision("contradicts", 5, "", "Ada lives in Berlin."), 1: Decision("refined", 5, "x", "x")}
-    assert [one.action for one in settled([learned("a"), learned("b")], both)] == ["supersede", "learn"]
+    assert [one.action for one in apply_decisions([learned("a"), learned("b")], both)] == ["supersede", "learn"]
 
 
 @pytest.mark.parametrize("known", [6, None, "5"])

@@ -147,7 +147,7 @@ async def test_a_model_that_takes_too_long_is_said_in_words() -> None:
 
 async def test_a_few_are_asked_at_once_and_waiting_for_a_place_is_not_the_models_time() -> None:
     model = Held()
-    few = Gate(model, FakeBooks()).few(3)
+    few = Gate(model, FakeBooks()).limit(3)
     tasks = [asyncio.create_task(few.ask(request(str(n)), Charge("title"), 0.5)) for n in range(10)]
     await settle()
     assert model.asked == ["0", "1", "2"]

@@ -63,9 +63,9 @@ async def test_of_what_is_erased_no_copy_stays_of_the_time_when_files_were_kept(
     await kept.put("AgADxyz", b"content")
     settings = Settings(_env_file=None, RELAY_DATA_DIR=str(tmp_path), RELAY_KEEP_MEDIA="off")
     storage = Storage(None, None, "")  # type: ignore[arg-type]
-    leftovers = Runtime(Clients(settings), storage, "a worker", UNLIMITED).leftovers
+    leftovers = Runtime(Clients(settings), storage, "a worker", UNLIMITED).erasure_cleanup
     store = FilesGone(["AgADxyz"])
-    await remove_files(store, leftovers.keeper)  # type: ignore[arg-type]
+    await remove_files(store, leftovers.media_store)  # type: ignore[arg-type]
     assert await kept.get("AgADxyz") is None
     assert store.left == []
 

@@ -13,22 +13,22 @@ from typing import Any
 import pytest
 
 from relay.archive.backup import BackupRefused
-from relay.archive.backup_purge import Leftovers
-from relay.archive.nightly import named
+from relay.archive.backup_purge import ErasureCleanup
+from relay.archive.nightly import backup_name
 from relay.clients.kept_files import KeptFiles
 from relay.core.private_files import write_atomically
 
 
-def leftovers(folder: Path) -> Leftovers:
+def leftovers(folder: Path) -> ErasureCleanup:
     backup: Any = SimpleNamespace(database=None)
-    return Leftovers(backup, folder, 7, KeptFiles(folder / "media"))
+    return ErasureCleanup(backup, folder, 7, KeptFiles(folder / "media"))
 
 
 def test_it_is_told_when_the_last_backup_goes(tmp_path: Path) -> None:
     assert leftovers(tmp_path / "none").told() == "No backup in my folder of backups holds it."
     now = datetime.now(UTC)
-    (tmp_path / named(now)).touch()
-    (tmp_path / named(now - timedelta(days=3))).touch()
+    (tmp_path / backup_name(now)).touch()
+    (tmp_path / backup_name(now - timedelta(days=3))).touch()
     assert leftovers(tmp_path).told() == (
         f"2 backups of before may still hold it; the last of them goes by {now + timedelta(days=8):%Y-%m-%d}."
     )
@@ -59,9 +59,9 @@ class Slow:
 
 async def test_while_a_backup_is_made_that_may_hold_what_was_erased_none_are_purged(tmp_path: Path) -> None:
     backup: Any = Slow("secret")
-    own = Leftovers(backup, tmp_path, 7, KeptFiles(tmp_path / "media"))
-    (tmp_path / named(datetime.now(UTC) - timedelta(days=3))).touch()
-    night = asyncio.create_task(backup.make(tmp_path / named(datetime.now(UTC) - timedelta(days=1))))
+    own = ErasureCleanup(backup, tmp_path, 7, KeptFiles(tmp_path / "media"))
+    (tmp_path / backup_name(datetime.now(UTC) - timedelta(days=3))).touch()
+    night = asyncio.create_task(backup.make(tmp_path / backup_name(datetime.now(UTC) - timedelta(days=1))))
     await asyncio.sleep(0)
     backup.holds = ""
     with pytest.raises(BackupRefused, match="A backup is being made"):
@@ -73,7 +73,7 @@ async def test_while_a_backup_is_made_that_may_hold_what_was_erased_none_are_pur
 
 
 async def test_a_backup_that_is_there_just_now_may_hold_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay.archive.backup_purge.partials", lambda folder: [folder / ".renamed.partial"])
+    monkeypatch.setattr("relay.archive.backup_purge.list_partials", lambda folder: [folder / ".renamed.partial"])
     with pytest.raises(BackupRefused, match="A backup is being made"):
         await leftovers(tmp_path).purge()
 
@@ -81,9 +81,9 @@ async def test_a_backup_that_is_there_just_now_may_hold_it_too(tmp_path: Path, m
 async def test_what_a_kill_left_of_a_backup_is_purged_too(tmp_path: Path) -> None:
     backup: Any = Slow("")
     backup.goes_on.set()
-    left = tmp_path / f".{named(datetime.now(UTC) - timedelta(hours=1))}.partial"
+    left = tmp_path / f".{backup_name(datetime.now(UTC) - timedelta(hours=1))}.partial"
     left.write_text("secret")
     an_hour_ago = time.time() - 3600
     os.utime(left, (an_hour_ago, an_hour_ago))
-    await Leftovers(backup, tmp_path, 7, KeptFiles(tmp_path / "media")).purge()
+    await ErasureCleanup(backup, tmp_path, 7, KeptFiles(tmp_path / "media")).purge()
     assert not left.exists()

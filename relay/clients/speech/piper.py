@@ -17,17 +17,17 @@ FAILED = "Piper could not say it."
 class Piper:
     """Speaks with a local voice, as OGG/Opus."""
 
-    def __init__(self, voice: str, opener: FileExtractor) -> None:
+    def __init__(self, voice: str, extractor: FileExtractor) -> None:
         """`voice`: the path of its .onnx file."""
         self._voice = voice
-        self._opener = opener
+        self._extractor = extractor
 
     async def speak(self, text: str, language: str = "") -> Sound:
         """See `ports.TextToSpeech.speak`."""
         if wrong := trouble(self._voice):
             raise VoiceUnavailable(wrong, MUTE)
         try:
-            told, (content,) = await self._opener.open("speech", text.encode(), voice=self._voice)
+            told, (content,) = await self._extractor.open("speech", text.encode(), voice=self._voice)
         except MediaRefused as error:
             raise VoiceUnavailable(FAILED) from error
         return Sound(content, "audio/ogg", told["seconds"])

@@ -29,7 +29,7 @@ class Voices:
     """The `TextToSpeech` port: the first of several that works."""
 
     voices: Sequence[TextToSpeech]
-    opener: FileExtractor
+    extractor: FileExtractor
 
     async def speak(self, text: str, language: str = "") -> Sound:
         """See `ports.TextToSpeech.speak`. Raises the first one's error."""
@@ -47,14 +47,14 @@ class Voices:
         if sound.mime == "audio/ogg" or find_spec("av") is None:
             return sound
         try:
-            told, (content,) = await self.opener.open("opus", sound.content)
+            told, (content,) = await self.extractor.open("opus", sound.content)
         except MediaRefused as error:
             log.warning("sent as it is, not as Opus", error=str(error))
             return sound
         return Sound(content, "audio/ogg", told["seconds"])
 
 
-def make_voices(settings: Settings, opener: FileExtractor) -> TextToSpeech | None:
+def make_voices(settings: Settings, extractor: FileExtractor) -> TextToSpeech | None:
     """Returns what speaks answers; None: nothing can."""
     edge, path = voices_of(settings)
     made: dict[str, TextToSpeech] = {
@@ -62,4 +62,4 @@ def make_voices(settings: Settings, opener: FileExtractor) -> TextToSpeech | Non
         "piper": Piper(path, Process(PIPER_BYTES, PIPER_SECONDS)),
     }
     names = speakers(settings)
-    return Voices([made[name] for name in names], opener) if names else None
+    return Voices([made[name] for name in names], extractor) if names else None

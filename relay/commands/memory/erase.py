@@ -10,7 +10,7 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import admins_only
 from relay.core.errors import CommandRefused, NotAllowed
-from relay.memory.erasure import erased, remove_files
+from relay.memory.erasure import finish_erasure, remove_files
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 
 LETTERS = 4
@@ -85,37 +85,37 @@ async def erase_shown(ctx: CommandContext, erasure_id: int) -> Erasing:
     """Erases what was previewed, and retracts the bot's own messages that repeat it."""
     if not await ctx.store.erase_begin(erasure_id, ctx.user_id, ctx.admin):
         raise CommandRefused(TOO_LATE)
-    done = await erased(ctx.store, erasure_id)
+    done = await finish_erasure(ctx.store, erasure_id)
     if done is None:
         return Erasing(None)
     with suppress(TimeoutError):
         async with asyncio.timeout(CHAT_SECONDS):
             await ctx.services.retract(erasure_id)
-    done = await erased(ctx.store, erasure_id) or done
-    leftovers = ctx.services.leftovers
-    if leftovers is None:
+    done = await finish_erasure(ctx.store, erasure_id) or done
+    cleanup = ctx.services.erasure_cleanup
+    if cleanup is None:
         return Erasing(done)
-    await remove_files(ctx.store, leftovers.keeper)
+    await remove_files(ctx.store, cleanup.media_store)
     return Erasing(
         done,
-        clears=ctx.admin and leftovers.clears,
-        backups=ctx.admin and bool(leftovers.files()),
-        remains=leftovers.told(),
-        at_night=leftovers.clears,
+        clears=ctx.admin and cleanup.clears,
+        backups=ctx.admin and bool(cleanup.files()),
+        remains=cleanup.told(),
+        at_night=cleanup.clears,
     )
 
 
 @admins_only
 async def clear_files(ctx: CommandContext) -> str:
     """Rewrites the database's files without what was erased. Returns what is left, as a sentence."""
-    if ctx.services.leftovers is None:
+    if ctx.services.erasure_cleanup is None:
         raise NotAllowed(NOT_YOURS)
-    return await ctx.services.leftovers.clear()
+    return await ctx.services.erasure_cleanup.clear()
 
 
 @admins_only
 async def purge_backups(ctx: CommandContext) -> int:
     """Replaces all backups with a fresh one. Returns how many were deleted."""
-    if ctx.services.leftovers is None:
+    if ctx.services.erasure_cleanup is None:
         raise NotAllowed(NOT_YOURS)
-    return (await ctx.services.leftovers.purge())[1]
+    return (await ctx.services.erasure_cleanup.purge())[1]

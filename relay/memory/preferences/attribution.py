@@ -18,7 +18,7 @@ from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, ModelRefused
 from relay.core.models import ModelRequest, Step, ToolDefinition
 from relay.core.prompt_markup import mark_untrusted, text_block
-from relay.memory.derivation import Input, derived
+from relay.memory.derivation import Input, make_derivation
 from relay.memory.preferences.estimate import Contrast, estimate
 from relay.memory.preferences.patterns import REINFORCING, TYPES, WEIGHTS, Pattern, clean_pattern
 from relay.memory.results import once
@@ -121,7 +121,7 @@ async def attribute(attributor: Attributor, job: ClaimedJob) -> bool:
     work = await store.preference_work(job)
     if work is None:
         return False
-    derivation = derived(NAME, attributor.version, inputs_of(work))
+    derivation = make_derivation(NAME, attributor.version, inputs_of(work))
     if work.attributable:
         said = await once(store, work.space_id, derivation, Attributed, lambda: ask(attributor, work))
     else:

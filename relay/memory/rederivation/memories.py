@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
-from relay.memory.derivation import Derivation, Input, derived
+from relay.memory.derivation import Derivation, Input, make_derivation
 from relay.memory.rederivation.change import Change, Estimate, Step
 from relay.memory.results import MOST, once
 from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage
@@ -121,7 +121,7 @@ class Memories:
     async def _again(self, space_id: int, batch: Sequence[JudgedMessage]) -> list[Change]:
         """Rederives one batch and compares it with what is stored."""
         numbers = [row.id for row in batch]
-        derivation = derived(
+        derivation = make_derivation(
             self.rederiver.name, self.rederiver.version, [Input("message", row.id, row.text) for row in batch]
         )
         known = await self.store.known_besides(space_id, self.rederiver.name, numbers)

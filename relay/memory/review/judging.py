@@ -146,7 +146,7 @@ def as_memory(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, s
         **asdict(finding.as_candidate(reading.user_id, reading.name)),
         pending=finding.tainted or reading.asks or judge.capture == "ask",
         at=max(reading.rows[one].at for one in finding.evidence if one in reading.rows),
-        derivation=derived(*by, [Input("message", one, said[one].text) for one in finding.evidence]),
+        derivation=make_derivation(*by, [Input("message", one, said[one].text) for one in finding.evidence]),
     )
 
 
@@ -179,7 +179,7 @@ async def settled_with(
 ) -> list[FoundMemory]:
     """Returns what becomes of findings, given the memories near each."""
     decided = await decisions(judge, gate, batch.thread_id, new, near)
-    return [merged(batch, one, near) for one in settling.settled(new, decided)]
+    return [merged(batch, one, near) for one in settling.apply_decisions(new, decided)]
 
 
 async def decisions(
@@ -219,7 +219,7 @@ def merged(batch: Batch, one: FoundMemory, near: Sequence[Sequence[DatedNote]]) 
     known = next(row for rows in near for row in rows if row.id == one.memory_id)
     inputs = [Input("message", number, said[number]) for number in one.evidence]
     inputs.append(Input("memory", known.id, known.content))
-    return replace(one, derivation=derived(one.derivation.name, one.derivation.version, inputs))
+    return replace(one, derivation=make_derivation(one.derivation.name, one.derivation.version, inputs))
 
 
 async def with_vectors(judge: Judge, compared: list[Comparison]) -> list[Comparison]:

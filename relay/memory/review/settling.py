@@ -114,7 +114,7 @@ def _decision(row: Mapping[str, Any], near: Iterable[DatedNote]) -> Decision:
     return Decision(row["is"], memory.id, plain, memory.content)
 
 
-def settled(new: Sequence[FoundMemory], decided: Mapping[int, Decision]) -> list[FoundMemory]:
+def apply_decisions(new: Sequence[FoundMemory], decided: Mapping[int, Decision]) -> list[FoundMemory]:
     """Applies decisions to findings. At most one finding changes each memory. A pending one changes nothing before its
     tap: it is proposed unless already known. If a decision would lose a distinguishing word, both are kept."""
     done: list[FoundMemory] = []

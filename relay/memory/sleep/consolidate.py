@@ -12,7 +12,7 @@ import structlog
 from relay.core.errors import RelayError
 from relay.core.limits import MERGED_FACT_LENGTH
 from relay.core.prompt_markup import neutralize_markup
-from relay.memory.derivation import Derivation, Input, derived
+from relay.memory.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
 from relay.memory.review.distinction import difference, merging_loses
 from relay.memory.rows.upkeep.nights import MemoryPair, NightSpace, PhaseResult, PlanStep, Tidied
@@ -108,7 +108,7 @@ class Consolidation:
     async def _compared(self, space_id: int, pairs: Sequence[MemoryPair]) -> list[PlanStep]:
         """Returns the steps for a few pairs."""
         inputs = [Input("memory", one.id, one.content) for pair in pairs for one in (pair.older, pair.newer)]
-        derivation = derived("consolidate", f"{VERSION}/{self.mind.model_name}", inputs)
+        derivation = make_derivation("consolidate", f"{VERSION}/{self.mind.model_name}", inputs)
         verdicts = await self.mind.answer(
             space_id,
             "judge",

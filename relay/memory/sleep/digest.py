@@ -9,7 +9,7 @@ import structlog
 
 from relay.core.errors import RelayError
 from relay.core.prompt_markup import neutralize_markup
-from relay.memory.derivation import Derivation, Input, derived
+from relay.memory.derivation import Derivation, Input, make_derivation
 from relay.memory.rows.upkeep.digest import DigestDay
 from relay.memory.rows.upkeep.nights import PhaseResult
 from relay.memory.sleep.answers import AnswerRow, AnswerUnclear
@@ -77,7 +77,7 @@ async def write_digest(mind: BatchModel, day: DigestDay, user_id: int | None = N
     if day.space_id is None or len(day.messages) < LEAST_MESSAGES:
         return ()
     words = (DIGEST, day_as_data(day))
-    async with mind.gate.alone(f"digest {day.space_id}"):
+    async with mind.gate.lock_for(f"digest {day.space_id}"):
         derivation = derivation_of(mind, day)
         found = await mind.answer(day.space_id, "digest", derivation, words, MOST_TOKENS, checked, user_id)
     return topics_of(found)
@@ -87,7 +87,7 @@ def derivation_of(mind: BatchModel, day: DigestDay) -> Derivation:
     """Returns the derivation of a day's digest."""
     inputs = [Input("message", row.id, row.text) for row in day.messages]
     inputs += [Input("memory", row.id, row.content) for row in day.learned]
-    return derived("digest", f"{VERSION}/{mind.model_name}", inputs)
+    return make_derivation("digest", f"{VERSION}/{mind.model_name}", inputs)
 
 
 def day_as_data(day: DigestDay) -> str:

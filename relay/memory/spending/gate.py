@@ -90,13 +90,13 @@ class Gate:
         self._under_way = UnderWay()
         self._places: asyncio.Semaphore | None = None
 
-    def few(self, most: int) -> Gate:
+    def limit(self, most: int) -> Gate:
         """The same gate for background work: `ask` makes at most `most` calls at once."""
         gate = copy.copy(self)
         gate._places = asyncio.Semaphore(most)
         return gate
 
-    def alone(self, key: str) -> asyncio.Lock:
+    def lock_for(self, key: str) -> asyncio.Lock:
         """A lock that makes work of one kind run one at a time in this process."""
         return self._under_way.locks.setdefault(key, asyncio.Lock())
 

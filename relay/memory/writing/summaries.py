@@ -19,7 +19,7 @@ from relay.core.prompt_markup import (
     shorten_longest,
     text_block,
 )
-from relay.memory.derivation import Derivation, Input, derived
+from relay.memory.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
 from relay.memory.results import MOST, once
 from relay.memory.rows.jobs import ClaimedJob
@@ -93,7 +93,9 @@ def summary_derivation(
 ) -> Derivation:
     """What a summary is made of, by which version of the summariser."""
     before = [Input("summary", previous.id, previous.text)] if previous else []
-    return derived("summary", summariser.version, [*before, *(Input("message", m.id, m.text) for m in messages)])
+    return make_derivation(
+        "summary", summariser.version, [*before, *(Input("message", m.id, m.text) for m in messages)]
+    )
 
 
 async def write_summary(

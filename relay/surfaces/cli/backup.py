@@ -11,7 +11,7 @@ from rich.console import Console
 
 from relay.archive.backup import BackupRefused, Made
 from relay.archive.move_rows import MoveState
-from relay.archive.nightly import fresh
+from relay.archive.nightly import new_backup_path
 from relay.archive.restore import Restore, Restored, RestoreRefused, check, resting
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import SchemaError
@@ -52,7 +52,7 @@ def _path(settings: Settings, to: Path | None) -> Path:
     folder = settings.backups if to is None else to
     if to is not None and not to.is_dir() and to.suffix == ENDING:
         return to.expanduser().resolve()
-    return fresh(folder.expanduser().resolve())
+    return new_backup_path(folder.expanduser().resolve())
 
 
 def _report(console: Console, made: Made, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from relay.memory.sleep.consolidate import Consolidation
 from relay.memory.sleep.night import NightFailed
 from relay.memory.sleep.words import PHASES, night_told, phase_told, step_told
 from relay.runtime.clients import open_telegram
-from relay.runtime.nights import mind_of
+from relay.runtime.nights import make_batch_model
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.server.job_list import runner_of
 
@@ -61,7 +61,7 @@ async def preview(settings: Settings) -> NightPreview:
         lines = dict(zip(PHASES, ahead(found, settings), strict=True))
         for name, line in lines.items():
             print(f"{name}: {line}")
-        consolidation = Consolidation(mind_of(relay, relay.gate), settings.bot_id, tuple)
+        consolidation = Consolidation(make_batch_model(relay, relay.gate), settings.bot_id, tuple)
         asks = not find_missing(settings, "ANTHROPIC_API_KEY")
         steps = [step for space in found.awake for step in await planned(consolidation, space, asks)]
         for step in steps[:MOST_SHOWN]:

@@ -43,7 +43,7 @@ def runner_of(
         summariser=relay.make_summariser(gate),
         judge=relay.make_judge(gate, relay.clients.embedder, send_queued),
         messenger=messenger,
-        keeper=relay.clients.media_store,
+        media_store=relay.clients.media_store,
         bot_id=bot_id,
         phases=lambda: phases(relay, bot_id, owed),
         sleep_at=(int(hour), int(minute)),
