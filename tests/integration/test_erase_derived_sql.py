@@ -96,7 +96,7 @@ async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, stor
     (due,) = await claim_summaries(store, 1)
     (judging,) = await claim_judging(store)
     work = judging.work
-    result = derived("judge", 1, [Input("message", row.id, row.text) for row in work.messages])
+    result = make_derivation("judge", 1, [Input("message", row.id, row.text) for row in work.messages])
     await erase(store, private(ADA), {"words": "zanzibarix"})
     summary = written(due, "Ada has a quetzalcoatlus, Zanzibarix.")
     assert not await store.store_summary(due.job, summary)
