@@ -87,6 +87,8 @@ begin
     perform relay.note_theirs(p_erasure_id, relay.theirs(p_messages)) where p_erasure_id is not null;
     perform relay.erase_turns(turns, p_erasure_id, p_needles);
     perform relay.erase_results(p_space_id, relay.input_names('message', p_messages));
+    perform relay.erase_artefact_rows(p_space_id,
+        relay.erase_artefacts(p_space_id, relay.input_names('message', p_messages), '[]', null, true));
     update posted set message_id = null where turn_id = any (turns) and message_id = any (p_messages);
     update turn set user_message_id = case when user_message_id = any (p_messages) then null else user_message_id end,
         assistant_message_id = case when assistant_message_id = any (p_messages) then null else assistant_message_id end
@@ -165,11 +167,12 @@ create or replace function relay.erase_both(p_one jsonb, p_other jsonb) returns 
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_one || p_other || jsonb_object_agg(name, (
         select coalesce(jsonb_agg(distinct one order by one), '[]')
-        from jsonb_array_elements((p_one -> name) || (p_other -> name)) as one))
-    from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'documents']) as name
+        from jsonb_array_elements(coalesce(p_one -> name, '[]') || coalesce(p_other -> name, '[]')) as one))
+    from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'artefacts', 'documents']) as name
 $$;
 
--- Returns the rows of a plan that still exist: {memories, messages, summaries, documents} as ids.
+-- Returns the rows of a plan that still exist: {memories, messages, summaries, documents} as ids,
+-- {artefacts} as names.
 create or replace function relay.existing(p_plan jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -179,6 +182,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where id = any (array(select jsonb_array_elements_text(p_plan -> 'messages')::bigint))),
         'summaries', (select coalesce(jsonb_agg(id), '[]') from summary
             where id = any (array(select jsonb_array_elements_text(p_plan -> 'summaries')::bigint))),
+        'artefacts', relay.existing_artefacts(array(select jsonb_array_elements_text(p_plan -> 'artefacts'))),
         'documents', (select coalesce(jsonb_agg(id), '[]') from document
             where id = any (array(select jsonb_array_elements_text(p_plan -> 'documents')::bigint))))
 $$;
@@ -205,7 +209,7 @@ begin
     plan := plan || relay.existing(plan);
     update erasure set status = 'working', created_at = now(), counts = relay.erase_counts(plan),
         work = plan || jsonb_build_object('admin', p_admin, 'phase', 'rows', 'after', 0, 'owed', '[]'::jsonb,
-            'gone', plan -> 'messages', 'gone_memories', plan -> 'memories')
+            'gone', plan -> 'messages', 'gone_memories', plan -> 'memories', 'gone_artefacts', plan -> 'artefacts')
     where id = own.id;
     perform relay.owe_job('erasure', own.id::text);
     return to_jsonb(true);
@@ -265,6 +269,8 @@ begin
         perform relay.owe_summaries(plan -> 'owed');
         perform relay.erase_memory_rows(p_erasure.space_id,
             array(select jsonb_array_elements_text(plan -> 'memories')::bigint), p_erasure.id, plan -> 'close');
+        perform relay.erase_artefact_rows(p_erasure.space_id,
+            array(select jsonb_array_elements_text(plan -> 'artefacts')));
         perform relay.erase_titles(p_erasure);
         return true;
     end if;
@@ -284,13 +290,17 @@ begin
         where id = p_erasure.id;
         return false;
     end if;
+    perform relay.erase_artefact_rows(p_erasure.space_id, relay.erase_artefacts(p_erasure.space_id,
+        relay.gone_inputs(p_erasure), p_erasure.work -> 'loose', p_erasure.user_id,
+        (p_erasure.work ->> 'admin')::boolean));
     perform relay.sweep_memories(p_erasure), relay.sweep_derived(p_erasure);
     perform relay.erase_feedback(p_erasure.space_id, relay.feedback_saying(p_erasure.space_id,
         p_erasure.work -> 'needles', p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
     -- What else was shown can still be erased, but for what asks for the same words, or is gone.
     delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
         relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')
-        or relay.existing(work) = '{"memories": [], "messages": [], "summaries": [], "documents": []}');
+        or relay.existing(work)
+            = '{"memories": [], "messages": [], "summaries": [], "artefacts": [], "documents": []}');
     return true;
 end $$;
 

@@ -212,7 +212,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by m.id desc limit p_most) newest
 $$;
 
--- Returns the plan: ids of {memories, messages, summaries, documents}, the query, and three sets of needles: `needles`
+-- Returns the plan: ids of {memories, messages, summaries, documents}, names of {artefacts}, the query, and three sets of needles: `needles`
 -- finds messages, `loose` finds what repeats them, `close` finds traces in what was said nearby. `more`: there are more
 -- than p_most messages; the plan has the newest.
 create or replace function relay.erase_plan(
@@ -237,14 +237,16 @@ begin
     return jsonb_build_object('query', p_query, 'needles', found -> 'needles', 'loose', found -> 'loose', 'close', found -> 'close',
         'memories', memories, 'messages', messages[:p_most], 'more', cardinality(messages) > p_most,
         'summaries', relay.erase_summaries(p_space_id, messages[:p_most], found -> 'loose', p_user_id, p_admin),
+        'artefacts', relay.erase_artefacts(p_space_id, relay.input_names('message', messages[:p_most])
+            || relay.input_names('memory', memories), found -> 'loose', p_user_id, p_admin),
         'documents', coalesce((select jsonb_agg(id) from document where message_id = any (messages[:p_most])), '[]'));
 end $$;
 
--- Counts a plan's rows: {memories, messages, summaries, documents}.
+-- Counts a plan's rows: {memories, messages, summaries, artefacts, documents}.
 create or replace function relay.erase_counts(p_plan jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_object_agg(name, jsonb_array_length(p_plan -> name))
-    from unnest(array['memories', 'messages', 'summaries', 'documents']) as name
+    select jsonb_object_agg(name, coalesce(jsonb_array_length(p_plan -> name), 0))
+    from unnest(array['memories', 'messages', 'summaries', 'artefacts', 'documents']) as name
 $$;
 
 -- Returns words of the plan that up to 20 other messages also contain, rarest first: [{word, messages}].
@@ -281,7 +283,9 @@ declare
 begin
     update event e set payload = null from inbox i
     where i.turn_id = p_turn_id and e.at = i.received_at and e.bot_id = i.bot_id and e.update_id = i.update_id;
-    if own is null or plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]' then
+    if own is null or plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]'
+        and plan -> 'artefacts' = '[]'
+    then
         return null;
     end if;
     insert into erasure (space_id, user_id, work, counts) values (own, p_user_id, plan, counted) returning id into made;

@@ -139,6 +139,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select relay.input_names('message', array(select jsonb_array_elements_text(p_erasure.work -> 'gone')::bigint))
         || relay.input_names('memory', array(
             select jsonb_array_elements_text(p_erasure.work -> 'gone_memories')::bigint))
+        || array(select jsonb_array_elements_text(p_erasure.work -> 'gone_artefacts'))
 $$;
 
 -- Sweeps the next 2,000 events after an id: clears payloads that match, except other people's.
@@ -196,20 +197,14 @@ begin
         and relay.may_erase(m.space_id, m.subject_id, p_erasure.user_id, admin);
 end $$;
 
--- Deletes matches from derived tables: small tables with a space_id that are not among Relay's first tables. They are
--- rebuilt.
+-- Deletes matches from the tables that declare `erased: swept`.
 create or replace function relay.sweep_derived(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     one record;
 begin
-    for one in
-        select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'space_id'
-        where c.relnamespace = 'relay'::regnamespace and c.relkind = 'r' and c.relname not in (
-            'thread', 'session', 'turn', 'message', 'memory', 'memory_change', 'event', 'signal', 'document',
-            'document_part', 'spend', 'erasure', 'entry', 'lexeme', 'lexeme_change', 'embedding')
-    loop
-        execute format('delete from relay.%I t where space_id = $1 and relay.says(to_jsonb(t)::text, $2)', one.relname)
+    for one in select name from relay.declared_tables() where declared ->> 'erased' = 'swept' order by name loop
+        execute format('delete from relay.%I t where space_id = $1 and relay.says(to_jsonb(t)::text, $2)', one.name)
         using p_erasure.space_id, p_erasure.work -> 'loose';
     end loop;
     perform relay.add_up_space(p_erasure.space_id);

@@ -16,7 +16,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('kind', f.kind, 'id', f.source_id, 'part', f.part, 'at', e.at,
         'role', m.role, 'user_id', e.user_id, 'name', m.name, 'thread_id', e.thread_id, 'message_id', m.id,
         'untrusted', case f.kind when 'message' then m.untrusted or m.tainted when 'memory' then k.tainted
-            when 'summary' then y.tainted else true end,
+            when 'summary' then y.tainted when 'part' then true
+            else (select a.tainted from relay.artefact(f.kind, f.source_id) a) end,
         'snippet', case when length(told.text) <= 600
             then regexp_replace(told.text, '\s+', ' ', 'g')
             else relay.passage(told.text, e.language, (select words from asked)) end,
@@ -31,7 +32,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     left join message m on m.id = case f.kind when 'message' then f.source_id else d.message_id end
     left join memory k on f.kind = 'memory' and k.id = f.source_id
     left join summary y on f.kind = 'summary' and y.id = f.source_id
-    cross join lateral (select coalesce(p.text, m.text, k.content, y.text) as text) told
+    cross join lateral (select coalesce(p.text, m.text, k.content, y.text, relay.entry_text(e)) as text) told
 $$;
 
 -- Returns a question's words as the space's texts store them, joined by OR.

@@ -70,15 +70,13 @@ begin
     update turn set thread_id = p_into where thread_id = p_from;
     update session set thread_id = p_into where thread_id = p_from;
     update message set thread_id = p_into where thread_id = p_from;
-    update memory set thread_id = p_into where thread_id = p_from;
-    update summary set thread_id = p_into where thread_id = p_from;
+    perform relay.move_artefacts('thread_id', p_into, p_from);
     update feedback set thread_id = p_into where thread_id = p_from;
     update observation set thread_id = p_into where thread_id = p_from;
     update preference_decision set thread_id = p_into where thread_id = p_from;
     perform relay.refold_space((select space_id from thread where id = p_into));
     update entry set thread_id = p_into
-    where session_id in (select id from session where thread_id = p_into) and thread_id = p_from
-        or kind = 'memory' and source_id in (select id from memory where thread_id = p_into) and thread_id = p_from;
+    where session_id in (select id from session where thread_id = p_into) and thread_id = p_from;
     perform set_config('relay.index', '', true);
     perform relay.merge_judging(p_into, p_from);
     delete from thread where id = p_from returning * into other;
@@ -107,16 +105,41 @@ begin
     where id = p_into and given = 0;
 end $$;
 
+-- Moves the rows of tables that declare `regroup: follow` to another space.
+create or replace function relay.follow_space(p_into bigint, p_from bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+begin
+    for one in select name from relay.declared_tables() where declared ->> 'regroup' = 'follow' order by name loop
+        execute format('update relay.%I set space_id = $1 where space_id = $2', one.name) using p_into, p_from;
+    end loop;
+end $$;
+
+-- Moves the artefacts of a thread or a space (p_column), with their entries, to another one.
+create or replace function relay.move_artefacts(p_column text, p_into bigint, p_from bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+begin
+    for one in
+        select k.kind, k.name from relay.artefact_kinds() k join pg_attribute a
+            on a.attrelid = format('relay.%I', k.name)::regclass and a.attname = p_column
+    loop
+        execute format('update relay.%1$I set %2$I = $1 where %2$I = $2', one.name, p_column) using p_into, p_from;
+        execute format('update relay.entry set %2$I = $1 where kind = %3$L and %2$I = $2
+            and source_id in (select id from relay.%1$I where %2$I = $1)', one.name, p_column, one.kind)
+            using p_into, p_from;
+    end loop;
+end $$;
+
 -- Moves everything in another group space into this one; the empty space stays.
 create or replace function relay.merge_spaces(p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
     update turn set space_id = p_into where space_id = p_from;
-    update outbox set space_id = p_into where space_id = p_from;
-    update signal set space_id = p_into where space_id = p_from;
-    update spend set space_id = p_into where space_id = p_from;
-    update erasure set space_id = p_into where space_id = p_from;  -- one that has begun finds there what it is to erase
+    perform relay.follow_space(p_into, p_from);  -- an erasure that has begun finds there what it is to erase
     delete from document d where d.space_id = p_from and exists (
         select from document o where o.space_id = p_into and o.unique_id = d.unique_id);
     update document set space_id = p_into where space_id = p_from;
@@ -125,13 +148,13 @@ begin
     update session set space_id = p_into where thread_id in (select id from thread where space_id = p_from);
     update memory_change set space_id = p_into where memory_id in (select id from memory where space_id = p_from);
     perform relay.move_memories(p_into, p_from);
+    perform relay.move_artefacts('space_id', p_into, p_from);
     perform relay.merge_feedback(p_into, p_from);
     update event set space_id = p_into where turn_id in (select id from turn where space_id = p_into)
         and space_id = p_from;
     update thread set space_id = p_into where space_id = p_from;
     update entry set space_id = p_into
-    where session_id in (select id from session where space_id = p_into) and space_id = p_from
-        or kind = 'memory' and space_id = p_from and source_id in (select id from memory where space_id = p_into);
+    where session_id in (select id from session where space_id = p_into) and space_id = p_from;
     update embedding v set space_id = p_into from entry e
     where e.id = v.entry_id and v.space_id = p_from and e.space_id = p_into;
     perform set_config('relay.index', '', true);

@@ -1,4 +1,4 @@
--- The search index: relay.entry and word counts, built from messages, memories, summaries and document parts. Triggers
+-- The search index: relay.entry and word counts, built from messages, artefacts and document parts. Triggers
 -- keep it current; what a turn writes is indexed a moment later.
 
 -- Detects a text's language, as PostgreSQL names it: the one with the most stop words at its beginning, or simple if
@@ -51,7 +51,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns the entries that a source should have. None for off-the-record sessions, replaced messages, memories not in
--- force (archived ones count as in force), and summaries that a later one absorbed.
+-- force (archived ones count as in force), and artefacts that declare that they are not found.
 create or replace function relay.findable(p_kind text, p_id bigint, p_part integer)
 returns table (space_id bigint, part integer, thread_id bigint, session_id bigint, role text, user_id bigint, name text,
     label text, tags text[], at timestamptz, text text)
@@ -68,11 +68,11 @@ begin
                 array_remove(k.tags, null), k.created_at, k.content
             from memory k left join session s on s.id = k.session_id
             where k.id = p_id and k.status in ('active', 'archived') and s.private is not true;
-    elsif p_kind = 'summary' then
-        return query select s.space_id, 0, y.thread_id, y.session_id, null, null::bigint, null, null, '{}'::text[],
-                y.created_at, y.text
-            from summary y join session s on s.id = y.session_id
-            where y.id = p_id and not s.private and not exists (select from summary n where n.previous_id = y.id);
+    elsif p_kind <> 'part' then
+        return query select a.space_id, 0, a.thread_id, a.session_id, null, null::bigint, null, null, '{}'::text[],
+                a.at, a.body
+            from relay.artefact(p_kind, p_id) a left join session s on s.id = a.session_id
+            where a.found and s.private is not true;
     else
         return query select p.space_id, p.part, m.thread_id, m.session_id, m.role, m.user_id, m.name, null, '{}'::text[],
                 m.created_at, p.text
@@ -89,8 +89,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select case p_entry.kind
         when 'message' then (select text from message where id = p_entry.source_id)
         when 'memory' then (select content from memory where id = p_entry.source_id)
-        when 'summary' then (select text from summary where id = p_entry.source_id)
-        else (select text from document_part where document_id = p_entry.source_id and part = p_entry.part) end
+        when 'part' then (select text from document_part where document_id = p_entry.source_id and part = p_entry.part)
+        else (select body from relay.artefact(p_entry.kind, p_entry.source_id)) end
 $$;
 
 -- Indexes sources of a kind (for a document: one part, or all with null).
@@ -320,8 +320,7 @@ create or replace function relay.session_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform relay.reindex('message', id) from message where session_id = new.id;
-    perform relay.reindex('memory', id) from memory where session_id = new.id;
-    perform relay.reindex('summary', id) from summary where session_id = new.id;
+    perform relay.reindex(k.kind, id) from relay.artefact_kinds() k, relay.artefact_ids(k.kind, 't.session_id = $1', new.id) id;
     perform relay.reindex('part', d.id) from message m join document d on d.message_id = m.id
         where m.session_id = new.id;
     return null;
@@ -340,7 +339,8 @@ begin
         return query select document_id, part from document_part
             where (document_id, part) > (p_after, p_part) order by document_id, part limit p_limit;
     else
-        return query execute format('select id, 0 from relay.%I where id > $1 order by id limit $2', p_kind)
+        return query execute format('select id, 0 from relay.%I where id > $1 order by id limit $2',
+            coalesce((select k.name from relay.artefact_kinds() k where k.kind = p_kind), p_kind))
             using p_after, p_limit;
     end if;
 end $$;
@@ -407,7 +407,7 @@ $$;
 create or replace function public.relay_index_missing(p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    kinds constant text[] := array['memory', 'summary', 'part', 'message'];
+    kinds constant text[] := array(select kind from relay.artefact_kinds()) || array['part', 'message'];
     own index_progress;
     ids bigint[];
     parts integer[];

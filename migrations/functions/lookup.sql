@@ -1,4 +1,5 @@
--- Opens search results: a message with its neighbours, a memory with its origin, a summary, or a document part. And the
+-- Opens search results: a message with its neighbours, a memory with its origin, another artefact, or a document
+-- part. And the
 -- model's search tool, within what the asking thread may see.
 
 -- Tests whether a thread may read a space's memory now: its own, or a lent one.
@@ -134,7 +135,8 @@ begin
         when 'message' then relay.look_at_message(own, bot, p_id, 4)
         when 'memory' then relay.look_at_memory(own, bot, p_id)
         when 'summary' then relay.look_at_summary(own, bot, p_id)
-        when 'part' then relay.look_at_part(own, bot, p_id, p_part) end;
+        when 'part' then relay.look_at_part(own, bot, p_id, p_part)
+        else relay.look_at_artefact(own, bot, p_kind, p_id) end;
 end $$;
 
 -- Documents, stored with their message and read part by part.

@@ -3,13 +3,6 @@
 -- its columns' texts, ordered by column name: lossless (JSON null and SQL NULL, numbers of any length, microseconds),
 -- and both sides compute the same checksum.
 
--- Derived tables: rebuilt where missing, so neither moved nor backed up.
-create or replace function relay.derived_tables() returns text[]
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select array['entry', 'lexeme', 'lexeme_change', 'index_progress', 'index_due', 'entry_due', 'embed_due',
-        'embedding', 'embedding_rebuild', 'result', 'preference']
-$$;
-
 -- Lists the tables that move, each after those it references: all but caches and the database's own identity and
 -- history.
 create or replace function relay.move_tables() returns table (name text, place bigint)
@@ -17,8 +10,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive movable as (
         select oid, relname from pg_class
         where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p') and not relispartition
-            and relname not in ('migration', 'function_file', 'identity', 'move')
-            and relname <> all (relay.derived_tables())),
+            and relname not in (select name from relay.declared_tables() where declared ->> 'class' in ('local', 'derived'))),
     reference as (
         select conrelid as child, confrelid as parent from pg_constraint
         where contype = 'f' and conrelid <> confrelid and conrelid in (select oid from movable)),
@@ -36,41 +28,20 @@ returns table (name text, type text, place bigint, key_place integer)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select a.attname::text, format_type(a.atttypid, a.atttypmod), row_number() over (order by a.attname),
         array_position(i.indkey::smallint[], a.attnum)
-    from relay.move_tables() t
-    join pg_attribute a on a.attrelid = format('relay.%I', t.name)::regclass
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
     left join pg_index i on i.indrelid = a.attrelid and i.indisprimary
-    where t.name = p_table and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    where c.oid = to_regclass(format('relay.%I', p_table)) and c.relkind in ('r', 'p') and not c.relispartition
+        and coalesce(relay.declared(p_table) ->> 'class', '') not in ('local', 'derived') and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
 $$;
 
 -- Returns what a move or backup writes instead of a column in rows of off-the-record sessions: nothing that was said. A
 -- turn in progress there is marked as failed in the copy. Null: the column is copied.
 create or replace function relay.move_hides(p_table text, p_column text) returns text
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select format('case when %s then %s else t.%I::text end', case p_table
-            when 'message' then 't.session_id in (select id from relay.session where private and erased_at is null)'
-            when 'session' then 't.private'
-            when 'message_version' then 't.message_id in (select m.id from relay.message m
-                join relay.session s on s.id = m.session_id where s.private and s.erased_at is null)'
-            when 'turn' then 't.id in (select id from relay.private_turn)'
-            when 'inbox' then 't.turn_id in (select id from relay.private_turn)
-                or t.session_id in (select id from relay.session where private and erased_at is null)'
-            when 'persona' then 't.session_id in (select id from relay.session where private and erased_at is null)'
-            when 'lane' then 't.open_turn_id in (select id from relay.private_turn)'
-            when 'event' then 't.turn_id in (select id from relay.private_turn) or (t.bot_id, t.update_id) in (
-                select i.bot_id, i.update_id from relay.inbox i where i.turn_id in (select id from relay.private_turn))'
-            else 't.turn_id in (select id from relay.private_turn)' end, hidden.instead, p_column)
-    from (values
-        ('message', 'text', ''''''), ('message', 'blocks', '''[]'''), ('message', 'name', 'null'),
-        ('message_version', 'text', ''''''), ('message_version', 'blocks', '''[]'''),
-        ('session', 'title', 'null'), ('turn', 'prompt', 'null'), ('turn', 'told', 'null'), ('turn', 'error', 'null'),
-        ('turn', 'status', 'case when t.status in (''working'', ''answered'') then ''failed'' else t.status end'),
-        ('lane', 'open_turn_id', 'null'), ('persona', 'text', ''''''), ('persona', 'author', ''''''),
-        ('inbox', 'payload', 'null'),
-        ('inbox', 'status', 'case when t.status in (''pending'', ''claimed'') then ''failed'' else t.status end'),
-        ('outbox', 'request', '''{}'''), ('outbox', 'sending_text', 'null'),
-        ('posted', 'part', 'null'), ('event', 'payload', 'null')
-    ) as hidden (name, col, instead)
-    where hidden.name = p_table and hidden.col = p_column
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select format('case when %s then %s else t.%I::text end', own.declared #>> '{off_record,rows}',
+        own.declared #>> array['off_record', 'instead', p_column], p_column)
+    from (select relay.declared(p_table) as declared) own
+    where own.declared #> '{off_record,instead}' ? p_column
 $$;
 
 -- Builds the query for a table's rows in key order, $2 rows after the key $1: line (the row) and key. Only catalog

@@ -223,7 +223,7 @@ begin
                 select k.status = 'active' and (k.valid_until is null or k.valid_until > now())
                 from memory k where k.id = f.source_id), false))
             and (asking is null or f.kind <> 'message' or f.source_id <> asking)
-            and (here is null or f.kind in ('memory', 'summary') or f.thread_id is distinct from here or here_from > (
+            and (here is null or f.kind not in ('message', 'part') or f.thread_id is distinct from here or here_from > (
             case f.kind when 'message' then f.source_id
                 else (select d.message_id from document d where d.id = f.source_id) end))),
     measured as (

@@ -208,7 +208,8 @@ begin
                 else relay.needle(own, any_word, phrases) end, phrases, threads, p_query);
         known := case when wanted is not null then (
             select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, partly,
-                case when ids is null then '["memory", "summary"]' else '["memory"]' end::jsonb) k) end;
+                case when ids is null then (select jsonb_agg(kind) from relay.artefact_kinds())
+                    else '["memory"]' end) k) end;
         exit when ids is not null or known is not null or partly or coalesce(numnode(any_word), 0) < 2;
         partly := true;
     end loop;
@@ -306,12 +307,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select one::tsquery
             from unnest(string_to_array(relay.words_query(p_query ->> 'words')::text, ' | ')) as one) as words),
     known as (
-        select e.kind, e.source_id, e.score, to_tsvector('simple', coalesce(k.content, s.text)) as words,
-            coalesce(k.thread_id, s.thread_id) as thread_id
+        select e.kind, e.source_id, e.score, to_tsvector('simple', coalesce(k.content, a.body)) as words,
+            coalesce(k.thread_id, a.thread_id) as thread_id
         from relay.find_entries(p_space_id, relay.entry_query(p_query, p_kinds), 100) e
         left join memory k on e.kind = 'memory' and k.id = e.source_id and k.space_id = p_space_id
             and k.status in ('active', 'archived')
-        left join summary s on e.kind = 'summary' and s.id = e.source_id)
+        left join lateral relay.artefact(nullif(e.kind, 'memory'), e.source_id) a on true)
     select known.kind, known.source_id, known.score from known, asked
     where p_query -> 'by' = 'null' and (p_threads is null or known.thread_id = any (p_threads))
         and (asked.phrases is null or known.words @@ all (asked.phrases))
@@ -354,7 +355,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (
         select content as text, number, subject, status, valid_until, created_at as at, thread_id from memory where p_kind = 'memory' and id = p_id
         union all
-        select text, id, null, null, null, created_at, thread_id from summary where p_kind = 'summary' and id = p_id) one
+        select body, id, null, null, null, at, thread_id from relay.artefact(nullif(p_kind, 'memory'), p_id)) one
     left join thread t on t.id = one.thread_id
 $$;
 
@@ -362,7 +363,7 @@ $$;
 -- is limited to people or places.
 create or replace function relay.nearly(p_space jsonb, p_bot_id bigint, p_query jsonb, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_agg(case when one.kind in ('memory', 'summary')
+    select jsonb_agg(case when one.kind not in ('message', 'part')
         then relay.known_json(one.kind, one.id, p_bot_id, null)
         else relay.hit_json(coalesce(d.message_id, one.id), p_bot_id, null, 24) end order by one.nr)
     from (

@@ -214,6 +214,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select jsonb_agg(relay.preference_json(p) order by said.nr)
             from jsonb_array_elements_text(own.prompt -> 'preferences') with ordinality as said (id, nr)
             join preference p on p.id = said.id::bigint and p.space_id = own.space_id and p.user_id = p_user_id), '[]'),
+        'recalled_artefacts', coalesce((
+            select jsonb_agg(jsonb_build_object('kind', split_part(said.name, ':', 1), 'id', a.id,
+                'text', left(a.body, 300), 'at', a.at) order by said.nr)
+            from jsonb_array_elements_text(own.prompt -> 'recalled_artefacts') with ordinality as said (name, nr)
+            cross join relay.artefact(split_part(said.name, ':', 1), split_part(said.name, ':', 2)::bigint) a
+            where a.space_id = own.space_id), '[]'),
         'tool_calls', (select count(*) from relay.tool_calls(own.assistant_message_id)),
         'recent_from', (select created_at from message where id = (own.prompt #>> '{recent,0}')::bigint))
     from own

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from relay.archive.export_rows import RawRow, links_of
 from relay.core.models import Space
 from relay.core.redaction.redact import redact_value
+from relay.memory.artefacts import exported_as_rows
 from relay.memory.store import Store
 
 SCHEMA = "relay-export/2"
@@ -20,7 +21,8 @@ REST = ("feedback", "preference_decisions")
 
 async def pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[RawRow]]:
     """Yields all rows of a space in pages; nothing if it has no messages. The header; its chat's settings and
-    personas; memories, oldest first; each thread with sessions, messages, documents and summaries; feedback; and
+    personas; memories, oldest first; each thread with sessions, messages, documents and summaries; other
+    artefacts; feedback; and
     the number of rows, so that a truncated file is recognized. Removes keys, tokens and card numbers from messages."""
     rows = 0
     async for page in _pages(store, space, relay):
@@ -61,6 +63,12 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
                 rows = [row for row, links in linked if links.session is None or links.session in sessions]
                 yield await asyncio.to_thread(_without_secrets, rows)
                 after, end = page.last, page.end
+    for kind in exported_as_rows():
+        after, end = None, False
+        while not end:
+            page = await store.export_artefacts(kind.kind, space, after)
+            yield list(page.rows)
+            after, end = page.last, page.end
     for part in REST:
         after, end = None, False
         while not end:

@@ -11,6 +11,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 RawRow = Mapping[str, Any]
 """A row as the database writes it, and takes it in again."""
 Id = Annotated[int, Field(strict=True)]
+InputName = Annotated[str, Field(pattern=r"^[a-z_]+:[0-9]{1,18}$")]
+"""What an artefact was made from, such as message:12."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Links:
     previous: Id | None = None
     replaced_by: Id | None = None
     evidence: tuple[Id, ...] | None = None
+    inputs: tuple[InputName, ...] | None = None
     chat_id: Id | None = None
     created_at: str | None = None
     rows: Id | None = None
@@ -46,7 +49,8 @@ class Links:
     def cited(self) -> set[int]:
         """The messages that it references."""
         named = {self.source, self.message, self.from_message, self.through_message, *(self.evidence or ())}
-        return {one for one in named if one is not None}
+        read = {int(one.partition(":")[2]) for one in self.inputs or () if one.startswith("message:")}
+        return {one for one in named if one is not None} | read
 
 
 @dataclass(frozen=True, slots=True)

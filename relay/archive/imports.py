@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-import struct
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 from relay.archive.export import SCHEMA
+from relay.archive.export_file import ImportRefused, broken, linked_rows, rows_of
 from relay.archive.export_rows import Links, Owner, RawRow, header_of, links_of, owner_of
 from relay.archive.imported import usable
-from relay.core.errors import DatabaseError, DatabaseUnavailable, RelayError
+from relay.core.errors import DatabaseError, DatabaseUnavailable
 from relay.core.models import Space
+from relay.memory.artefacts import artefact_kind, exported_as_rows
 from relay.memory.store import Store
 
-LINES = "relay-export.jsonl"
 ROWS, BYTES = 200, 400_000
 """The largest batch for the database (or one row)."""
-LONGEST_LINE = 2**26
-"""Bytes. A message with all its earlier wordings, the longest kind of row, is far smaller."""
 PARTS = {
     "session": "sessions",
     "message": "messages",
@@ -34,6 +29,8 @@ PARTS = {
     "feedback": "feedback",
     "preference_decision": "preference_decisions",
 }
+TOGETHER = PARTS.keys() - {"summary"}
+"""Rows of which many may be given at once."""
 SCHEMAS = (SCHEMA, "relay-export/1")
 """Supported formats: in the first, memories were only facts and learnings."""
 LINKED = {
@@ -49,10 +46,6 @@ LINKED = {
 SETTING = {"thread": "threads", "persona": "personas", "place": "places"}
 OWNED = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by")
 """Fields that name a person."""
-
-
-class ImportRefused(RelayError):
-    """An export can't be imported as it is."""
 
 
 class Altered(Exception):
@@ -76,13 +69,13 @@ class Checked:
 def check(path: Path) -> Checked:
     """Reads a whole export (`relay-export.jsonl`, or the archive sent in the chat) without changing anything. Raises
     `ImportRefused` if it is invalid, incomplete, or has settings of another chat than its owner's."""
-    rows = _rows(path)
+    rows = rows_of(path)
     space = _space(path, next(rows, {}))
     setting: dict[str, list[RawRow]] = {kind: [] for kind in (*SETTING, "choices")}
     known: dict[str, set[int | None]] = {"thread": set(), "session": set()}
     cited: set[int] = set()
     last, seen = Links(""), 0
-    for row, links in _linked(path, rows):
+    for row, links in linked_rows(path, rows):
         seen, last = seen + 1, links
         if links.type in setting:
             _check_setting(path, space, links)
@@ -90,12 +83,12 @@ def check(path: Path) -> Checked:
         if links.type in known:
             known[links.type].add(links.id)
         if links.type in ("session", "message", "document", "summary") and links.thread not in known["thread"]:
-            raise _broken(path)
+            raise broken(path)
         if links.type in ("message", "summary") and links.session not in known["session"]:
-            raise _broken(path)
+            raise broken(path)
         cited |= links.cited
     if last.type != "end" or last.rows != seen:
-        raise _broken(path)
+        raise broken(path)
     choices = setting.pop("choices")
     given = {SETTING[kind]: tuple(found) for kind, found in setting.items()}
     return Checked(path, space, **given, choices=_choices(path, choices), cited=frozenset(cited))
@@ -104,7 +97,7 @@ def check(path: Path) -> Checked:
 def _choices(path: Path, rows: list[RawRow]) -> RawRow | None:
     found = rows[0].get("choices") if rows else None
     if found is not None and not isinstance(found, dict):
-        raise _broken(path)
+        raise broken(path)
     return found
 
 
@@ -158,11 +151,13 @@ class Import:
             rows = {name: [self._moved(row) for row in getattr(export, name)] for name in SETTING.values()}
         made = await self.store.import_space(space, **rows, choices=export.choices)
         self._space_id = made.space_id
-        self._ids = {kind: {} for kind in PARTS}
+        self._ids = {kind: {} for kind in (*PARTS, *(one.kind for one in exported_as_rows()))}
         old = [links_of(row).id for row in export.threads]
         self._ids["thread"] = {id: new for id, new in zip(old, made.ids, strict=True) if id is not None}
         await self._pass(("session", "message", "document", "summary"))
         await self._pass(("memory",))
+        for kind in exported_as_rows():
+            await self._pass((kind.kind,))
         await self._pass(("feedback", "preference_decision"))
         await self._link()
         await self.store.import_finish(self._space_id)
@@ -170,14 +165,14 @@ class Import:
     async def _pass(self, kinds: tuple[str, ...]) -> None:
         """Imports the rows of these kinds in the order of the file."""
         batch, size = list[tuple[RawRow, Links]](), 0
-        rows = _rows(self.export.path)
+        rows = rows_of(self.export.path)
         next(rows)
-        for row, links in _linked(self.export.path, rows):
+        for row, links in linked_rows(self.export.path, rows):
             if links.type not in kinds:
                 continue
             length = len(json.dumps(row, ensure_ascii=False))
-            # A summary may build on the one just before it, so that one's id must be known.
-            full = len(batch) == ROWS or size + length > BYTES or links.type == "summary"
+            # An artefact may build on the one just before it, so that one's id must be known.
+            full = len(batch) == ROWS or size + length > BYTES or links.type not in TOGETHER
             if batch and (full or batch[0][1].type != links.type):
                 await self._give(batch)
                 batch, size = [], 0
@@ -199,14 +194,20 @@ class Import:
         with _reading_rows():
             rows = [self._moved(self._renumbered(row, links)) for row, links in batch]
             rows = [usable(row) for row in rows] if kind == "message" else rows
-        done = await self.store.import_rows(PARTS[kind], self._space_id, rows, **more)
+        part = PARTS.get(kind)
+        if part:
+            done = await self.store.import_rows(part, self._space_id, rows, **more)
+        else:
+            artefact = artefact_kind(kind)
+            part = artefact.plural if artefact else kind
+            done = await self.store.import_artefacts(kind, self._space_id, rows)
         if kind == "memory":
             times = [links.created_at or "" for _, links in batch]
             made = {id: at for id, at in zip(done.ids, times, strict=True) if id is not None}
             self._taken = {id: at for id, at in (self._taken | made).items() if at == times[-1]}
-        self.added[PARTS[kind]] += done.added
-        self.seen[PARTS[kind]] += len(batch)
-        self.told(PARTS[kind], self.seen[PARTS[kind]])
+        self.added[part] += done.added
+        self.seen[part] += len(batch)
+        self.told(part, self.seen[part])
         for (_, links), new in zip(batch, done.ids, strict=True):
             if links.id is None:
                 continue
@@ -225,6 +226,10 @@ class Import:
         if links.evidence:
             ids = self._ids["message"]
             there["evidence"] = [ids[old] for old in links.evidence if old in ids]
+        if links.inputs:
+            read = [one.split(":") for one in links.inputs]
+            known = [(kind, self._ids.get(kind, {}).get(int(old))) for kind, old in read]
+            there["inputs"] = [f"{kind}:{new}" for kind, new in known if new is not None]
         return {**row, **there}
 
     def _moved(self, row: RawRow) -> RawRow:
@@ -236,6 +241,8 @@ class Import:
         for name in ("changes", "reactions"):
             if name in moved:
                 moved[name] = [self._moved(one) for one in moved[name]]
+        if isinstance(moved.get("row"), dict):  # of an artefact
+            moved["row"] = self._moved(moved["row"])
         return moved
 
 
@@ -268,46 +275,3 @@ def _check_setting(path: Path, space: Space, row: Links) -> None:
     own = {"persona": space.owner_id or space.chat_id, "place": space.chat_id}
     if row.type in own and (own[row.type] is None or row.chat_id != own[row.type]):
         raise ImportRefused(f"{path} changes another chat than that whose memory it is. Nothing was changed.")
-
-
-def _linked(path: Path, rows: Iterator[RawRow]) -> Iterator[tuple[RawRow, Links]]:
-    """Yields the rows after the header with their references."""
-    for row in rows:
-        try:
-            links = links_of(row)
-        except ValueError:
-            raise _broken(path) from None
-        yield row, links
-
-
-def _rows(path: Path) -> Iterator[RawRow]:
-    """Yields the rows of an export, header first."""
-    first = True
-    try:
-        with _opened(path) as file:
-            while line := file.readline(LONGEST_LINE + 1):
-                if len(line) > LONGEST_LINE:
-                    raise ImportRefused(f"{path} has a line of more than {LONGEST_LINE >> 20} MB, as no export has.")
-                row = json.loads(line)
-                if not isinstance(row, dict):
-                    raise _broken(path)
-                first = False
-                yield row
-    except (ValueError, KeyError, IndexError, struct.error, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
-        raise ImportRefused(f"{path} is not an export of Relay.") if first else _broken(path) from None
-    except OSError as error:
-        raise ImportRefused(f"{path} cannot be read: {error.strerror or error}.") from None
-
-
-def _opened(path: Path) -> IO[bytes]:
-    """Yields the file's lines; for an archive, those of the export in it."""
-    if path.suffix.lower() == ".zip":
-        archive = zipfile.ZipFile(path)
-        if archive.getinfo(LINES).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise zipfile.BadZipFile
-        return archive.open(LINES)
-    return path.open("rb")
-
-
-def _broken(path: Path) -> ImportRefused:
-    return ImportRefused(f"{path} is cut off or was altered: it does not hold all that it held. Nothing was changed.")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from relay.archive.export import line, pages
+from relay.archive.export_file import LINES
 from relay.archive.export_rows import RawRow
-from relay.archive.imports import LINES
 from relay.archive.readable import Readable
 from relay.core.errors import RelayError
 from relay.core.models import Space

@@ -11,12 +11,13 @@ from relay.conversation.tool_results import is_foreign, moment_of, opened
 from relay.core.models import Incoming, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
+from relay.memory import artefacts
 from relay.memory.ids import id_of, read_id
 from relay.memory.query_vectors import embed_query
 from relay.memory.rows.found import FoundEntry
 from relay.memory.store import Store
 
-KINDS = {"message": "message", "memory": "memory", "summary": "summary", "document": "part"}
+KINDS = {"message": "message", **{one.kind: one.kind for one in artefacts.KINDS}, "document": "part"}
 """The model's kinds under the index's names."""
 MOST = 20
 SEARCH_MEMORY: ToolDefinition = {

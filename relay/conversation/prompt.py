@@ -216,6 +216,9 @@ def record_parts(window: Window, layers: Layers) -> PromptRecord:
         recalled_memories=tuple(row.id for row in found if row.kind == "memory"),
         recalled_summaries=tuple(row.id for row in found if row.kind == "summary"),
         media=window.media(),
+        recalled_artefacts=tuple(
+            f"{row.kind}:{row.id}" for row in found if row.kind not in ("message", "part", "memory", "summary")
+        ),
     )
 
 

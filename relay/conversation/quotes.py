@@ -36,6 +36,8 @@ def author(row: FoundEntry) -> str:
     """Returns the author of a recalled passage, or a memory's subject."""
     if row.kind == "summary":
         return "summary of an earlier conversation"
+    if row.kind not in ("message", "part", "memory"):
+        return row.kind
     if row.kind == "memory":
         return f"memory about {clean_name(row.subject)}" if row.subject else "memory"
     return "you" if row.role == "assistant" else clean_name(row.name or "the user")

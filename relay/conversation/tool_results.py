@@ -8,7 +8,15 @@ from datetime import datetime, tzinfo
 from relay.core.models import Incoming
 from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
 from relay.memory.ids import id_of
-from relay.memory.rows.opened import Opened, OpenedMemory, OpenedMessage, OpenedPart, OpenedSummary, ToldMessage
+from relay.memory.rows.opened import (
+    Opened,
+    OpenedArtefact,
+    OpenedMemory,
+    OpenedMessage,
+    OpenedPart,
+    OpenedSummary,
+    ToldMessage,
+)
 
 Told = dict[str, object]
 """A tool's result before it becomes JSON."""
@@ -30,6 +38,8 @@ def opened(found: Opened, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]
             return summary(found, incoming, zone)
         case OpenedPart():
             return part(found, incoming, zone)
+        case OpenedArtefact():
+            return artefact(found, incoming, zone)
 
 
 def summary(found: OpenedSummary, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
@@ -45,6 +55,20 @@ def summary(found: OpenedSummary, incoming: Incoming, zone: tzinfo) -> tuple[Tol
         "text": text_of(found.content, strange),
     }
     return present(told), strange
+
+
+def artefact(found: OpenedArtefact, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:
+    """An artefact with the first of the messages that it was made from."""
+    strange = is_foreign(found.untrusted, None, incoming)
+    told = {
+        "id": id_of(found.kind, found.id),
+        "place": place_of(found.place),
+        "written": moment_of(found.at, zone),
+        "by": found.by,
+        "text": text_of(found.content, strange),
+        "made_from": [said(row, incoming, zone) for row in found.sources],
+    }
+    return present(told), strange or any(is_foreign(row.untrusted, row.user_id, incoming) for row in found.sources)
 
 
 def part(found: OpenedPart, incoming: Incoming, zone: tzinfo) -> tuple[Told, bool]:

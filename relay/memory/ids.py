@@ -1,17 +1,23 @@
-"""Ids of search results: m123 a message, k45 a memory, s6 a summary, d7.2 part 2 of a document. Pure."""
+"""Ids of search results: m123 a message, d7.2 part 2 of a document, and artefacts by their kind's letter, such as k45 a
+memory. Pure."""
 
 from __future__ import annotations
 
 import re
 
-LETTERS = {"message": "m", "memory": "k", "summary": "s", "part": "d"}
-KINDS = {letter: kind for kind, letter in LETTERS.items()}
-ID = re.compile(r"\[?\s*(?:([mks])([0-9]{1,18})|(d)([0-9]{1,18})\.([0-9]{1,9}))\s*\]?", re.IGNORECASE)
+from relay.memory import artefacts
+
+ID = re.compile(r"\[?\s*([a-z])([0-9]{1,18})(?:\.([0-9]{1,9}))?\s*\]?", re.IGNORECASE)
+
+
+def letters() -> dict[str, str]:
+    """The letter of each kind of entry."""
+    return {"message": "m", **{one.kind: one.letter for one in artefacts.KINDS}, "part": "d"}
 
 
 def id_of(kind: str, number: int, part: int = 0) -> str:
     """Returns the id of an index entry."""
-    return f"{LETTERS[kind]}{number}.{part}" if kind == "part" else f"{LETTERS[kind]}{number}"
+    return f"{letters()[kind]}{number}.{part}" if kind == "part" else f"{letters()[kind]}{number}"
 
 
 def read_id(text: str) -> tuple[str, int, int] | None:
@@ -19,6 +25,8 @@ def read_id(text: str) -> tuple[str, int, int] | None:
     match = ID.fullmatch(text.strip())
     if match is None:
         return None
-    letter, number, paper, document, part = match.groups()
-    kind = KINDS[(letter or paper).lower()]
-    return kind, int(number or document), int(part or 0)
+    letter, number, part = match.groups()
+    kind = next((kind for kind, one in letters().items() if one == letter.lower()), None)
+    if kind is None or (part is not None) != (kind == "part"):
+        return None
+    return kind, int(number), int(part or 0)

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.archive.export import line
-from relay.archive.imports import LINES, Import, check
+from relay.archive.export_file import LINES
+from relay.archive.imports import Import, check
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import RelayError
 from relay.memory.rows.upkeep.export import ImportedRows

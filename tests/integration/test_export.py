@@ -18,7 +18,8 @@ import pytest
 
 from relay.archive import packed
 from relay.archive.export import line, pages
-from relay.archive.imports import LINES, Import, ImportRefused, check
+from relay.archive.export_file import LINES, ImportRefused
+from relay.archive.imports import Import, check
 from relay.archive.readable import Readable
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import SettingsError

@@ -14,7 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.archive.export import line
-from relay.archive.imports import LINES, Checked, ImportRefused, check
+from relay.archive.export_file import LINES, ImportRefused
+from relay.archive.imports import Checked, check
 from tests.strategies import altered, damaged, examples, json_of
 
 Json = dict[str, Any]

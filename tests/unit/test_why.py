@@ -53,6 +53,7 @@ def found(**more: Any) -> Json:
         "recalled": [{"role": "user", "name": "Ada", "text": "my tea is green", "at": "2026-10-01T08:00:00+00:00"}],
         "recalled_memories": [{"number": 31, "content": "her aunt grows tea"}],
         "recalled_summaries": [{"text": "Of *tea*.", "at": "2026-10-03T08:00:00+00:00"}] * 2,
+        "recalled_artefacts": [{"kind": "note", "id": 3, "text": "Of *oak*.", "at": "2026-10-03T08:00:00+00:00"}],
         "recent_from": "2026-11-21T09:12:00+00:00", "tool_calls": 2,
     }  # fmt: skip
     return base | {"prompt": prompt | more.pop("prompt", {})} | more
@@ -108,7 +109,7 @@ def test_a_record_of_another_form_is_as_if_it_was_dropped() -> None:
 
 def test_an_answer_of_which_little_is_known() -> None:
     bare = found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[], usage={}, model="offline")
-    bare |= {"recalled_memories": [], "recalled_summaries": [], "tool_calls": 0}
+    bare |= {"recalled_memories": [], "recalled_summaries": [], "recalled_artefacts": [], "tool_calls": 0}
     bare["prompt"] = {"soul": 0}
     shown = text(bare)
     for words in (

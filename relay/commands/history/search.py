@@ -12,7 +12,7 @@ from relay.commands.registry import command
 from relay.core.errors import CommandRefused
 from relay.core.limits import MAX_OFFSET
 from relay.memory.query_vectors import embed_query
-from relay.memory.rows.opened import OpenedMemory, OpenedSummary
+from relay.memory.rows.opened import OpenedArtefact, OpenedMemory, OpenedSummary
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, Speakers, StoredSearch, ThreadPlace
 
 HOW = (
@@ -69,11 +69,13 @@ async def messages_beside(
     return found
 
 
-async def open_known(ctx: CommandContext, search_id: int, kind: str, number: int) -> OpenedMemory | OpenedSummary:
-    """Returns a memory or summary that an earlier search found, in full."""
+async def open_known(
+    ctx: CommandContext, search_id: int, kind: str, number: int
+) -> OpenedMemory | OpenedSummary | OpenedArtefact:
+    """Returns a memory or another artefact that an earlier search found, in full."""
     await recall_search(ctx, search_id)
     found = await ctx.store.open_found(ctx.space, ctx.bot_id, kind, number)
-    if not isinstance(found, OpenedMemory | OpenedSummary):
+    if not isinstance(found, OpenedMemory | OpenedSummary | OpenedArtefact):
         raise CommandRefused("It is gone.")
     return found
 

@@ -8,10 +8,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class FoundEntry:
-    """A message, memory, summary or document part that is relevant to a query."""
+    """A message, memory, other artefact or document part that is relevant to a query."""
 
     kind: str
-    """message, memory, summary or part."""
+    """message, part or a kind of artefact."""
     id: int
     at: datetime
     snippet: str

@@ -108,10 +108,34 @@ class OpenedPart:
     place: str | None
 
 
-Opened = OpenedMessage | OpenedMemory | OpenedSummary | OpenedPart
-BY_KIND: dict[str, type[OpenedMessage] | type[OpenedMemory] | type[OpenedSummary] | type[OpenedPart]] = {
-    "message": OpenedMessage,
-    "memory": OpenedMemory,
-    "summary": OpenedSummary,
-    "part": OpenedPart,
-}
+@dataclass(frozen=True, slots=True)
+class OpenedArtefact:
+    """An artefact of a kind that is shown as others are, with what it was made from."""
+
+    kind: str
+    id: int
+    number: int
+    at: datetime
+    content: str
+    untrusted: bool
+    by: str | None
+    """The derivation that made it."""
+    place: str | None
+    inputs: tuple[str, ...]
+    """What it was made from, such as message:12."""
+    sources: tuple[ToldMessage, ...]
+    """The first of the messages that it was made from."""
+
+
+Opened = OpenedMessage | OpenedMemory | OpenedSummary | OpenedPart | OpenedArtefact
+
+
+def opened_type(kind: str) -> type[Opened]:
+    """What an entry of a kind is, opened."""
+    kinds: dict[str, type[Opened]] = {
+        "message": OpenedMessage,
+        "memory": OpenedMemory,
+        "summary": OpenedSummary,
+        "part": OpenedPart,
+    }
+    return kinds.get(kind, OpenedArtefact)

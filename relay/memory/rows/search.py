@@ -74,9 +74,9 @@ class MessageHit:
 
 @dataclass(frozen=True, slots=True)
 class KnownHit:
-    """A memory or summary that was found."""
+    """A memory or another artefact that was found."""
 
-    kind: Literal["memory", "summary"]
+    kind: str
     id: int
     number: int
     at: datetime
@@ -89,7 +89,7 @@ class KnownHit:
     text: str
 
 
-Hit = Annotated[MessageHit | KnownHit, Field(discriminator="kind")]
+Hit = Annotated[MessageHit | KnownHit, Field(union_mode="left_to_right")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from pathlib import Path
 from rich.console import Console
 
 from relay.archive.export import line, pages
-from relay.archive.imports import PARTS, Import, ImportRefused, check
+from relay.archive.export_file import ImportRefused
+from relay.archive.imports import PARTS, Import, check
 from relay.archive.readable import Readable
 from relay.archive.restore import resting
 from relay.clients.embedded.instance import in_use

@@ -87,6 +87,16 @@ class ExportCalls(Calls):
         """A page of what belongs to no thread: feedback or preference_decisions, which `part` names."""
         return await self._fetch(ExportPage, f"export_{part}", space=space.as_json(), after=after, most=PAGE)
 
+    async def export_artefacts(self, kind: str, space: Space, after: Sequence[object] | None) -> ExportPage:
+        """A page of the artefacts of a kind that exports write as rows."""
+        return await self._fetch(
+            ExportPage, "export_artefacts", space=space.as_json(), kind=kind, after=after, most=PAGE
+        )
+
+    async def import_artefacts(self, kind: str, space_id: int, rows: Sequence[RawRow]) -> ImportedRows:
+        """Adds artefacts of a kind that are not there yet."""
+        return await self._fetch(ImportedRows, "import_artefacts", space_id=space_id, kind=kind, rows=rows)
+
     async def import_space(
         self,
         space: Space,

@@ -9,7 +9,7 @@ from relay.core.models import Space
 from relay.memory.calls.base import Calls, decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.opened import BY_KIND, Opened
+from relay.memory.rows.opened import Opened, opened_type
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
 from relay.memory.rows.turns.documents import OpenedDocument
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus, EmbedTask, MadeVector
@@ -44,7 +44,7 @@ class SearchCalls(Calls):
         found = await self._call(
             "look_at", space=space.as_json(), asker=asker, guarded=guarded, kind=kind, id=number, part=part
         )
-        return None if found is None else decode_row(BY_KIND[kind], found)
+        return None if found is None else decode_row(opened_type(kind), found)
 
     async def find(self, space: Space, bot_id: int, query: SearchQuery, offset: int, limit: int) -> SearchPage:
         """Returns a page of search results, best first."""

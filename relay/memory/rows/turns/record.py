@@ -71,6 +71,8 @@ class PromptRecord:
     """Messages."""
     recalled_memories: tuple[int, ...] = ()
     recalled_summaries: tuple[int, ...] = ()
+    recalled_artefacts: tuple[str, ...] = ()
+    """Artefacts of other kinds, such as note:12."""
     bearing: tuple[int, ...] = ()
     """Memories that bear on the message, whether they were recalled or stand in the prompt anyway."""
     share: float = 1.0

@@ -90,6 +90,16 @@ class RecalledMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class RecalledArtefact:
+    """An artefact that was recalled."""
+
+    kind: str
+    id: int
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """What went into an answer, as far as a person may see it."""
 
@@ -109,6 +119,7 @@ class Explanation:
     recalled: tuple[RecalledMessage, ...]
     recalled_memories: tuple[RecalledMemory, ...]
     recalled_summaries: tuple[DatedText, ...]
+    recalled_artefacts: tuple[RecalledArtefact, ...]
     tool_calls: int
     recent_from: datetime | None
     """When the first of the recent messages was said."""

@@ -13,6 +13,8 @@ class ErasedCounts:
     memories: int = 0
     messages: int = 0
     summaries: int = 0
+    artefacts: int = 0
+    """Of other kinds."""
     documents: int = 0
     deleted: int = 0
     """Messages of ours that were deleted in chats."""

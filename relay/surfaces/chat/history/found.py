@@ -1,22 +1,22 @@
-"""Renders memories and summaries in search results. Pure."""
+"""Renders memories and other artefacts in search results. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from relay.core.text import escape_markdown, shorten
-from relay.memory.rows.opened import OpenedMemory, OpenedSummary
+from relay.memory.artefacts import artefact_kind
+from relay.memory.rows.opened import OpenedArtefact, OpenedMemory, OpenedSummary, ToldMessage
 from relay.memory.rows.search import KnownHit
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.cards import name_of, quote
 from relay.surfaces.chat.memory_pages import within
 from relay.surfaces.chat.times import day, moment
 
-LABELS = {"memory": "🧠 memory", "summary": "📋 summary"}
-
 
 def known_heading(call: ChatContext, hit: KnownHit) -> str:
-    """Returns the heading of a memory or summary in a list of results."""
+    """Returns the heading of a memory or another artefact in a list of results."""
     status = hit.status if hit.status != "active" else None
     return heading(call, hit.kind, hit, hit.subject, status, hit.valid_until)
 
@@ -26,10 +26,22 @@ def memory_page(call: ChatContext, found: OpenedMemory) -> str:
     status = found.status if found.status != "active" else None
     title = heading(call, "memory", found, found.subject, status, found.valid_until)
     lines = [f"**{title}**", quote(within(found.content, 2400))]
-    for row in found.sources[:2]:
+    return "\n\n".join([*lines, *sources(call, found.sources)])
+
+
+def artefact_page(call: ChatContext, found: OpenedArtefact) -> str:
+    """An artefact in full, with two of the messages that it was made from."""
+    lines = [f"**{heading(call, found.kind, found)}**", quote(within(found.content, 2400))]
+    return "\n\n".join([*lines, *sources(call, found.sources)])
+
+
+def sources(call: ChatContext, rows: Sequence[ToldMessage]) -> list[str]:
+    """The first two messages from which something comes."""
+    told = []
+    for row in rows[:2]:
         who = "I" if row.role == "assistant" else name_of(row.user_id, row.name, call.user_id)
-        lines.append(f"{who} said, {moment(row.at, call.zone)}:\n{quote(within(row.text, 400)) or '(no words)'}")
-    return "\n\n".join(lines)
+        told.append(f"{who} said, {moment(row.at, call.zone)}:\n{quote(within(row.text, 400)) or '(no words)'}")
+    return told
 
 
 def summary_page(call: ChatContext, found: OpenedSummary) -> str:
@@ -43,13 +55,14 @@ def summary_page(call: ChatContext, found: OpenedSummary) -> str:
 def heading(
     call: ChatContext,
     kind: str,
-    known: KnownHit | OpenedMemory | OpenedSummary,
+    known: KnownHit | OpenedMemory | OpenedSummary | OpenedArtefact,
     subject: str | None = None,
     status: str | None = None,
     until: datetime | None = None,
 ) -> str:
     """Says what a result is, its date, subject and place. `status`: if it is not active."""
-    parts = [moment(known.at, call.zone), f"{LABELS[kind]} #{known.number}"]
+    named = artefact_kind(kind)
+    parts = [moment(known.at, call.zone), f"{named.icon if named else ''} {kind} #{known.number}".strip()]
     if subject and call.space.kind == "group":
         parts.append(f"about {escape_markdown(shorten(subject, 40))}")
     if status:

@@ -9,13 +9,14 @@ from typing import Literal
 from relay.commands.history.search import SearchResults, messages_beside, open_known, search_page
 from relay.commands.history.search import search as run_search
 from relay.core.text import escape_markdown, parse_number, shorten
-from relay.memory.ids import LETTERS, read_id
-from relay.memory.rows.opened import OpenedSummary
+from relay.memory import artefacts
+from relay.memory.ids import id_of, read_id
+from relay.memory.rows.opened import OpenedArtefact, OpenedSummary
 from relay.memory.rows.search import MessageHit
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.history.found import known_heading, memory_page, summary_page
+from relay.surfaces.chat.history.found import artefact_page, known_heading, memory_page, summary_page
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory_buttons import OpenMemory, View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
@@ -41,7 +42,7 @@ class Result:
 
     def encode(self) -> str:
         """Returns the id, with a letter unless it is a message."""
-        return str(self.id) if self.kind == "message" else f"{LETTERS[self.kind]}{self.id}"
+        return str(self.id) if self.kind == "message" else id_of(self.kind, self.id)
 
     @classmethod
     def decode(cls, text: str) -> Result | None:
@@ -49,12 +50,12 @@ class Result:
         number, named = parse_number(text), read_id(text)
         if number is not None:
             return cls("message", number)
-        return cls(*named[:2]) if named and named[0] in ("memory", "summary") else None
+        return cls(*named[:2]) if named and artefacts.artefact_kind(named[0]) else None
 
     @classmethod
     def examples(cls) -> list[Result]:
         """Returns one of each kind, with long ids."""
-        return [cls(kind, 10**17) for kind in ("message", "memory", "summary")]
+        return [cls(kind, 10**17) for kind in ("message", *(one.kind for one in artefacts.KINDS))]
 
 
 @callback("qp")
@@ -105,6 +106,8 @@ async def open_result(call: ChatContext, to: OpenResult) -> ButtonReply:
     rows = [[button("‹ Back to the results", back)]]
     if isinstance(found, OpenedSummary):
         return ButtonReply(text=summary_page(call, found), rows=rows)
+    if isinstance(found, OpenedArtefact):
+        return ButtonReply(text=artefact_page(call, found), rows=rows)
     if call.private:
         rows.insert(0, [button(f"Open #{found.number}", OpenMemory(found.id, View()))])
     return ButtonReply(text=memory_page(call, found), rows=rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import tzinfo
@@ -11,6 +12,7 @@ from relay.commands.history.why import why as explain_answer
 from relay.core.models import Button
 from relay.core.prices import Prices, format_dollars
 from relay.core.text import escape_markdown, pluralize, shorten
+from relay.memory import artefacts
 from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.turns.why import Explanation, KnownFact
 from relay.memory.rows.usage import ToolCall
@@ -153,7 +155,9 @@ def explained(found: Explanation, page: int, zone: tzinfo, prices: Prices) -> st
         who = "I" if row.role == "assistant" else escape_markdown(shorten(row.name or "you", 30))
         lines.append(f"  - {moment(row.at, zone)}, {who}: “{quoted(row.text, 100)}”")
     lines += [f"  - #{row.number}: “{quoted(row.content, 100)}”" for row in found.recalled_memories]
-    lines += [f"  - summary of {moment(row.at, zone)}: “{quoted(row.text, 100)}”" for row in found.recalled_summaries]
+    derived = [*(("summary", row.at, row.text) for row in found.recalled_summaries)]
+    derived += ((row.kind, row.at, row.text) for row in found.recalled_artefacts)
+    lines += [f"  - {kind} of {moment(at, zone)}: “{quoted(text, 100)}”" for kind, at, text in derived]
     if liked := preferences(found):
         lines.append(f"- how you like answers: {liked}")
     if media := prompt.media:
@@ -165,10 +169,12 @@ def explained(found: Explanation, page: int, zone: tzinfo, prices: Prices) -> st
 
 def recalled(found: Explanation) -> str:
     """Counts the recalled passages by kind."""
+    others = Counter(row.kind for row in found.recalled_artefacts)
     sorts = (
         (len(found.recalled), "message", "messages"),
         (len(found.recalled_memories), "memory", "memories"),
         (len(found.recalled_summaries), "summary", "summaries"),
+        *((others[one.kind], one.kind, one.plural) for one in artefacts.KINDS),
     )
     return ", ".join(pluralize(number, one, many) for number, one, many in sorts if number) or "nothing"
 

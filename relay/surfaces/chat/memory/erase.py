@@ -101,6 +101,7 @@ def counts(number: ErasedCounts) -> str:
         pluralize(number.memories, "memory", "memories"),
         pluralize(number.messages, "message"),
         pluralize(number.summaries, "summary", "summaries"),
+        pluralize(number.artefacts, "other text made from them", "other texts made from them"),
         pluralize(number.documents, "document"),
     ]
     return ", ".join(one for one in parts if not one.startswith("0 ")) or "nothing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.archive.imports import LINES
+from relay.archive.export_file import LINES
 from relay.archive.packed import TEXT
 from relay.commands.memory.export import export as export_command
 from relay.core.program import RELAY
