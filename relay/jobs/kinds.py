@@ -44,6 +44,8 @@ class JobKind:
     """Who pays. While today's budget is used up, these jobs stay owed."""
     daily_at: tuple[int, int] | None = None
     """The hour and minute at which one is owed every day; None: other code owes it."""
+    minutes: float = 0
+    """How often each bot's process owes one and runs it; 0: other code owes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from relay.core.errors import RelayError
-from relay.jobs import erasure, judging, preference, sleep, summary, tidy, title
+from relay.jobs import erasure, judging, preference, sleep, summary, sweep, tidy, title
 from relay.jobs.kinds import JobKind, JobServices
 from relay.jobs.runner import Runner
 from relay.jobs.scheduler import Schedule
 
 KINDS: tuple[Callable[[JobServices], JobKind | None], ...] = (
-    summary.kind, title.kind, judging.kind, preference.kind, erasure.kind, sleep.kind, tidy.kind,
+    summary.kind, title.kind, judging.kind, preference.kind, erasure.kind, sweep.kind, sleep.kind,
+    tidy.kind,
 )  # fmt: skip
 SWEEP_MINUTES = 3
 """How often each kind is checked, besides when one becomes due."""
@@ -24,6 +25,10 @@ class DailyJobFailed(RelayError):
     """A daily job failed."""
 
 
+class PeriodicJobFailed(RelayError):
+    """A job that runs every few minutes failed."""
+
+
 def make_runner(services: JobServices) -> Runner:
     """Returns the runner for all kinds of jobs."""
     kinds = [kind for make in KINDS if (kind := make(services)) is not None]
@@ -32,7 +37,12 @@ def make_runner(services: JobServices) -> Runner:
 
 def schedules(runner: Runner) -> list[Schedule]:
     """Returns when each kind is checked, and when daily jobs are owed."""
-    found = [Schedule(name, partial(runner.run_due, name), minutes=SWEEP_MINUTES) for name in runner.kinds]
+    found = [
+        Schedule(name, partial(run_periodic, runner, name), minutes=kind.minutes)
+        if kind.minutes
+        else Schedule(name, partial(runner.run_due, name), minutes=SWEEP_MINUTES)
+        for name, kind in runner.kinds.items()
+    ]
     daily = [
         Schedule(f"daily {kind.name}", partial(run_daily, runner, kind.name), at=kind.daily_at)
         for kind in runner.kinds.values()
@@ -48,3 +58,14 @@ async def run_daily(runner: Runner, name: str) -> None:
         job = await runner.store.job(name, "")
         if job is not None and job.last_error:
             raise DailyJobFailed(job.last_error)
+
+
+async def run_periodic(runner: Runner, name: str) -> None:
+    """Owes a job that each bot's process does every few minutes, and runs it, unless another process has it. Raises
+    `PeriodicJobFailed`."""
+    key = str(runner.bot_id)
+    await runner.store.owe_job(name, key)
+    if await runner.run_one(name, key):
+        job = await runner.store.job(name, key)
+        if job is not None and job.last_error:
+            raise PeriodicJobFailed(job.last_error)

@@ -38,7 +38,7 @@ class Runner:
     def __init__(self, store: Store, kinds: Sequence[JobKind], bot_id: int | None = None) -> None:
         self.store = store
         self.kinds = {kind.name: kind for kind in kinds}
-        self._bot_id = bot_id
+        self.bot_id = bot_id
 
     async def run_due(self, name: str, patience: float = 0) -> int:
         """Runs a kind's due jobs, a few at a time, until none is left or today's budget is used up. Returns how many
@@ -46,9 +46,9 @@ class Runner:
         seconds to wait for delayed jobs, as after a failure; they restart with each result. Raises `DatabaseError`."""
         kind, done, left = self.kinds[name], 0, patience
         while not (kind.gate and await kind.gate.used_up()):
-            jobs = await self.store.claim_jobs(name, self._bot_id, kind.at_once)
+            jobs = await self.store.claim_jobs(name, self.bot_id, kind.at_once)
             if not jobs:
-                rest = await self.store.jobs_rest(name, self._bot_id) if left > 0 else None
+                rest = await self.store.jobs_rest(name, self.bot_id) if left > 0 else None
                 if rest is None or rest > left:
                     break
                 await asyncio.sleep(max(LEAST_REST, rest))
@@ -62,7 +62,7 @@ class Runner:
 
     async def run_one(self, name: str, key: str) -> bool:
         """Runs one job now, even if it waits after a failure. False: it is not owed, or another process has it."""
-        jobs = await self.store.claim_jobs(name, self._bot_id, 1, key)
+        jobs = await self.store.claim_jobs(name, self.bot_id, 1, key)
         await self._run_all(self.kinds[name], jobs)
         return bool(jobs)
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ONE_MORE = pytest.mark.slow("the paused project here, and test_each_fault_is_a_sentence_and_ends_by_itself")
 BACKGROUND = (
     "claim", "renew", "release", "tidy", "watch",
-    "claim_jobs", "jobs_rest", "finish_job", "fail_job", "skip_job", "renew_job",
+    "owe_job", "job", "claim_jobs", "jobs_rest", "finish_job", "fail_job", "skip_job", "renew_job",
     "summary_work", "store_summary", "title_work", "store_title", "spend_writing",
     "spend", "judging_work", "store_judged", "pass_judging", "index_missing",
     "files_gone", "erase_step", "retractions", "sweep_private",

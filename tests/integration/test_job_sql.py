@@ -17,6 +17,7 @@ import pytest
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import ModelUnavailable
 from relay.jobs.kinds import JobKind, Retry
+from relay.jobs.registry import PeriodicJobFailed, run_periodic
 from relay.jobs.runner import Runner
 from relay.memory import migrations
 from relay.memory.rows.jobs import ClaimedJob, OwedJob
@@ -276,3 +277,28 @@ async def test_what_the_version_before_owed_is_owed_still(embedded: Server) -> N
     finally:
         await client.close()
         embedded.drop(name)
+
+
+async def test_what_runs_every_few_minutes_is_each_bots_own_and_fails_aloud(
+    store: Store, another: Another, sql: Sql
+) -> None:
+    swept: list[int] = []
+    fails = [ModelUnavailable()]
+
+    def runner_of(store: Store, bot_id: int) -> Runner:
+        async def run(_: ClaimedJob) -> bool:
+            swept.append(bot_id)
+            await asyncio.sleep(0.2)
+            if fails:
+                raise fails.pop()
+            return True
+
+        return Runner(store, [JobKind("sweep", run, timeout=60, retry=Retry(most=2), minutes=3)], bot_id)
+
+    with pytest.raises(PeriodicJobFailed):
+        await run_periodic(runner_of(store, 1), "sweep")
+    assert await sql("select key, failures from job") == [("1", 1)]
+    await asyncio.gather(*(run_periodic(runner_of(one, 1), "sweep") for one in (store, another())))
+    await run_periodic(runner_of(store, 2), "sweep")
+    assert swept == [1, 1, 2], "of two processes of a bot one did it"
+    assert await sql("select from job") == []

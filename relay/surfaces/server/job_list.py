@@ -10,7 +10,6 @@ from relay.jobs.kinds import JobServices
 from relay.jobs.registry import make_runner, schedules
 from relay.jobs.runner import Runner
 from relay.jobs.scheduler import Schedule
-from relay.memory.erasure import sweep
 from relay.memory.indexing import enter
 from relay.runtime.nights import phases
 from relay.runtime.runtime import Runtime
@@ -24,7 +23,6 @@ def jobs(
     return [
         *schedules(runner_of(relay, messenger, bot_id, send_queued)),
         Schedule("index", lambda: enter(relay.store), minutes=1),
-        Schedule("erasing", lambda: sweep(relay.store, relay.clients.media_store, messenger, bot_id), minutes=3),
     ]
 
 

@@ -1,0 +1,26 @@
+"""Every few minutes: ends and erases off-the-record sessions, and retries what an erasure could not delete."""
+
+from __future__ import annotations
+
+from relay.core.ports import MediaStore, Messenger
+from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.memory.erasure import sweep
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.store import Store
+
+
+def kind(services: JobServices) -> JobKind | None:
+    """The sweep of a bot's chats; none where nothing can be deleted in Telegram."""
+    if services.messenger is None:
+        return None
+    return sweep_kind(services.store, services.keeper, services.messenger, services.bot_id)
+
+
+def sweep_kind(store: Store, keeper: MediaStore, messenger: Messenger, bot_id: int) -> JobKind:
+    """The same with only what it needs."""
+
+    async def run(_: ClaimedJob) -> bool:
+        await sweep(store, keeper, messenger, bot_id)
+        return True
+
+    return JobKind("sweep", run, timeout=3600, retry=Retry(most=20), minutes=3)
