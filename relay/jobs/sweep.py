@@ -13,14 +13,14 @@ def kind(services: JobServices) -> JobKind | None:
     """The sweep of a bot's chats; none where nothing can be deleted in Telegram."""
     if services.messenger is None:
         return None
-    return sweep_kind(services.store, services.keeper, services.messenger, services.bot_id)
+    return sweep_kind(services.store, services.media_store, services.messenger, services.bot_id)
 
 
-def sweep_kind(store: Store, keeper: MediaStore, messenger: Messenger, bot_id: int) -> JobKind:
+def sweep_kind(store: Store, media_store: MediaStore, messenger: Messenger, bot_id: int) -> JobKind:
     """The same with only what it needs."""
 
     async def run(_: ClaimedJob) -> bool:
-        await sweep(store, keeper, messenger, bot_id)
+        await sweep(store, media_store, messenger, bot_id)
         return True
 
     return JobKind("sweep", run, timeout=3600, retry=Retry(most=20), minutes=3)
