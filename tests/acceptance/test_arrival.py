@@ -51,9 +51,9 @@ async def test_the_greeting_says_how_it_answers_whose_memory_it_uses_and_what_to
     asked = town.asked
     hello = (await added(town, club, ada)).text
     assert f"mention me (@{town.tg.bot.username}), reply to me, or use a command" in hello
-    assert "This group has a memory of its own" in hello
-    assert "I read nothing of what anybody tells me in private" in hello
-    assert "Telegram only shows me what is addressed to me" in hello
+    assert "This group has its own memory" in hello
+    assert "I don't use what anyone tells me in private" in hello
+    assert "Telegram only shows me messages addressed to me" in hello
     assert "Edit → Administrators → Add" in hello
     assert f"@BotFather /setprivacy → @{town.tg.bot.username} → Disable" in hello
     assert "remove me from the group and add me again" in hello
@@ -73,18 +73,18 @@ async def test_with_privacy_off_there_is_nothing_to_change(town: Town) -> None:
 async def test_in_a_forum_of_one_person_it_is_their_own_room(town: Town) -> None:
     ada, _ = town.person("Ada")
     hello = (await added(town, empty(town, ada, forum=True), ada)).text
-    assert "Each topic is a conversation of its own" in hello
+    assert "Each topic is a separate conversation" in hello
     # who is there, Telegram tells administrators for sure
-    assert "memory of its own" in hello
-    assert "I use your own memory and answer everything, once I'm an administrator" in hello
-    assert "only shows me what is addressed to me" in hello
+    assert "its own memory" in hello
+    assert "I use your own memory and answer everything, but only if I'm an administrator" in hello
+    assert "only shows me messages addressed to me" in hello
 
 
 async def test_a_public_group_is_nobodys_own_room(town: Town) -> None:
     ada, _ = town.person("Ada")
     club = empty(town, ada)
     club.username = f"club{-club.id}"
-    assert "memory of its own" in (await added(town, club, ada)).text
+    assert "its own memory" in (await added(town, club, ada)).text
 
 
 async def test_a_stranger_who_adds_it_hears_nothing(town: Town) -> None:
@@ -128,7 +128,7 @@ async def test_a_change_of_its_rights_is_told_when_it_reads_more_or_less(town: T
     town.tg.set_member(club, town.tg.bot, "administrator", by=ada)
     town.tg.set_member(club, town.tg.bot, "member", by=ada)
     worse = await town.tg.wait_reply(club, better)
-    assert "From now on I only see what is addressed to me" in worse.text
+    assert "From now on I only see messages addressed to me" in worse.text
     assert "@BotFather" in worse.text
     town.tg.set_member(club, town.tg.bot, "administrator", by=sam)
     assert await settled(town, club, ada) == [hello.text, better.text, worse.text]
@@ -153,7 +153,7 @@ async def test_where_it_may_not_write_whoever_added_it_hears_of_it_in_private(to
     club.muted = True
     town.tg.add_member(club, town.tg.bot, by=ada)
     hello = (await town.tg.wait_reply(dm)).text
-    assert hello.startswith("You added me to Club, but I may not write there.")
+    assert hello.startswith("You added me to Club, but I'm not allowed to write there.")
     assert said(town, club) == []
 
 

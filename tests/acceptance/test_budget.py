@@ -160,7 +160,7 @@ async def test_another_model_needs_a_price_too(house: House) -> None:
     await ask(house, olga, "hello q1")
     assert await ask(house, olga, f"/retry {OPUS}") != ""
     told = await ask(house, olga, "/retry claude-none-9")
-    assert told.startswith("I do not know what claude-none-9 costs, so I cannot keep to the budget with it.")
+    assert told.startswith("I don't know what claude-none-9 costs, so I can't keep to the budget with it.")
     assert "RELAY_PRICES" in told
     assert not [one for one in house.model.requests if one.model == "claude-none-9"]
 

@@ -24,7 +24,7 @@ async def test_a_double_tap_on_retry_asks_the_model_once(town: Town) -> None:
     await asyncio.sleep(0.3)
     assert [message.text for message in town.tg.messages(dm) if message.from_bot][1:] == ["Now then."]
     assert town.asked == asked + 1
-    assert town.tg.answers[second]["text"] == "I have answered this again already."
+    assert town.tg.answers[second]["text"] == "I've already answered this again."
 
 
 async def test_a_strangers_press_does_nothing_and_does_not_hang(town: Town) -> None:

@@ -37,7 +37,7 @@ async def test_an_answer_that_is_refused_for_good_is_no_silence(house: House) ->
     chat = house.guest()
     house.tg.fault("sendMessage", "error", times=2, chat_id=chat.id, description="Bad Request: no such luck")
     await house.asked(chat)
-    await house.until_said(chat, "does not take my answer")
+    await house.until_said(chat, "Telegram refused some or all of my answer")
     await house.tg.wait_for(lambda: "o such luck" in "\n".join(house.said(OWNER)))
     await house.answered(chat, await house.asked(chat))
 

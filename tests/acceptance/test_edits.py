@@ -224,7 +224,7 @@ async def test_the_button_is_for_whoever_asked_and_for_what_stands(town: Town) -
     assert reply.text == "Hi."
     await reworded(town, group, said, f"{name} hi there", reply)
     asked = town.asked
-    assert await town.press(group, ben, reply, AGAIN) == "This is for whoever asked."
+    assert await town.press(group, ben, reply, AGAIN) == "Only the person who asked can do that."
     town.tg.press(group, stranger, reply, reply.buttons[AGAIN])
     await settled(town)
     assert town.asked == asked
@@ -234,13 +234,13 @@ async def test_the_button_is_for_whoever_asked_and_for_what_stands(town: Town) -
     first, second = town.tg.press(group, ada, reply, data), town.tg.press(group, ada, reply, data)
     await town.tg.wait_for(lambda: {first, second} <= set(town.tg.answers))
     assert reply.text == "Hello!"
-    assert town.tg.answers[second]["text"] == "I have answered this again already."
+    assert town.tg.answers[second]["text"] == "I've already answered this again."
     assert told(town, group) == ["Hello!"]
     # and one that is pressed after more was said
     said, reply = await exchange(town, dm, ada, "one thign")
     await reworded(town, dm, said, "one thing", reply)
     await town.ask(dm, ada, "another thing")
-    assert "More was said since" in await town.press(dm, ada, reply, AGAIN)
+    assert "The conversation has moved on" in await town.press(dm, ada, reply, AGAIN)
     assert reply.text == "You said: one thign"
 
 

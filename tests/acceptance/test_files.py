@@ -120,7 +120,7 @@ async def test_a_file_that_is_refused_takes_no_text_with_it(house: House) -> Non
     chat = house.guest()
     house.tg.fault("sendDocument", "error", -1, chat.id, description="Bad Request: DOCUMENT_INVALID")
     await house.asked(chat, "a program")
-    await house.until_said(chat, "does not take my answer")
+    await house.until_said(chat, "Telegram refused some or all of my answer")
     assert "And that is all." in house.said(chat)[0]
     house.tg.clear_faults()
     word = await house.asked(chat)

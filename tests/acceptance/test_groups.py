@@ -160,7 +160,7 @@ async def test_a_retry_is_for_whoever_asked(town: Town) -> None:
     town.model.fault("refusal", match="a thorny one")
     refused = await town.ask(group, ada, f"@{town.tg.bot.username} a thorny one")
     asked = town.asked
-    assert "whoever asked" in await town.press(group, ben, refused, "Retry")
+    assert "person who asked" in await town.press(group, ben, refused, "Retry")
     assert await town.press(group, ada, refused, "Retry") == ""
     assert "a thorny one" in (await town.tg.wait_reply(group, refused)).text
     assert town.asked == asked + 1

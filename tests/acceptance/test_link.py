@@ -124,7 +124,7 @@ async def test_when_the_lender_leaves_it_is_lent_no_more(town: Town) -> None:
         gone = town.tg.remove_member(group, olga, by=by)
         assert gone is not None
         line = await town.tg.wait_reply(group, gone)
-        assert line.text == "Olga has left, and their memory is not lent any more."
+        assert line.text == "Olga has left, so I no longer use their memory here."
         town.tg.set_member(group, olga, "member", by=ben)
         await town.ask(group, olga, f"{at(town)} I am back {by}")
         assert "spiders" not in town.prompt(f"I am back {by}").text

@@ -61,7 +61,7 @@ async def test_other_models_are_for_those_who_run_the_bot(town: Town) -> None:
     asked = town.asked
     for word in (OTHER, "opus", "something else", "_*[x](y)*_", "claude", "9" * 300):
         told = (await retry(town, dm, ada, f"/retry {word}")).text
-        assert told == f"Say /retry, /retry big ({BIG}), /retry small ({SMALL})."
+        assert told == f"Write /retry, /retry big ({BIG}), /retry small ({SMALL})."
     assert "the full name of any model" in (await retry(town, own, olga, "/retry opus")).text
     assert town.asked == asked
     assert (await retry(town, own, olga, f"/retry {OTHER}")).text == f"I am {OTHER}.\n\nWritten by {OTHER}"

@@ -174,7 +174,7 @@ async def test_nobody_presses_retry_for_another(desk: Desk) -> None:
     forged = await desk.press(f"r:{turn.turn_id}", 900, BEN, chat_id=GROUP, date=0)
     understood = await understand(forged, BOT, desk.groups, desk.messenger, desk.store)
     assert understood.incoming is None
-    assert desk.sent("answerCallbackQuery")[-1]["text"] == "This is for whoever asked."
+    assert desk.sent("answerCallbackQuery")[-1]["text"] == "Only the person who asked can do that."
     assert desk.sent("editMessageReplyMarkup") == []
 
 

@@ -134,7 +134,7 @@ async def test_when_more_was_said_it_is_noted_and_not_answered(room: Listening) 
     asked = len(room.requests)
     await correct(room, room.mine()[0], "the first thing")
     assert room.told()[0] == "🎤 the first thing"
-    assert "More was said since" in room.told()[-1]
+    assert "The conversation has moved on" in room.told()[-1]
     assert len(room.requests) == asked
     await room.relay.tg.say(room.dm, ADA, "go on")
     await room.settled()
@@ -148,7 +148,7 @@ async def test_what_a_misheard_one_taught_can_be_undone_later(room: Listening) -
     await room.settled()
     await correct(room, room.mine()[0], "I live in Riga")
     line = room.mine()[-1]
-    assert "More was said since" in line.text
+    assert "The conversation has moved on" in line.text
     assert line.text.endswith("🧠 Learned: Lives in Rome")
     assert await known(room) == ["Lives in Rome"], "nothing is taken back unasked"
     room.relay.tg.press(room.dm, ADA, line, line.buttons["↩ Undo / Edit…"])
@@ -172,7 +172,7 @@ async def test_what_was_taught_alone_is_told_to_nobody_who_came_later(room: List
     await room.settled()
     before = len(room.told(kitchen))
     await correct(room, room.mine(kitchen)[0], "I live in Riga", chat=kitchen)
-    assert "More was said since" in room.told(kitchen)[-1]
+    assert "The conversation has moved on" in room.told(kitchen)[-1]
     assert "Rome" not in " ".join(room.told(kitchen)[before:])
 
 
@@ -291,7 +291,7 @@ async def test_a_correction_stands_alone_among_what_waits(room: Listening) -> No
     await room.settled()
     assert room.told()[0] == "🎤 the first thing"
     assert room.told()[-1] == "You said: and hello"
-    assert sum("More was said since" in text for text in room.told()) == 1
+    assert sum("The conversation has moved on" in text for text in room.told()) == 1
 
 
 async def test_a_caption_that_is_edited_while_it_is_listened_to(room: Listening) -> None:

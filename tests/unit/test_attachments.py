@@ -135,7 +135,7 @@ def test_a_picture_with_its_text_and_one_alone() -> None:
 
 def test_a_file_that_is_too_big_or_empty_is_a_line() -> None:
     (part,) = message_parts("Done.", DM, file=File("my_export.zip", b"x" * (LARGEST + 100_000)))
-    assert part.request["text"] == "Done.\n\n⚠️ my_export.zip has 10.1 MB, and I can send at most 10 MB."
+    assert part.request["text"] == "Done.\n\n⚠️ my_export.zip is 10.1 MB, but I can send at most 10 MB."
     (part,) = message_parts("", DM, file=File("export.zip", b""))
     assert "empty" in part.request["text"]
 

@@ -18,12 +18,17 @@ def shown(markdown: str) -> str:
 @pytest.mark.parametrize(
     ("hears", "says", "there", "not_there"),
     [
-        ("faster-whisper", "edge-tts", ["I hear them (faster-whisper)", "answer a voice note with one"], "relay setup"),
+        (
+            "faster-whisper",
+            "edge-tts",
+            ["I understand them (faster-whisper)", "I answer voice notes aloud"],
+            "relay setup",
+        ),
         (
             "",
             "",
-            ["voice notes: relay setup where Relay runs, then a restart", "put RELAY_TTS=edge-tts", "photos, PDFs"],
-            "I hear them",
+            ["voice notes: relay setup where Relay runs, then a restart", "set RELAY_TTS=edge-tts", "photos, PDFs"],
+            "I understand them",
         ),
     ],
 )

@@ -67,7 +67,7 @@ def test_who_is_in_a_chat() -> None:
         (None, True, "Nobody else is here, so I answer everything"),
         ("addressed", True, "I answer the people I know when they mention me"),
         ("all", False, "I answer every message of the people I know"),
-        ("off", False, "I am switched off"),
+        ("off", False, "I'm switched off here"),
     ],
 )
 def test_the_greeting_says_what_is_answered_as_it_was_set(answers: str | None, alone: bool, expected: str) -> None:

@@ -1,1 +1,1 @@
-"""The Telegram surface: what comes in, what goes out, and how it looks there."""
+"""The Telegram surface: incoming updates, outgoing messages, and their format."""

@@ -1,4 +1,4 @@
-"""A worker, put together on an open Relay."""
+"""Builds the worker of an open Relay."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def make_worker(
     on_owed: Callable[[Sequence[str]], None],
     speech: bool = False,
 ) -> Worker:
-    """A worker on an open Relay. `on_owed` is told which jobs have something to do. `speech`: recordings are heard, and
-    answers spoken."""
+    """Builds a worker. `on_owed` is called with the kinds of jobs that have become due. `speech`: transcribe recordings
+    and speak answers."""
     settings = runtime.settings
     reader, shelf = make_reader(
         settings,

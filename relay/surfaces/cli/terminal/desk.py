@@ -20,7 +20,7 @@ from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
-from relay.surfaces.telegram.outgoing.exports import zone_called
+from relay.surfaces.telegram.outgoing.exports import zone_named
 from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, Bot
@@ -138,7 +138,7 @@ class Desk:
 
     async def _send_export(self, call: ChatContext, wanted: Export) -> None:
         services = self._services
-        zone = zone_called(wanted.zone)
+        zone = zone_named(wanted.zone)
         with await pack(
             call.store, wanted.space, services.installation.version, wanted.title, zone, services.installation.scratch
         ) as archive:

@@ -1,4 +1,4 @@
-"""The link that makes whoever opens it first the owner, while nobody runs the bot."""
+"""The claim link: the first person to open it becomes the owner, as long as there is none."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from relay.surfaces.telegram.parsing.updates import Bot
 
 log = structlog.get_logger()
 
-OPEN_ME = "Nobody runs this bot yet: whoever opens this link first becomes its owner."
+OPEN_ME = "This bot has no owner yet. Whoever opens this link first becomes its owner."
 
 
 async def offer(store: Store, people: People, bot: Bot) -> bool:
-    """Shows a claim link, unless somebody runs the bot: on the terminal, else in the log, however little that is to
-    hold. Returns whether it did."""
+    """Shows a claim link if the bot has no owner: on the terminal, or else in the log at any log level. Returns whether
+    it did."""
     nonce = new_nonce()
     if people.admins or not await store.offer_claim(digest(nonce) or ""):
         return False
@@ -36,15 +36,15 @@ async def offer(store: Store, people: People, bot: Bot) -> bool:
 
 
 async def expire(store: Store, people: People, seconds: float = CLAIM_MINUTES * 60) -> None:
-    """Waits until a claim link is void, and says so if nobody opened it."""
+    """Waits until the claim link expires, and logs it if nobody opened it."""
     await asyncio.sleep(seconds)
     await people.refresh(store)
     if not people.admins:
-        log.warning("Nobody opened the claim link in time, and it is void now. A restart makes a new one.")
+        log.warning("The claim link has expired unused. Restart to get a new one.")
 
 
 def on_screen(link: str, encoding: str) -> str:
-    """The link with a QR code of it, on a screen of 80 by 24; without the code where its signs cannot be shown."""
+    """Returns the link with its QR code for a screen of 80 by 24; without the code if the encoding cannot show it."""
     drawn = io.StringIO()
     segno.make_qr(link, error="l").terminal(drawn, border=2, compact=True)
     code = drawn.getvalue()

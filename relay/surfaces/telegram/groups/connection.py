@@ -1,4 +1,4 @@
-"""Telegram as one bot sees it."""
+"""The connection of one bot to Telegram."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from relay.surfaces.telegram.parsing.updates import Bot
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A bot, its way to Telegram, and what it knows of its groups."""
+    """A bot, its messenger, and what it knows about its groups."""
 
     messenger: Messenger
     bot: Bot
@@ -19,5 +19,5 @@ class Connection:
 
 
 def make_connection(messenger: Messenger, bot: Bot) -> Connection:
-    """A connection that knows no groups yet."""
+    """Makes a connection that knows no groups yet."""
     return Connection(messenger, bot, Groups(messenger, bot.id))

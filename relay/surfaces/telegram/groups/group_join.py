@@ -1,4 +1,4 @@
-"""Coming into a group: one message that says how things work there, and what to change where they do not."""
+"""Joining a group: one message that explains how the bot works there, and what to change."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import topic_of
 
 SETTLE_SECONDS = 1.0
-"""Who adds a bot gives it its rights in the next moment; and that a group only got another id is told beside it."""
+"""How long to wait for the bot's rights, and for the news that a group only got a new id."""
 AGAIN_SECONDS = 60.0
-"""Added again so soon, nothing is said again."""
+"""How soon after a greeting the bot stays silent if it is added again."""
 
 
 class Arrivals:
-    """Greets groups, and tells what a change of its rights there means."""
+    """Greets groups, and explains changes of the bot's rights."""
 
     def __init__(self, services: Services, connection: Connection) -> None:
         self._services = services
@@ -34,10 +34,10 @@ class Arrivals:
         self._groups = connection.groups
         self._arriving: set[int] = set()
         self._greeted: dict[int, tuple[float, bool | None]] = {}
-        """When a group was greeted last (monotonic), and whether all messages could be read then."""
+        """When a group was last greeted (monotonic), and whether the bot could read all messages then."""
 
     async def told(self, turn: ClaimedTurn, change: ChatMemberUpdated) -> list[Part]:
-        """What is said to a change of the bot's own membership, as parts of a reply."""
+        """Returns the messages about a change of the bot's own membership."""
         before, now = change.old_chat_member, change.new_chat_member
         if before and before.present:
             return await self._other_rights(change.chat, turn.user_id, before, now)
@@ -50,10 +50,10 @@ class Arrivals:
             self._arriving.discard(change.chat.id)
 
     async def left(self, message: Message, gone: User) -> list[Part]:
-        """Somebody left a group: what they lent it is theirs alone again."""
+        """Ends the lending of a person who left a group."""
         if not await self._services.store.unlink(message.chat.id, gone.id):
             return []
-        line = f"{escape_markdown(gone.first_name or 'Somebody')} has left, and their memory is not lent any more."
+        line = f"{escape_markdown(gone.first_name or 'Someone')} has left, so I no longer use their memory here."
         return message_parts(line, Place(message.chat.id, topic_of(message), False), silent=True)
 
     async def _greeting(self, turn: ClaimedTurn, chat: Chat) -> list[Part]:
@@ -76,14 +76,14 @@ class Arrivals:
         self._note(chat.id, now.reads)
         if now.writes is False:
             title = escape_markdown(chat.title or "the group")
-            text = f"You added me to {title}, but I may not write there. This is what I would say:\n\n{text}"
+            text = f"You added me to {title}, but I'm not allowed to write there. Here's what I would say:\n\n{text}"
             return message_parts(text, Place(turn.user_id, 0, True))
         return message_parts(text, Place(chat.id, 0, False), silent=True)
 
     async def _other_rights(
         self, chat: Chat, user_id: int, before: ChatMember | None, now: ChatMember | None
     ) -> list[Part]:
-        """A line when the bot now gets more, or fewer, messages than it did."""
+        """Returns a line if the bot now gets more or fewer messages than before."""
         if chat.id in self._arriving:
             return []
         me = await ask(BotUser, self._messenger, "getMe")
@@ -96,14 +96,14 @@ class Arrivals:
         if answers == "off":
             return []
         if reads:
-            line = "I can read every message here now. I still answer only what is for me; /answer all changes that."
+            line = "I can read every message here now. I still only answer when addressed; /answer all changes that."
             if await self._groups.is_alone(chat, user_id):
                 line = "It's just the two of us here, so I now use your own memory here and answer everything."
             elif answers == "all":
-                line = "I can read every message here now, and I answer them, as /answer all says."
+                line = "I can read every message here now, and I answer them all (/answer)."
         else:
             username = (me.username if me else "") or self._bot.username
-            line = f"From now on I only see what is addressed to me. {Standing(False, True, False, username).remedy}"
+            line = f"From now on I only see messages addressed to me. {Standing(False, True, False, username).remedy}"
         return message_parts(line, Place(chat.id, 0, False), silent=True)
 
     def _note(self, chat_id: int, reads: bool | None) -> None:
@@ -112,7 +112,7 @@ class Arrivals:
         self._greeted[chat_id] = (time.monotonic(), reads)
 
     async def _register(self, chat_id: int) -> None:
-        """Shows the commands of those who run the bot to those of them who are here."""
+        """Offers the admins' commands to the admins who are in the group."""
         await self._services.people.refresh(self._services.store)
         for admin in self._services.people.admins:
             there = {"chat_id": chat_id, "user_id": admin}
@@ -122,41 +122,41 @@ class Arrivals:
 
 
 TO_BE_ALONE = (
-    "In a group of just the two of us I use your own memory and answer everything, once I'm an administrator: only "
-    "then does Telegram tell me for sure who is here."
+    "In a group of just the two of us, I use your own memory and answer everything, but only if I'm an administrator. "
+    "Otherwise Telegram doesn't tell me reliably who is here."
 )
 
 
 def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> str:
-    """The one message (Markdown). `alone`: with one person and nobody else; `lender`: who lends their memory."""
+    """Returns the greeting (Markdown). `alone`: with one person and nobody else; `lender`: who lends their memory."""
     lines = [answered(now, answers, alone)]
     if now.forum:
-        lines.append("Each topic is a conversation of its own.")
+        lines.append("Each topic is a separate conversation.")
     if alone:
         lines.append("As long as it's just the two of us here, I use your own memory, as in our private chat.")
     else:
         lines.append(
-            "This group has a memory of its own: what I learn here stays here, and I read nothing of what anybody "
-            "tells me in private."
+            "This group has its own memory: what I learn here stays here, and I don't use what anyone tells me in "
+            "private."
         )
     if lender:
         lines.append(
-            f"{escape_markdown(lender)} lends me their memory, for their own messages alone; /unlink takes it back."
+            f"{escape_markdown(lender)} lends me their memory, for their own messages only; /unlink takes it back."
         )
     if now.reads is False:
-        lines.append(f"Telegram only shows me what is addressed to me{', so far' if alone else ''}. {now.remedy}")
-    return "Hello! This is how it works here:\n\n" + "\n".join(f"- {line}" for line in lines)
+        lines.append(f"Telegram only shows me messages addressed to me{', so far' if alone else ''}. {now.remedy}")
+    return "Hello! Here's how it works:\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
 def answered(now: Standing, answers: str | None, alone: bool) -> str:
-    """What is answered here, and who can change it."""
+    """Says what the bot answers here, and who can change that."""
     addressed = f"mention me (@{now.username})" if now.username else "mention me"
     addressed += ", reply to me, or use a command"
     change = "The people who run me can change that with /answer"
     topics = ", also for a single topic" if now.forum else ""
     match answers:
         case "off":
-            return "I am switched off: I answer nothing, until one of the people who run me says /answer addressed."
+            return "I'm switched off here and don't answer, until one of the people who run me sends /answer addressed."
         case "all":
             return f"I answer every message of the people I know. {change}{topics}."
         case None if alone:

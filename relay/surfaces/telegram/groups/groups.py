@@ -1,4 +1,4 @@
-"""Groups: whose space a chat belongs to, whether every message in it is for the bot, and who may still read along."""
+"""Groups: the space of a chat, whether every message in it is for the bot, and who can read it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.parsing.objects import Chat
 
 ALONE = 2
-"""How many members a group of one person and the bot has."""
+"""The number of members in a group of one person and the bot."""
 OTHERS_SECONDS = 60.0
-"""How long it is believed without a look that other people are in a group."""
+"""How long to assume, without asking, that a group has other members."""
 MOVED_SECONDS = 120.0
-"""How long after a group got another id Telegram may tell that we are in it."""
+"""How long after a group gets a new id Telegram may report that the bot joined it."""
 MOST_KNOWN = 10_000
-"""Of so many groups something is kept in mind at most; then it begins anew."""
+"""The most groups to remember; then the memory is cleared."""
 
 
 Ask = Callable[..., Awaitable[Any]]
-"""A call of Telegram's, by method and parameters."""
+"""Calls a method of the Bot API with parameters."""
 
 
 async def is_alone_with(ask: Ask, bot_id: int, chat_id: int, user_id: int) -> bool:
-    """Whether a group holds this person, the bot, and nobody else who could read along. Raises `MessengerError`.
+    """Whether a group has this person, the bot, and nobody else who could read it. Raises `MessengerError`.
 
     Two members are not enough: the person may have left, or may comment from outside in the discussion group of a
     channel. A public group counts as shared. So does one where the bot is no administrator: what Telegram says of other
@@ -50,8 +50,8 @@ async def is_alone_with(ask: Ask, bot_id: int, chat_id: int, user_id: int) -> bo
 
 
 class Groups:
-    """Knows which groups hold one person and the bot only. Telegram is asked again before every turn that relies on
-    that, and before every part of its answer."""
+    """Knows which groups have only one person and the bot. Asks Telegram again before every turn that relies on that,
+    and before every part of its answer."""
 
     def __init__(self, messenger: Messenger, bot_id: int) -> None:
         self._messenger = messenger
@@ -60,27 +60,27 @@ class Groups:
         self._moved: dict[int, float] = {}
 
     def may_be_open(self, chat: Chat) -> bool:
-        """Whether every message may be for the bot, without asking: True unless others were seen just now."""
+        """Whether every message may be for the bot, without asking Telegram: true unless others were seen just now."""
         return chat.private or (not chat.username and self._others.get(chat.id, 0) < time.monotonic())
 
     def changed(self, chat_id: int) -> None:
-        """Somebody joined or left."""
+        """Notes that someone joined or left."""
         self._others.pop(chat_id, None)
 
     def moved(self, chat_id: int) -> None:
-        """A group we know has just become this supergroup."""
+        """Notes that a known group has just become this supergroup."""
         if len(self._moved) > MOST_KNOWN:
             self._moved.clear()
         self._moved[chat_id] = time.monotonic() + MOVED_SECONDS
 
     def just_moved(self, chat_id: int) -> bool:
-        """Whether a chat is a group that has just got this id, and not one that we came into."""
+        """Whether a chat is a known group with a new id, not a group that the bot has joined."""
         return self._moved.get(chat_id, 0) > time.monotonic()
 
     async def is_alone(self, chat: Chat, user_id: int) -> bool:
-        """Whether the chat is a private group of just this person and the bot. In doubt it is not.
+        """Whether the chat is a private group of just this person and the bot; false in doubt.
 
-        Trouble that passes is waited out: a message must not be dropped because Telegram was away.
+        Waits out temporary errors: a message must not be dropped because Telegram was unreachable.
         """
         if not self.may_be_open(chat):
             return False
@@ -100,8 +100,8 @@ class Groups:
             return False
 
     async def may_read(self, chat: Chat, user_id: int, space: Space, lent: bool) -> bool:
-        """Whether what was made for a person from this space may be shown in the chat as it is now. `lent`: it was made
-        from the person's own memory too, which they lend the group while they are in it."""
+        """Whether a reply made from this space may be shown in the chat now. `lent`: it also uses the person's own
+        memory, which they lend to the group while they are a member."""
         if chat.private:
             return True
         if space.kind == "private":
@@ -109,13 +109,13 @@ class Groups:
         return not lent or await self.sees(space, user_id)
 
     async def space_of(self, chat: Chat, user_id: int) -> tuple[Space, bool]:
-        """The space in which a user speaks in a chat, and whether every message there is for the bot."""
+        """Returns a user's space in a chat, and whether every message there is for the bot."""
         if chat.private or await self.is_alone(chat, user_id):
             return Space("private", owner_id=user_id), True
         return Space("group", chat_id=chat.id), False
 
     async def sees(self, space: Space, user_id: int) -> bool:
-        """Whether a person may see what a space holds: their own, or that of a group in which they are."""
+        """Whether a person may see a space: their own, or that of a group they are in."""
         if space.kind == "private":
             return space.owner_id == user_id
         try:

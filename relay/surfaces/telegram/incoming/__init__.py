@@ -1,1 +1,1 @@
-"""How updates reach Relay: polls or a webhook."""
+"""Incoming updates, by polling or by webhook."""

@@ -1,4 +1,4 @@
-"""Updates as they come in, by polls or by a webhook: stored before Telegram is told that they arrived."""
+"""Stores incoming updates before they are acknowledged to Telegram."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from relay.surfaces.telegram.turns.worker import Worker
 log = structlog.get_logger()
 
 OUTAGE_SECONDS = 2.0
-"""Trouble with the database that is over sooner is not worth a word."""
+"""A database outage shorter than this is not announced."""
 JOIN_SECONDS = 2.0
-"""How long after a comment its forward may come to be one turn with it."""
+"""How long after a comment its forward can still join the comment's turn."""
 LATE_SECONDS = 10.0
-"""How long after an album the rest of it may."""
+"""How long after an album its late parts can still join."""
 MOST_WAVED = 20
-"""So many strangers' presses are answered at a time."""
-OUTAGE = "⚠️ My database cannot be used right now. Your message is safe; I answer it as soon as the database is back."
+"""The most presses by strangers to answer at a time."""
+OUTAGE = "⚠️ My database is unavailable right now. Your message is safe; I'll answer as soon as the database is back."
 
 
 class Intake:
-    """Stores updates and runs what they make due. Its store does not wait for a database that is away; whoever brings
-    the updates does, and the chats are told."""
+    """Stores updates and runs the turns they make due. It does not wait for an unavailable database: its caller waits,
+    and the chats are told."""
 
     def __init__(self, store: Store, messenger: Messenger, worker: Worker, people: People) -> None:
         self._store = store
@@ -51,8 +51,8 @@ class Intake:
         self._trouble_since = 0.0
 
     async def take(self, received: Sequence[RawUpdate]) -> None:
-        """Stores updates, each of which has an `update_id`. Raises `DatabaseError` when they are not stored: then they
-        must come again."""
+        """Stores updates, each with an `update_id`. Raises `DatabaseError` if they are not stored and must be sent
+        again."""
         begun = time.monotonic()
         updates, rows = [], []
         for raw in received:
@@ -75,14 +75,14 @@ class Intake:
             self._join(update, row)
 
     def _wave_off(self, updates: list[Update], rows: list[InboxRow]) -> None:
-        """Lets the buttons that strangers press stop waiting; nothing is said or kept of it."""
+        """Answers strangers' button presses silently; nothing is stored."""
         for update, row in zip(updates, rows, strict=True):
             strange = row.kind == "ignored" or not row.known
             if strange and update.callback_query and len(self._telling) < MOST_WAVED:
                 self._tell(self._answer_stranger(row, update.callback_query.id))
 
     async def _answer_stranger(self, row: InboxRow, query_id: str) -> None:
-        """Answers a press, unless whoever pressed may use the bot after all: then their button does."""
+        """Answers a press, unless the person may use the bot after all; then the button's handler answers."""
         with contextlib.suppress(MessengerError, DatabaseError):
             if row.kind != "ignored":
                 await self._people.refresh(self._store)
@@ -91,15 +91,15 @@ class Intake:
             await self._messenger.call("answerCallbackQuery", callback_query_id=query_id)
 
     def _tell(self, what: Coroutine[Any, Any, None]) -> None:
-        """Does something for which intake does not wait."""
+        """Runs something in the background."""
         telling = asyncio.create_task(what)
         self._telling.add(telling)
         telling.add_done_callback(self._telling.discard)
 
     async def _store_rows(self, rows: list[InboxRow], moved: list[tuple[int, int]]) -> None:
-        """Stores rows together; if the database refuses them, one by one, so that one bad update blocks no other.
+        """Stores rows together; if the database refuses them, one by one, so that a bad update blocks no other.
 
-        `moved`: the groups that have become another chat; what waits for them runs once they are moved.
+        `moved`: groups that have become another chat; their waiting turns run once they are moved.
         """
         worker = self._worker
         try:
@@ -113,19 +113,19 @@ class Intake:
                 for row in rows:
                     await self._store_rows([row], moved)
             elif rows[0].event != "unreadable":
-                log.error("an update cannot be stored", update_id=rows[0].update_id, error=str(error))
+                log.error("cannot store an update", update_id=rows[0].update_id, error=str(error))
                 await self._store_rows([unreadable(rows[0].update_id, rows[0].known)], moved)
             else:
                 raise
 
     def _sorted(self, raw: RawUpdate) -> tuple[Update, InboxRow]:
-        """An update, and how the queue takes it; one that cannot be read is kept as ignored."""
+        """Decodes an update and makes its row in the queue; an unreadable one becomes an ignored row."""
         try:
             update = decode_update(raw)
             return update, self._row(update)
         except Exception as error:
             log.warning("unreadable update", update_id=raw["update_id"], error=type(error).__name__)
-            log.debug("what it is", update=raw, error=repr(error))
+            log.debug("unreadable update in full", update=raw, error=repr(error))
             return Update(raw["update_id"]), unreadable(raw["update_id"], False)
 
     def _row(self, update: Update) -> InboxRow:
@@ -142,8 +142,7 @@ class Intake:
         return replace(asking, owned=owned, pairing=pairing) if asking else None
 
     def _join(self, update: Update, row: InboxRow) -> None:
-        """A forward that follows its comment joins the comment's turn while that is young, and so does a part of an
-        album that comes late."""
+        """Lets a forward join the young turn of its comment, and a late part of an album the turn of the album."""
         message = update.message
         if row.kind != "turn" or message is None:
             return
@@ -154,7 +153,7 @@ class Intake:
             self._worker.runs.join(*lane, row.user_id or 0, message.message_id, within, album)
 
     def _tell_outage(self, updates: list[Update], rows: list[InboxRow]) -> None:
-        """Tells each chat once that its message waits; intake does not wait for that."""
+        """Tells each chat once, in the background, that its message waits."""
         for update, row in zip(updates, rows, strict=True):
             if row.kind == "ignored" or row.user_id not in self._people.allowed:
                 continue
@@ -170,7 +169,7 @@ class Intake:
 
 
 def moved_group(update: Update) -> tuple[int, int] | None:
-    """The id of a group before and after it became a supergroup, when this update tells of that in either chat."""
+    """Returns a group's ids before and after it became a supergroup, if the update says so in either chat."""
     message = update.message
     if message is None or not message.chat.type:
         return None
@@ -179,5 +178,5 @@ def moved_group(update: Update) -> tuple[int, int] | None:
 
 
 def unreadable(update_id: int, known: bool) -> InboxRow:
-    """The row of an update that cannot be read or stored: known again, never run."""
+    """Returns the row of an update that cannot be read or stored: recognised if it is sent again, but never run."""
     return InboxRow(update_id, "ignored", known=known, event="unreadable")

@@ -26,17 +26,17 @@ log = structlog.get_logger()
 POLL_SECONDS = 30
 RETRIES = RetryPolicy(first=1.0, longest=10.0)
 REFUSED_SECONDS = 30.0
-"""The pause while Telegram does not take the token: a person has to look."""
+"""The pause while Telegram refuses the token: a person has to fix it."""
 QUICK_SECONDS = 0.3
-"""An empty poll that comes back sooner than this did not wait; the next one is not to follow at once."""
+"""If an empty poll returns sooner than this, the server did not wait, so the next poll is delayed."""
 RIVAL_SECONDS = 120.0
-"""A poll that was lost to another program so long ago tells of it no more."""
+"""How long a poll lost to another program counts as a sign of it."""
 
 
 class Polling:
-    """Polls until cancelled, while no other process does: that is a duty under a lease, which the worker's claims keep.
+    """Polls until cancelled, as long as this process holds the polling lease, which the worker's claims renew.
 
-    A database that is away is waited for here: what cannot be stored is polled again and not acknowledged.
+    Waits for an unavailable database: updates that cannot be stored are not acknowledged and polled again.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class Polling:
 
     @property
     def polled_at(self) -> float:
-        """When the last poll came back, here or for all that is known in another process (monotonic seconds)."""
+        """When the last poll returned, here or in another process as far as is known (monotonic seconds)."""
         return max(self._polled_at, self._lease.elsewhere_at)
 
     def lost(self) -> int:
-        """How many polls were lost to another program in the last minutes; no more than ten are counted."""
+        """How many polls were lost to another program in the last minutes, counted up to ten."""
         return sum(at > time.monotonic() - RIVAL_SECONDS for at in self._lost)
 
     async def run(self) -> None:
@@ -83,23 +83,23 @@ class Polling:
                     await self._store.end_duty(self._duty, False)
 
     async def _taken(self) -> bool:
-        """Whether polling is this process's duty now; waits for a database that is away."""
+        """Tries to take the lease, and returns whether it did; waits for an unavailable database."""
         while True:
             try:
                 taken = await self._store.take_duty(self._duty, LEASE_SECONDS)
             except DatabaseError as error:
-                log.warning("whether another process polls cannot be told", error=str(error))
+                log.warning("cannot tell whether another process polls", error=str(error))
                 await self._patient.repair()
                 await asyncio.sleep(1)
                 continue
             if taken:
                 self._lease.taken()
             else:
-                log.info("another process polls; this one stands by")
+                log.info("another process is polling; this one is standing by")
             return taken
 
     async def _while_ours(self) -> None:
-        """Polls until another process has the duty."""
+        """Polls until another process has the lease."""
         polling = asyncio.create_task(self._poll_on(), name="polling")
         lost = asyncio.create_task(self._lease.lost(), name="lost")
         try:
@@ -112,7 +112,7 @@ class Polling:
             await asyncio.gather(polling, lost, return_exceptions=True)
 
     async def _poll_on(self) -> None:
-        """Polls, stores, acknowledges; every failure is waited out."""
+        """Polls, stores and acknowledges; waits out every failure."""
         failures = 0
         while True:
             try:
@@ -136,31 +136,31 @@ class Polling:
         if isinstance(error, TokenRefused | PollConflict):
             log.log(logging.ERROR if isinstance(error, TokenRefused) else logging.WARNING, "polling", error=str(error))
         elif isinstance(error, DatabaseError):
-            log.error("an update could not be stored and was not acknowledged", error=str(error))
+            log.error("cannot store updates; not acknowledged", error=str(error))
             await self._patient.repair()
         elif not isinstance(error, MessengerThrottled):
-            log.warning("Telegram cannot be reached; polling again", error=type(error).__name__)
+            log.warning("cannot reach Telegram; polling again", error=type(error).__name__)
         if isinstance(error, PollConflict):
             self._lost.append(time.monotonic())
 
     async def _poll(self) -> list[RawUpdate]:
-        """One long poll. One that hangs is cut off, which closes its connection."""
+        """Runs one long poll. Cuts off a poll that hangs, which closes its connection."""
         try:
             async with asyncio.timeout(POLL_SECONDS + 15):
                 updates: list[object] = await self._messenger.call(
                     "getUpdates", offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(ALLOWED_UPDATES)
                 )
         except TimeoutError:
-            log.warning("a poll hung; polling anew")
+            log.warning("a poll hung; polling again")
             return []
         self._polled_at = time.monotonic()
         return [update for update in updates if isinstance(update, dict) and is_number(update.get("update_id"))]
 
     async def _webhook_removed(self) -> bool:
-        """Removes the webhook that keeps polls from coming through. False when there is none: somebody else polls."""
+        """Removes a webhook that blocks polling. False if there is none: another program polls."""
         with contextlib.suppress(MessengerError):
             if (await self._messenger.call("getWebhookInfo")).get("url"):
                 await self._messenger.call("deleteWebhook", drop_pending_updates=False)
-                log.info("the webhook is removed; what waits at Telegram comes by polling")
+                log.info("webhook removed; waiting updates now come by polling")
                 return True
         return False

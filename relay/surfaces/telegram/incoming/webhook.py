@@ -1,4 +1,4 @@
-"""The webhook at Telegram: set at the start, and set again when somebody else has changed it."""
+"""The registration of the webhook: set at the start, and again if another program changes it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ log = structlog.get_logger()
 CHECK_SECONDS = 20.0
 RETRIES = RetryPolicy(first=1.0)
 REFUSED_SECONDS = 30.0
-"""The pause while Telegram does not take the address or the token: a person has to look."""
+"""The pause while Telegram refuses the address or the token: a person has to fix it."""
 MOST_CONNECTIONS = 40
-"""How many updates Telegram delivers at a time; those of one chat come one after the other."""
+"""How many updates Telegram delivers at a time; those of one chat are in order."""
 
 
 class Registration:
-    """Keeps Telegram delivering to our address. Any number of processes may do that at once: it is always the same."""
+    """Keeps the webhook set. Any number of processes may do so at once, since they all set the same address."""
 
     def __init__(self, messenger: Messenger, url: str, secret: str) -> None:
         self._messenger = messenger
@@ -35,12 +35,12 @@ class Registration:
         self._set = False
         self._failed_at = 0
         self.heard_at = 0.0
-        """When Telegram delivered last, or was last known to deliver to our address (monotonic seconds)."""
+        """When Telegram last delivered, or the webhook was last seen to be set (monotonic seconds)."""
 
     def hearing(
         self, take: Callable[[list[RawUpdate]], Awaitable[None]]
     ) -> Callable[[list[RawUpdate]], Awaitable[None]]:
-        """`take`; and what it takes is a word from Telegram."""
+        """Wraps `take` to note when Telegram delivers."""
 
         async def taken(updates: list[RawUpdate]) -> None:
             self.heard_at = time.monotonic()
@@ -49,7 +49,7 @@ class Registration:
         return taken
 
     async def run(self) -> None:
-        """Sets the webhook and looks after it, until cancelled. It stays set then: what comes waits at Telegram."""
+        """Sets and checks the webhook until cancelled. It stays set, so that updates wait at Telegram."""
         failures = 0
         while True:
             try:
@@ -66,11 +66,11 @@ class Registration:
 
     def _report(self, error: MessengerError) -> None:
         if isinstance(error, MessengerRefused):
-            log.error("Telegram does not take RELAY_WEBHOOK_URL", error=error.reason)
+            log.error("Telegram refuses RELAY_WEBHOOK_URL", error=error.reason)
         elif isinstance(error, TokenRefused):
             log.error("webhook", error=str(error))
         elif not isinstance(error, MessengerThrottled):
-            log.warning("Telegram cannot be reached; setting the webhook later", error=type(error).__name__)
+            log.warning("cannot reach Telegram; setting the webhook later", error=type(error).__name__)
 
     async def _put(self) -> None:
         await self._messenger.call(
@@ -85,11 +85,11 @@ class Registration:
         log.info("webhook set")
 
     async def _in_place(self) -> bool:
-        """Whether the webhook is still ours. What Telegram says of failed deliveries is logged."""
+        """Whether the webhook is still set to this address. Logs what Telegram reports about failed deliveries."""
         info = await self._messenger.call("getWebhookInfo")
         failed_at = info.get("last_error_date") or 0
         if failed_at > self._failed_at and time.time() - failed_at < 2 * CHECK_SECONDS:
-            log.warning("Telegram had trouble to deliver to the webhook", error=info.get("last_error_message"))
+            log.warning("Telegram could not deliver to the webhook", error=info.get("last_error_message"))
         self._failed_at = failed_at
         ours = same_address(str(info.get("url") or ""), self._url)
         if not ours:
@@ -98,7 +98,7 @@ class Registration:
 
 
 def same_address(one: str, other: str) -> bool:
-    """Whether two URLs are the same place, however they are written."""
+    """Whether two URLs are the same address, even if they are written differently."""
     first, second = urlsplit(one), urlsplit(other)
     return (first.scheme, first.hostname, first.port or 443, first.path.rstrip("/"), first.query) == (
         second.scheme, second.hostname, second.port or 443, second.path.rstrip("/"), second.query,

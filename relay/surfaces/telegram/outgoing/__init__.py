@@ -1,1 +1,1 @@
-"""What Relay sends to Telegram."""
+"""Messages on their way to Telegram."""

@@ -1,4 +1,4 @@
-"""The sign that somebody types or records."""
+"""The chat action: “typing”, “recording” and the like."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from relay.core.ports import Messenger
 from relay.memory.rows.delivery import Request
 
 SECONDS = 4.5
-"""Telegram takes a sign away after five."""
+"""Telegram clears the action after five seconds."""
 BEGIN_SECONDS = 0.01
-"""What is asked of the database for the answer goes first."""
+"""Lets the database calls of the answer go first."""
 
 
-async def shown(messenger: Messenger, address: Request, action: str) -> None:
-    """Shows a sign in a chat and topic until cancelled."""
+async def show_action(messenger: Messenger, address: Request, action: str) -> None:
+    """Shows an action in a chat and topic until cancelled."""
     await asyncio.sleep(BEGIN_SECONDS)
     while True:
         with contextlib.suppress(MessengerError):

@@ -1,4 +1,4 @@
-"""A reply on its way to Telegram: its parts in order, each marked as it goes, whatever is lost between."""
+"""Delivers a reply to Telegram: its parts in order, each exactly once, even if responses are lost."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from relay.surfaces.telegram.outgoing.sender import STOPPED, Operates, Sender, n
 log = structlog.get_logger()
 
 OVERHEARD = "Who's in this group has changed, so I won't show my answer here. Ask me again in our private chat."
-"""Shown in a group instead of an answer made from private memory, once others may read it there."""
+"""Shown in a group instead of an answer made from private memory, once others can read it there."""
 
 
 class Overheard(Exception):
-    """A part made from private memory would be read by others."""
+    """Others could read a part made from private memory."""
 
 
 async def everywhere() -> bool:
-    """A reply that may be shown wherever it was asked for."""
+    """Allows a reply in any chat."""
     return True
 
 
@@ -47,9 +47,9 @@ class Delivery:
         exports: Exports | None = None,
         on_refused: Callable[[ClaimedTurn, str], Awaitable[None]] | None = None,
     ) -> None:
-        """`operates`: whether a turn's user runs the bot, and is told the cause of an error in their own chat.
-        `on_refused`: is told why Telegram took not all of a reply, though the chat is there, before the turn is closed;
-        twice if the process ends between the two."""
+        """`operates`: whether a turn's user is an admin, who is told the cause of an error in their own chat.
+        `on_refused`: called with the reason if Telegram refuses part of a reply although the chat exists, before the
+        turn is closed; called twice if the process ends in between."""
         self._on_refused = on_refused
         self._store = store
         self._bot_id = bot_id
@@ -63,11 +63,11 @@ class Delivery:
         stop: asyncio.Event | None = None,
         may_read: Callable[[], Awaitable[bool]] = everywhere,
     ) -> Delivered:
-        """Delivers a turn's reply and closes the turn. Once `stop` is set, no further part is sent, and a line says so;
-        likewise once `may_read`, asked before each part that goes to a group, says that others would read it.
+        """Delivers a turn's reply and closes the turn. Once `stop` is set, sends no further part but a line that says
+        so; likewise if `may_read`, called before each part to a group, returns False.
 
-        A part that a predecessor was sending is looked for before it is sent again. After a text that is refused for
-        good no further part is sent to that chat; a file that is refused costs only itself.
+        If an earlier process was sending a part, looks for it in the chat before sending it again. After a text is
+        refused for good, no further part goes to that chat; a refused file does not stop the rest.
         """
         rows = await self._store.deliver(turn, self._bot_id, parts)
         results: list[PartResult] = []
@@ -106,10 +106,9 @@ class Delivery:
         return replace(await self._store.sent(turn, results, True), refused=refused)
 
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> None:
-        """Says once what was heard in a Telegram message of a turn that is not answered yet.
+        """Posts the transcript of a message once, before its turn is answered.
 
-        An echo that does not arrive is no reason to answer nothing. One that a predecessor was sending is looked for
-        before it is sent again.
+        A failed echo does not stop the answer. If an earlier process was sending it, looks for it before sending again.
         """
         row = await self._store.echo(turn, heard, request)
         if row.status != "sending":
@@ -124,7 +123,7 @@ class Delivery:
     async def _say_stopped(
         self, turn: ClaimedTurn, row: StoredPart, results: Sequence[PartResult], why: str
     ) -> PartResult:
-        """Gives up what was not sent, and says why as the last part."""
+        """Drops the unsent parts, and sends the reason as the last one."""
         log.info("delivery stopped", part=row.id)
         request = {**address_of(row.request), **silent_line(why)}
         last = await self._store.stop_delivery(turn, results, request)

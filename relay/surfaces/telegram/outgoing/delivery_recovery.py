@@ -1,7 +1,7 @@
-"""Parts whose response was lost: they may be in the chat, so they are looked for before they are sent again.
+"""Looks for parts whose response was lost, before they are sent again: they may be in the chat.
 
-A bot cannot read a chat. But an edit of an id's buttons tells apart an id that is absent, one that is somebody else's
-and one of ours, and returns ours with its text or its file.
+A bot cannot read a chat. But editing the buttons of a message id tells whether the id is absent, someone else's or the
+bot's own, and returns the bot's own message with its text or file.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 log = structlog.get_logger()
 
 SPAN = 2_000
-"""How many message ids above the floor a lost part is looked for in; known ones cost nothing."""
+"""How many message ids above the floor to search; known ids cost nothing."""
 RANGE = 100
-"""How many ids are looked at."""
+"""How many ids to check."""
 BEYOND = 24
-"""How many ids above the highest known one: others may have been sent at the same time and not been recorded."""
+"""How many ids above the highest known one to search: other messages may have been sent but not recorded."""
 NOT_OURS = ("not found", "can't be edited", "message_id_invalid", "message_author_required")
-"""How Telegram says that there is no message of ours at an id."""
+"""Telegram's errors for an id that is not a message of the bot."""
 
 
 class Search:
@@ -41,9 +41,9 @@ class Search:
         self._bot_id = bot_id
 
     async def find(self, row: StoredPart) -> int | None:
-        """The id of a part that is in the chat; it has a button of ours then, until it gets its final edit.
+        """Returns the id of a part that is in the chat. It then has a probe button until its final edit.
 
-        None when it is not found; the log says whether it certainly is not there. Raises `ChatMigrated`.
+        None if it is not found; the log says whether that is certain. Raises `ChatMigrated`.
         """
         candidates, certain = await self._candidates(row)
         for message_id in candidates:
@@ -57,17 +57,17 @@ class Search:
                 raise
             except MessengerError as error:
                 certain = False
-                log.info("a look for a lost part told nothing", part=row.id, error=str(error))
+                log.info("inconclusive search for a lost part", part=row.id, error=str(error))
                 if isinstance(error, ChatGone) or not isinstance(error, MessengerRefused):
-                    break  # the next look would tell nothing either
+                    break  # the next id would be inconclusive too
         log.warning("part sent again", part=row.id, conclusive=certain)
         return None
 
     async def _candidates(self, row: StoredPart) -> tuple[list[int], bool]:
-        """The ids that may be the part's, and whether it can be no other.
+        """Returns the possible ids of a part, and whether the list is complete.
 
-        Private chats share one counter of ids; but some servers count in each chat for itself, and there the part is
-        near what is known of its own chat.
+        Private chats share one counter of ids. But some servers count in each chat separately, where the part is near
+        the known ids of its own chat.
         """
         chat_id, floor = row.request["chat_id"], row.floor_message_id or 0
         ids = await self._store.known_ids(self._bot_id, chat_id, floor, SPAN)
@@ -76,12 +76,12 @@ class Search:
         return [*above[:RANGE], *ids.near], last <= floor + SPAN and len(above) <= RANGE
 
     async def _became_known(self, row: StoredPart, message_id: int) -> bool:
-        """Whether it is another message, sent since the search began: a look would take its buttons away."""
+        """Whether the id is another message, sent since the search began. Probing it would remove its buttons."""
         ids = await self._store.known_ids(self._bot_id, row.request["chat_id"], message_id - 1, 1)
         return message_id in ids.known
 
     async def _is_part(self, row: StoredPart, message_id: int) -> bool:
-        """Whether a message is the part. Raises when the answer does not tell."""
+        """Whether a message is the part. Raises `MessengerError` if Telegram's answer does not tell."""
         at = {"chat_id": row.request["chat_id"], "message_id": message_id}
         try:
             found = await self._touched(at, probe(row.id))
@@ -98,8 +98,8 @@ class Search:
         return False
 
     async def _touched(self, at: Request, mark: Request) -> Any:
-        """What an edit of a message's buttons returns. One that changes nothing returns nothing: an earlier look was
-        broken off and left its button there, or another look has just taken away what this one was to."""
+        """Edits a message's buttons and returns the message. An edit that changes nothing returns nothing, because
+        another search left its button there or has just removed it; so it tries both edits twice."""
         for given in [{**at, "reply_markup": mark}, at] * 2:
             try:
                 return await call_until_answered(self._messenger, "editMessageReplyMarkup", **given)
@@ -110,5 +110,5 @@ class Search:
 
 
 def probe(part: int) -> Request:
-    """The button that a look for a part leaves for a moment, and no other look does. It does nothing."""
+    """Returns the button that the search for this part leaves for a moment. It does nothing."""
     return inline_keyboard([[Button("…", f"n:{part}")]])

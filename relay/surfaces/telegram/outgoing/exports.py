@@ -1,4 +1,4 @@
-"""Exports that are sent: each is packed when its turn to be sent has come, one at a time."""
+"""Packs exports just before they are sent, one at a time."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class NotPacked(RelayError):
 
 
 class Exports:
-    """Packs what stored requests ask for. One is packed and sent at a time, whoever asks."""
+    """Packs the exports of stored requests. Only one is packed and sent at a time."""
 
     def __init__(self, store: Store, messenger: Messenger, version: str, folder: Path) -> None:
-        """`folder`: where an archive lies while it is sent."""
+        """`folder`: holds an archive while it is sent."""
         self._store = store
         self._messenger = messenger
         self._version = version
@@ -42,11 +42,11 @@ class Exports:
 
     @contextlib.asynccontextmanager
     async def packed(self, request: Request, stop: asyncio.Event | None) -> AsyncIterator[File]:
-        """The file of a request, while it is sent. Raises `TooMuchToSend`, `NotPacked`, and `Stopped` once `stop` is
-        set."""
+        """Yields the file of a request while it is sent. Raises `TooMuchToSend`, `NotPacked`, or `Stopped` once `stop`
+        is set."""
         wanted, at = request["export"], {"chat_id": request["chat_id"]}
         stop = stop or asyncio.Event()
-        shown = asyncio.create_task(chat_action.shown(self._messenger, at, "upload_document"))
+        shown = asyncio.create_task(chat_action.show_action(self._messenger, at, "upload_document"))
         try:
             async with contextlib.AsyncExitStack() as held:
                 if await wait_or_cancel(stop, self._take_place(held)) is None:
@@ -56,7 +56,7 @@ class Exports:
                     Space(**wanted["space"]),
                     self._version,
                     wanted["title"],
-                    zone_called(wanted["zone"]),
+                    zone_named(wanted["zone"]),
                     self._folder,
                 )
                 archive = await wait_or_cancel(stop, work)
@@ -70,13 +70,13 @@ class Exports:
             shown.cancel()
 
     async def _take_place(self, held: contextlib.AsyncExitStack) -> bool:
-        """Waits until nothing else is packed, and holds that until the stack is closed."""
+        """Waits for the lock, and holds it until the stack is closed."""
         await held.enter_async_context(self._alone)
         return True
 
 
-def zone_called(name: str) -> tzinfo:
-    """A time zone by its name; UTC where there is none of that name here."""
+def zone_named(name: str) -> tzinfo:
+    """Returns a time zone by name; UTC if it is unknown here."""
     try:
         return ZoneInfo(name)
     except (ValueError, LookupError, OSError):

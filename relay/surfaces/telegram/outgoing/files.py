@@ -1,4 +1,4 @@
-"""Files and voice notes among the parts of a reply: as they are stored, and as they are sent. Pure."""
+"""Files and voice notes in a reply: their stored requests, and what is sent. Pure."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from relay.memory.rows.delivery import Request
 from relay.surfaces.telegram.parsing.place import Place
 
 LARGEST = 10_000_000
-"""Bytes of one file: what Telegram takes as a picture."""
+"""The most bytes of a file: Telegram's limit for pictures."""
 FIELDS = {"sendPhoto": "photo", "sendDocument": "document"}
 UNSAFE = re.compile(r"[^\w.+()-]+", re.ASCII)
-"""What a file's name keeps out, so that Telegram shows it as it was given."""
+"""Characters to replace in a file's name, so that Telegram does not change it."""
 
 
 def too_big(file: File | Export) -> str:
-    """The line that says why a file cannot be sent; empty when it can be."""
+    """Says why a file cannot be sent; empty if it can."""
     if isinstance(file, Export) or not isinstance(file.content, bytes):
         return ""
     if not file.content:
-        return f"⚠️ {file.name} is empty, so there is nothing to send."
+        return f"⚠️ {file.name} is empty, so there's nothing to send."
     if len(file.content) <= LARGEST:
         return ""
     megabytes = f"{len(file.content) / 1e6:.1f}"
-    return f"⚠️ {file.name} has {megabytes} MB, and I can send at most {LARGEST // 1_000_000} MB."
+    return f"⚠️ {file.name} is {megabytes} MB, but I can send at most {LARGEST // 1_000_000} MB."
 
 
 def file_request(file: File | Export, place: Place) -> Request:
-    """The request that a file is stored as: what Telegram gets is made of it by `sent_as`. Of an export just what it is
-    to be is stored."""
+    """Returns the stored request of a file; `sent_as` makes the real one. An export stores only its parameters."""
     name = UNSAFE.sub("-", file.name)[-60:]
     if isinstance(file, Export):
         wanted = {"space": file.space.as_json(), "title": file.title, "zone": file.zone}
@@ -48,8 +47,8 @@ def file_request(file: File | Export, place: Place) -> Request:
 
 
 def voice_request(markdown: str, place: Place) -> Request | None:
-    """The request that a voice note is stored as: what is to be said, not its sound, which is made when its turn comes.
-    None when there is nothing that can be said."""
+    """Returns the stored request of a voice note: its text, not its sound, which is made just before it is sent. None
+    if nothing in it can be spoken."""
     text = to_speech(markdown)
     if not text:
         return None
@@ -58,8 +57,7 @@ def voice_request(markdown: str, place: Place) -> Request | None:
 
 
 def sent_as(request: Request, made: Sound | File | None = None) -> tuple[str, Request]:
-    """The method and the parameters that send a stored request: a text, a file, or what was `made` for it now, the
-    sound of a voice note or an export."""
+    """Returns the method and parameters that send a stored request. `made`: the sound of a voice note, or an export."""
     if isinstance(made, File):
         rest = {key: value for key, value in request.items() if key not in ("method", "file", "export")}
         return request["method"], {**rest, "document": made}
@@ -76,8 +74,8 @@ def sent_as(request: Request, made: Sound | File | None = None) -> tuple[str, Re
 
 
 def shows(message: Request, request: Request, text: str) -> bool:
-    """Whether a message in the chat is what a part was sent as; `text`: its text, or its file's name. In another topic
-    the same may be said at the same time."""
+    """Whether a message in the chat is a sent part. `text`: its text, or its file's name. The topic must match, because
+    another one may get the same message at the same time."""
     topic_id = message.get("message_thread_id") if message.get("is_topic_message") else None
     if topic_id != request.get("message_thread_id"):
         return False

@@ -1,4 +1,4 @@
-"""Requests that are made again until Telegram answers them."""
+"""Repeats requests until Telegram answers them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relay.core.ports import Messenger
 from relay.core.retry import RetryPolicy
 
 REFUSED_SECONDS = 30.0
-"""How long to wait while the token is not accepted: a person has to look. A restart with the right one goes on."""
+"""The pause while Telegram refuses the token: a person has to fix it and restart."""
 RETRIES = RetryPolicy(first=0.75, longest=45.0)
 
 
@@ -28,13 +28,13 @@ class Stopped(Exception):
 
 
 class Pauses:
-    """How long to wait before a request that failed is made again."""
+    """The pauses before a failed request is repeated."""
 
     def __init__(self) -> None:
         self._failures = 0
 
     def after(self, error: MessengerError) -> float:
-        """Seconds. Raises the error when repeating is of no use."""
+        """Returns the pause in seconds. Raises the error if repeating is pointless."""
         pause = self._after(error)
         metrics.RETRIES.labels("telegram", type(error).__name__).inc()
         return pause
@@ -63,7 +63,7 @@ async def rest(seconds: float, stop: asyncio.Event | None) -> None:
 async def call_until_answered(
     messenger: Messenger, method: str, stop: asyncio.Event | None = None, **parameters: Any
 ) -> Any:
-    """A call that may be repeated, until Telegram answers it. Raises `Stopped` when `stop` is set while it waits."""
+    """Repeats an idempotent call until Telegram answers it. Raises `Stopped` if `stop` is set while it waits."""
     pauses = Pauses()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The command menus that Telegram shows: what everybody may do, by kind of chat, and in an admin's chat all of it."""
+"""Telegram's command menus: for everyone, by kind of chat, and for admins."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ GROUP_SECONDS = 3.0
 
 
 async def register(messenger: Messenger, admins: frozenset[int], others: Iterable[int] = ()) -> None:
-    """Registers the commands with Telegram. What it refuses does not stop the rest. `others`: who may use the bot and
-    does not run it; perhaps they did once."""
+    """Registers the commands with Telegram; a refusal does not stop the rest. `others`: users who may have been admins
+    earlier."""
     for place in ("private", "group"):
         await _tell(messenger, "setMyCommands", scope={"type": f"all_{place}_chats"}, commands=menu(place, False))
     await _tell(messenger, "deleteMyCommands")  # earlier versions had one list for all chats
@@ -36,26 +36,26 @@ async def register(messenger: Messenger, admins: frozenset[int], others: Iterabl
 
 
 async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
-    """Offers somebody who runs the bot all commands in a chat: in their private one, which Telegram refuses until they
-    have pressed Start there, or in a group in which they are."""
+    """Offers an admin all commands in a group or in their private chat, which Telegram refuses until they have pressed
+    Start there."""
     place = "private" if chat_id == user_id else "group"
     await _tell(messenger, "setMyCommands", scope=_scope(chat_id, user_id), commands=menu(place, True))
 
 
 async def unregister(messenger: Messenger, chat_id: int, user_id: int) -> None:
-    """Offers somebody in a chat what everybody may do there, and no more."""
+    """Offers a person only the commands for everyone."""
     await _tell(messenger, "deleteMyCommands", scope=_scope(chat_id, user_id))
 
 
 class GroupMenus:
-    """What this process has offered in groups to those who run the bot, and taken from those who do not any more."""
+    """The menus in groups that this process has set for admins, or removed from former admins."""
 
     def __init__(self, messenger: Messenger) -> None:
         self._messenger = messenger
         self._offered: dict[tuple[int, int], bool] = {}
 
     async def offer(self, chat_id: int, user_id: int, admin: bool) -> None:
-        """Sees to it, once, that somebody is offered in a group what they may do there. Soon gives up waiting."""
+        """Sets a person's menu in a group, once. Does not wait for it for long."""
         if self._offered.get((chat_id, user_id)) is admin:
             return
         if len(self._offered) > 10_000:
@@ -67,13 +67,13 @@ class GroupMenus:
 
 
 def menu(place: str, admin: bool) -> list[dict[str, str]]:
-    """The commands of a kind of chat: private or group."""
-    verbs = [verb for section in list_commands(place, admin).values() for verb in section]
-    return [{"command": verb.name, "description": verb.help[:LONGEST_DESCRIPTION]} for verb in verbs[:MOST_COMMANDS]]
+    """Returns the commands of a kind of chat: private or group."""
+    found = [command for section in list_commands(place, admin).values() for command in section]
+    return [{"command": one.name, "description": one.help[:LONGEST_DESCRIPTION]} for one in found[:MOST_COMMANDS]]
 
 
 def _scope(chat_id: int, user_id: int) -> Request:
-    """Somebody's private chat, or they in a group."""
+    """Returns the scope of a person's private chat, or of a person in a group."""
     if chat_id == user_id:
         return {"type": "chat", "chat_id": chat_id}
     return {"type": "chat_member", "chat_id": chat_id, "user_id": user_id}

@@ -1,4 +1,4 @@
-"""An answer as Telegram messages: its text, the line about memory, and its buttons. Pure."""
+"""Renders an answer as Telegram messages: its text, the line about memory, and its buttons. Pure."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ SIGNS = {
     "rests": "💤 I'm not using memory right now (/memory on)",
     "woke": "🧠 Memory is on again",
     "unlearned off": "Not learned: memory is off",
-    "unlearned paused": "Not learned: memory rests",
-    "unlearned here": "Not learned: this chat teaches me nothing (/memory here)",
+    "unlearned paused": "Not learned: memory is paused",
+    "unlearned here": "Not learned: learning is off in this chat (/memory here)",
 }
-"""What stands in the line under an answer."""
+"""Notes in the line under an answer."""
 
-_LEAST_NOTE = 200  # UTF-16 code units of the note that are told whatever stands behind it
+_LEAST_NOTE = 200  # UTF-16 code units of the note to show in any case
 
 
 def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Part]:
-    """The parts of a reply to store and send: one request each, the first with the sound, the last with the buttons."""
+    """Returns the parts of a reply to store and send. The first one may make a sound, the last has the buttons."""
     footer, choices = footer_of(answer), answer.choices
     tools = describe_tools(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))
@@ -49,8 +49,8 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Part]:
 
 
 def footer_of(answer: Answer) -> str:
-    """The one line under an answer: how it ended, who wrote it, and what memory did. Of a note that is too
-    long only the beginning stands there, so that the rest is told."""
+    """Returns the line under an answer: how it ended, who wrote it, and what memory did. A long note is shortened to
+    leave room for the rest."""
     by = f"Written by {answer.model}" if answer.model else ""
     memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
@@ -69,7 +69,7 @@ def message_parts(
     silent: bool = False,
     file: File | Export | None = None,
 ) -> list[Part]:
-    """Any text of ours as parts of a delivery. `silent`: no part makes a sound. `file`: comes last."""
+    """Renders a text as parts of a delivery. `silent`: no part makes a sound. `file`: sent last."""
     if file and (refusal := too_big(file)):
         markdown, file = f"{markdown}\n\n{escape_sentence(refusal)}", None
     formatted = format_reply(markdown, footer=footer, tools=tools)
@@ -98,14 +98,14 @@ def message_parts(
 
 
 def with_files(parts: list[Part], files: Sequence[File | Export], place: Place) -> list[Part]:
-    """Parts with files behind them, each a part of its own."""
+    """Appends files, each as a separate part."""
     return parts + [
         Part(seq, place.chat_id, file_request(file, place)) for seq, file in enumerate(files, len(parts) + 1)
     ]
 
 
 def with_voice(parts: list[Part], markdown: str, place: Place) -> list[Part]:
-    """Parts with a text said aloud behind them, if there is something in it that can be said."""
+    """Appends a text as a voice note, if anything in it can be spoken."""
     request = voice_request(markdown, place)
     if request is None:
         return parts
@@ -115,7 +115,7 @@ def with_voice(parts: list[Part], markdown: str, place: Place) -> list[Part]:
 
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
-    """Under an answer: what memory did can be undone, the answer kept, what failed tried again."""
+    """Returns the buttons under an answer: to undo changes of memory, save the answer, or retry."""
     keeps = bool(answer.text) and answer.choices.keep and "private" not in answer.signs
     rows = first_rows(answer.changes, turn_id, keeps)
     if answer.retry:

@@ -1,4 +1,4 @@
-"""Replies of chat handlers as Telegram messages, and messages that a button changes."""
+"""Renders the replies of chat handlers as Telegram messages, and redraws messages after a button."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.place import Place
 
 Json = dict[str, Any]
-NOTHING_TO_SAY = "There is nothing in it that can be said."
+NOTHING_TO_SAY = "There's nothing in it that I can say aloud."
 
 
 async def reply_parts(reply: CommandReply, turn_id: int, place: Place) -> list[Part]:
-    """The messages of a reply to a command, which `turn_id` ran."""
+    """Returns the messages of a reply to a command, which `turn_id` ran."""
     buttons = [*reply.rows, *answer_buttons(Answer("", reply.changes), turn_id)]
     if reply.aloud:
         return with_voice([], reply.aloud, place) or message_parts(NOTHING_TO_SAY, place, silent=True)
@@ -30,7 +30,7 @@ async def reply_parts(reply: CommandReply, turn_id: int, place: Place) -> list[P
         lambda text: message_parts(text, place, buttons, footer, silent=True, file=reply.file), reply.text
     )
     if reply.asks:
-        # selective: for whoever is replied to; a button's question replies to nobody.
+        # selective: only for the person replied to; a button's question replies to nobody.
         selective = place.private or place.reply_to is not None
         asking = {"force_reply": True, "selective": selective, "input_field_placeholder": reply.asks}
         parts[0].request["reply_markup"] = asking  # the part that begins as a question does
@@ -40,7 +40,7 @@ async def reply_parts(reply: CommandReply, turn_id: int, place: Place) -> list[P
 async def redraw(
     store: Store, messenger: Messenger, bot_id: int, place: Place, message: Json, done: ButtonReply
 ) -> None:
-    """Gives the message under which a button hangs its new text or buttons."""
+    """Gives the message above a button its new text or buttons."""
     if not done.text and done.rows is None:
         return
     at = {"chat_id": place.chat_id, "message_id": message["message_id"]}

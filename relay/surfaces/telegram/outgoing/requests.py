@@ -1,4 +1,4 @@
-"""Requests: their address, lines that make no sound, and what to try when one was refused. Pure."""
+"""Helpers for requests: addresses, keyboards, silent lines, and simpler forms of refused ones. Pure."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topi
 
 
 def address_of(request: Request, *more: str) -> Request:
-    """Where a request goes, with `more` of its parameters."""
+    """Returns a request's address, with `more` of its parameters."""
     return {key: request[key] for key in ("chat_id", "message_thread_id", *more) if key in request}
 
 
 def inline_keyboard(rows: Rows) -> Request:
-    """Buttons as a request's `reply_markup`."""
+    """Returns buttons as a request's `reply_markup`."""
     return {"inline_keyboard": [[one.as_json() for one in row] for row in rows]}
 
 
 def silent_line(text: str) -> Request:
-    """A line that makes no sound, without its address."""
+    """Returns a silent message without an address."""
     return {"text": text, "link_preview_options": {"is_disabled": True}, "disable_notification": True}
 
 
 def plainer(request: Request, reason: str) -> Request | None:
-    """What to try next of a request that was refused; None when nothing can be left out any more.
+    """Returns a simpler form of a refused request; None if nothing more can be left out.
 
-    What was said in a topic stays in it, except in a private chat, where nobody else reads along.
+    A message for a topic never leaves it, except in a private chat, which nobody else can read.
     """
     if any(words in reason.lower() for words in TOPIC_GONE):
         if request["chat_id"] < 0 or "message_thread_id" not in request:

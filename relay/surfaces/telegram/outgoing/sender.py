@@ -1,4 +1,4 @@
-"""One message on its way into its chat: sent, edited, taken away, or found again when its response was lost."""
+"""Sends, edits or deletes one message, and finds it again if the response was lost."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ STOPPED = "Stopped."
 VOID = "(This belonged to an earlier answer.)"
 FORBIDDEN = "Your Telegram settings don't allow voice messages (Settings → Privacy and Security → Voice Messages)."
 NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
-"""How Telegram says that a message cannot be edited at all, whatever its text."""
+"""Telegram's errors for a message that cannot be edited at all."""
 
 Operates = Callable[[ClaimedTurn], bool]
 
 
 def nobody(turn: ClaimedTurn) -> bool:
-    """Nobody who is known here runs the bot."""
+    """Treats nobody as an admin."""
     return False
 
 
@@ -70,9 +70,9 @@ class Sender:
         self._search = Search(store, messenger, bot_id)
 
     async def send(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> PartResult:
-        """Brings a part that is marked as being sent into its chat, also when that has got another id.
+        """Brings a part marked as being sent into its chat, even if the chat has got a new id.
 
-        Raises `Stopped`, and the `MessengerError` with which Telegram refuses it for good.
+        Raises `Stopped`, or the `MessengerError` with which Telegram refuses it for good.
         """
         while True:
             try:
@@ -84,10 +84,10 @@ class Sender:
                     raise
 
     async def _bring(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
-        """Edits what is in the chat already (a preview, an answer that is replaced, a part found again), or sends.
-        What has no part any more, goes."""
+        """Edits a message that is already in the chat (a preview, a replaced answer, a part found again), or sends a
+        new one. Deletes a message whose part is gone."""
         if row.request.get("delete"):
-            await self._take_away(row)
+            await self._delete(row)
             return row.telegram_message_id or 0
         if row.telegram_message_id is not None:
             return await self._finalize(turn, row, row.telegram_message_id, stop)
@@ -104,7 +104,7 @@ class Sender:
         return await self._send(turn, row, stop)
 
     async def _say(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
-        """Sends a part as a voice note. Where that cannot be, a line that says why takes its place."""
+        """Sends a part as a voice note; if that is impossible, a line that says why."""
         try:
             return await self._send(turn, row, stop, await self._speech.of(row.request, stop))
         except ChatMigrated:
@@ -112,14 +112,14 @@ class Sender:
         except Stopped:
             line = STOPPED
         except (VoiceUnavailable, MessengerRefused) as error:
-            log.warning("not said aloud", part=row.id, error=str(error))
+            log.warning("voice note not sent", part=row.id, error=str(error))
             why = FORBIDDEN if "voice_messages_forbidden" in str(error).lower() else self._told(turn, row, error)
             line = f"🔇 I couldn't say this aloud: {why}"
-        # It keeps that it stands for a voice note: the answer's last message is another.
+        # It stays marked as a voice note, so that it is not taken for the answer's last message.
         return await self._send_instead(turn, row, {**silent_line(line), "say": {}})
 
     async def _export(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
-        """Packs and sends an export. Where that cannot be, a line that says why takes its place."""
+        """Packs and sends an export; if that is impossible, a line that says why."""
         try:
             if self._exports is None:
                 raise NotPacked()
@@ -137,15 +137,15 @@ class Sender:
         return error.message_for(row.chat_id > 0 and self._operates(turn))
 
     async def _send_instead(self, turn: ClaimedTurn, row: StoredPart, line: Request) -> int:
-        """Sends a line in a part's place."""
+        """Sends a line in place of a part."""
         request = {**address_of(row.request, "reply_parameters"), **line}
         return await self._send(turn, await self._store.sending_instead(turn, row.seq, request), None)
 
     async def _send(
         self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None, made: Sound | File | None = None
     ) -> int:
-        """Sends a part until it certainly is in the chat; what was `made` of it just now as that. Raises when Telegram
-        refuses it for good."""
+        """Sends a part until it is certainly in the chat. `made`: its sound or export. Raises `MessengerRefused` if
+        Telegram refuses it for good."""
         request = row.request
         pauses = Pauses()
         while True:
@@ -166,14 +166,14 @@ class Sender:
                 less = plainer(request, error.reason)
                 if less is None:
                     raise
-                log.warning("part refused; sending less of it", part=row.id, error=error.reason)
+                log.warning("part refused; sending a simpler form", part=row.id, error=error.reason)
                 request = less
             except MessengerError as error:
                 log.info("part waits", part=row.id, error=str(error))
                 await rest(pauses.after(error), stop)
 
     async def _settle(self, turn: ClaimedTurn, row: StoredPart, message_id: int) -> int:
-        """Gives a lost part that was found its final form: a look has left a button under it."""
+        """Gives a recovered part its final form, because the search has left a button under it."""
         if "text" in row.request:
             return await self._finalize(turn, row, message_id, None)
         at = {key: row.request[key] for key in ("chat_id", "reply_markup") if key in row.request}
@@ -182,7 +182,7 @@ class Sender:
         return message_id
 
     async def _finalize(self, turn: ClaimedTurn, row: StoredPart, message_id: int, stop: asyncio.Event | None) -> int:
-        """Gives a message that is in the chat the part's final text and buttons; sends a new one if it refuses them.
+        """Gives a message in the chat the part's final text and buttons; sends a new one if Telegram refuses that.
 
         Returns the id of the message that has them.
         """
@@ -208,11 +208,11 @@ class Sender:
                 await self._messenger.call("deleteMessage", chat_id=row.request["chat_id"], message_id=message_id)
         return sent
 
-    async def _take_away(self, row: StoredPart) -> None:
-        """Deletes a message of an answer that another has replaced. One that Telegram keeps says that it is void."""
+    async def _delete(self, row: StoredPart) -> None:
+        """Deletes a message of a replaced answer. If Telegram keeps it, its text says that it is void."""
         at: Request = {"chat_id": row.chat_id, "message_id": row.telegram_message_id}
         if row.telegram_message_id is None:
-            return  # of a group that has become another chat meanwhile
+            return  # its group has become another chat in the meantime
         try:
             await call_until_answered(self._messenger, "deleteMessage", **at)
         except ChatGone:

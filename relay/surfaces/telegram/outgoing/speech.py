@@ -1,4 +1,4 @@
-"""The sound of a voice note, made when its turn to be sent has come."""
+"""Makes the sound of a voice note just before it is sent."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from relay.surfaces.telegram.outgoing.requests import address_of
 
 
 class Speech:
-    """Says what a stored request holds."""
+    """Speaks the text of a stored request."""
 
     def __init__(self, messenger: Messenger, voice: TextToSpeech | None) -> None:
-        """`voice`: None: nothing can be said."""
+        """`voice`: None if no engine is installed."""
         self._messenger = messenger
         self._voice = voice
 
     @metrics.time_stage("speak")
     async def of(self, request: Request, stop: asyncio.Event | None) -> Sound:
-        """The sound of a request for a voice note. Raises `VoiceUnavailable`, and `Stopped` once `stop` is set."""
+        """Returns the sound of a voice note. Raises `VoiceUnavailable`, or `Stopped` once `stop` is set."""
         if self._voice is None:
             raise VoiceUnavailable(OFF, SILENT)
         at = address_of(request)
-        recording = asyncio.create_task(chat_action.shown(self._messenger, at, "record_voice"))
+        recording = asyncio.create_task(chat_action.show_action(self._messenger, at, "record_voice"))
         try:
             say = request["say"]
             sound = await wait_or_cancel(stop or asyncio.Event(), self._voice.speak(say["text"], say["language"]))

@@ -1,4 +1,4 @@
-"""An answer while it grows: drafts in private chats, one edited message in groups, and the typing sign."""
+"""Shows an answer while it grows: as drafts in private chats, as one edited message in groups."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ EDIT_EVERY, EDIT_FIRST = 1.5, 1.0
 
 @dataclass(frozen=True, slots=True)
 class PreviewLimits:
-    """Where and when a preview may be shown."""
+    """Where and when to show a preview."""
 
     no_drafts: set[int]
     """Chats in which a draft was refused; they get none until the next start."""
     quiet: bool = False
-    """The answer takes another's place, so nothing is shown of it before."""
+    """Whether the answer replaces another one, so that it has no preview."""
     may_read: Callable[[], Awaitable[bool]] = everywhere
     """Whether the answer may still be shown in its group."""
 
 
 class Preview:
-    """The `Sink` of a turn on Telegram. Use as an async context manager: leaving it awaits what is in flight."""
+    """The `Sink` of a turn on Telegram. An async context manager: leaving it awaits requests in flight."""
 
     def __init__(
         self,
@@ -67,7 +67,9 @@ class Preview:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Preview:
-        self._tasks.append(asyncio.create_task(chat_action.shown(self._messenger, self._place.address(), "typing")))
+        self._tasks.append(
+            asyncio.create_task(chat_action.show_action(self._messenger, self._place.address(), "typing"))
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -76,7 +78,7 @@ class Preview:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def settle(self, stop: asyncio.Event) -> None:
-        """Waits until the message that shows the preview may be edited again, for the final text, or `stop` is set."""
+        """Waits until the preview's message may be edited again, or `stop` is set."""
         with contextlib.suppress(Stopped):
             await rest(max(0.0, self._free_at - time.monotonic()), stop)
 
@@ -103,7 +105,7 @@ class Preview:
         return f"{self._so_far()}\n\n{self._trouble}".strip()
 
     async def _show(self) -> None:
-        """Shows the newest text at a steady pace until closed; a request under way is always finished."""
+        """Shows the newest text at a steady pace until closed; never interrupts a request."""
         pause = DRAFT_FIRST if self._place.private else EDIT_FIRST
         while not await self._closed_within(pause):
             pause = DRAFT_EVERY if self._place.private else EDIT_EVERY
@@ -131,7 +133,7 @@ class Preview:
         return self._closing.is_set()
 
     async def _news_within(self, seconds: float) -> bool:
-        """Waits for new text (or the end); False when there was none for so long that a draft fades."""
+        """Waits for new text or the end; False if there was none for so long that a draft disappears."""
         until = time.monotonic() + seconds
         while not self._news.is_set() and not self._closing.is_set() and time.monotonic() < until:
             with contextlib.suppress(TimeoutError):
@@ -160,7 +162,7 @@ class Preview:
         if not await self._limits.may_read():
             shown = Formatted(OVERHEARD, [])
             if self._row is None or shown.text == self._shown:
-                return  # the end of the turn says so
+                return  # the final message says so
         request = {
             **self._place.address(),
             "text": shown.text,
@@ -178,7 +180,7 @@ class Preview:
         self._shown, self._free_at = shown.text, time.monotonic() + EDIT_EVERY
 
     async def _begin(self, request: Request) -> None:
-        """Sends the message that is edited from then on. If it certainly was not sent, the next look tries again."""
+        """Sends the message that later edits change. If it certainly was not sent, the next round tries again."""
         row = await self._store.preview(self._turn, self._bot_id, self._place.chat_id, request)
         self._row = row
         try:

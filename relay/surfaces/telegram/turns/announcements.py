@@ -1,4 +1,4 @@
-"""What was learned after an answer was sent is told in the one line under it."""
+"""Adds what was learned after an answer was sent to the line under it."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ EDITED = ("chat_id", "text", "entities", "link_preview_options", "reply_markup")
 async def announce(
     store: Store, messenger: Messenger, bot_id: int, turn: ClaimedTurn, under_turn_id: int
 ) -> list[Part]:
-    """Gives an answer's last message the line and its button, as often as it is tried. Where it takes neither, the line
-    becomes a small silent message, which is returned as the part that `turn` sends. What belongs to one person is told
-    to them alone when others have come into their group since."""
+    """Edits the line and its button into an answer's last message; safe to repeat. If that is impossible, returns a
+    small silent message as the part that `turn` sends. If others have joined the group since, the line goes to the
+    person's private chat."""
     due = await store.announcement(under_turn_id)
     if due is None:
         return []
     request, shown = with_line(due), due.shown
     try:
-        if await overheard(messenger, bot_id, due):
-            return await anew(store, turn, due, Place(due.owner_id or 0, 0, True))
+        if await is_overheard(messenger, bot_id, due):
+            return await announce_separately(store, turn, due, Place(due.owner_id or 0, 0, True))
         if shown is None or request is None:
-            return await anew(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
+            return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
         edit = {key: request[key] for key in EDITED if key in request}
         await call_until_answered(messenger, "editMessageText", **edit, message_id=shown.message_id)
     except ChatGone:
@@ -53,14 +53,14 @@ async def announce(
         return []
     except MessengerRefused as error:
         if shown is None or "not modified" not in error.reason.lower():
-            log.info("told in a message of its own", under=due.turn_id, error=error.reason)
-            return await anew(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
+            log.info("announced in a separate message", under=due.turn_id, error=error.reason)
+            return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
     await store.announced(due.turn_id, shown.seq, request)
     return []
 
 
-async def overheard(messenger: Messenger, bot_id: int, due: Announcement) -> bool:
-    """Whether others may read along in a group that was its owner's alone when the answer was given there."""
+async def is_overheard(messenger: Messenger, bot_id: int, due: Announcement) -> bool:
+    """Whether others can now read a group that held only its owner and the bot when the answer was sent."""
     if due.owner_id is None or due.chat_id >= 0:
         return False
     try:
@@ -70,8 +70,8 @@ async def overheard(messenger: Messenger, bot_id: int, due: Announcement) -> boo
         return True
 
 
-async def anew(store: Store, turn: ClaimedTurn, due: Announcement, place: Place) -> list[Part]:
-    """The line as a message of its own."""
+async def announce_separately(store: Store, turn: ClaimedTurn, due: Announcement, place: Place) -> list[Part]:
+    """Returns the line as a separate message."""
     told = [one for one in due.changes if one.id in due.tells]
     if not told:
         await store.announced(due.turn_id, None, None)
@@ -82,8 +82,8 @@ async def anew(store: Store, turn: ClaimedTurn, due: Announcement, place: Place)
 
 
 def with_line(due: Announcement) -> Request | None:
-    """The answer's last message as it was first sent, with what was learned since in the line under it; None when it
-    has no room for that. Pure."""
+    """Returns the answer's last message as it was first sent, with a line about what was learned since; None if there
+    is no room for it. Pure."""
     if due.before is None:
         return None
     told = [one for one in due.changes if one.id in due.tells]
@@ -101,7 +101,7 @@ def with_line(due: Announcement) -> Request | None:
 
 
 def ends_with_line(due: Announcement, told: Sequence[MemoryChange]) -> bool:
-    """Whether the message had such a line when it was sent. After an erasure nothing tells, and it has none."""
+    """Whether the message was sent with such a line. After an erasure it counts as having none."""
     if due.told is None or due.before is None:
         return False
     changes = tuple(one for one in due.changes if one not in told)

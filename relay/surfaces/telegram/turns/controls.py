@@ -1,4 +1,4 @@
-"""Controls: commands, buttons and answers to questions, which act at once, past the queue."""
+"""Controls: commands, buttons and replies to questions. They run at once and don't wait for the thread's turns."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ log = structlog.get_logger()
 
 FAILED = "That didn't work. I'll try again in a moment."
 PATIENCE_SECONDS = 3.0
-"""How long a press may stay unanswered; Telegram forgets it soon after."""
+"""How long a button press may stay unanswered; Telegram drops it soon after."""
 WORKING = "Working on it…"
 
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """What a control has done."""
+    """The result of a control."""
 
     parts: list[Part]
-    """Its reply."""
+    """The reply."""
     space: Space | None
-    """Whose memory the reply may show; None: nobody's."""
+    """Whose memory the reply may show; None means nobody's."""
 
 
 class Controls:
-    """Runs verbs and buttons."""
+    """Runs commands and buttons."""
 
     def __init__(self, services: Services, connection: Connection, runs: Runs) -> None:
         self._services = services
@@ -69,7 +69,7 @@ class Controls:
         self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
     async def handle(self, turn: ClaimedTurn) -> Handled:
-        """Does what a control asks. Returns the parts of its reply (none when it needs none)."""
+        """Runs a control and returns the parts of its reply, if it has one."""
         chat, topic_id, message_id = lane_of(turn)
         place = Place(chat.id, topic_id, chat.private)
         update = updates_of(turn)[0]
@@ -79,7 +79,7 @@ class Controls:
         return Handled(await self._done(turn, update, place, message_id, space), space)
 
     async def _told(self, turn: ClaimedTurn, update: Update) -> list[Part]:
-        """What Telegram told of a chat or of a person, and nobody said."""
+        """Handles an update about a chat or a person, which is not a message."""
         message = update.message
         if stopped := update.stopped_message_generation:
             await self._stop(stopped.chat.id, stopped.message_thread_id, stopped.draft_id)
@@ -92,10 +92,10 @@ class Controls:
         return []
 
     async def _done(self, turn: ClaimedTurn, update: Update, place: Place, message_id: int, space: Space) -> list[Part]:
-        """What somebody does: presses a button, changes or reacts to a message, gives a command."""
+        """Handles a button press, an edit, a reaction or a command."""
         if query := update.callback_query:
             place = replace(place, topic_id=await topic_pressed(query, self._bot, self._services.store))
-            # One tap after the other under each message, so that its buttons show how things stand in the end.
+            # One tap at a time under each message, so that its buttons show the final state.
             async with self._taps.setdefault((place.chat_id, message_id), asyncio.Lock()):
                 return await self._press(turn, update, query, place, space)
         if update.edited_message or update.message_reaction:
@@ -103,21 +103,21 @@ class Controls:
                 return await self._happened(turn, update, place, space)
         message = update.message
         if not message or is_event(message):
-            return []  # what a topic is called was taken down when the update was stored
+            return []  # a topic's name was stored together with the update
         if not place.private:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = self._call(turn, place, message, message.sender, space)
         return await self._parts(call, await self._run(call, message), place)
 
     async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
-        """Ends the answer that is being written in a topic, or as a turn of that chat, by this process or another."""
+        """Stops the answer being written in a topic, or by a turn of the chat, in this process or another."""
         ended = self._runs.stop(chat_id, topic_id, turn_id)
         if ended is None:
             ended = await self._services.store.ask_stop(self._bot.id, chat_id, topic_id, turn_id)
         return ended
 
     async def _happened(self, turn: ClaimedTurn, update: Update, place: Place, space: Space) -> list[Part]:
-        """What somebody did to a message after it was said; where a reaction keeps it, the parts that propose that."""
+        """Handles an edit or a reaction. For a reaction that saves a message, returns the proposal."""
         reaction = update.message_reaction
         if reaction is None:
             await edited(update, turn.user_id, self._bot, self._messenger, self._services.store)
@@ -153,30 +153,30 @@ class Controls:
         )
 
     async def _run(self, call: ChatContext, message: Message) -> CommandReply:
-        """The command that a message names, or what hears the answer to a question of ours."""
+        """Runs the command in a message, or handles a reply to a question."""
         if asks := ASKED.match(await asked(message, self._bot, self._services.store)):
             return await hear_answer(call, asks[1], int(asks[2] or 0))
         named = command_of(message, self._bot)
         if named is None:
-            return CommandReply("")  # something that happened, told by Telegram as a message
+            return CommandReply("")  # a service message
         command = COMMANDS.get(named.name)
         if command is None and not call.private and "@" not in call.text.split()[0]:
             return CommandReply("")  # another bot's command
         if command and not call.private and (call.admin or command.admin):
-            # Whoever runs the bot may have come after it; whoever is refused may have run it once.
+            # An admin may have joined after the bot did; someone who is refused may have been an admin.
             await self._menus.offer(call.chat_id, call.user_id, call.admin)
         if named.name == "start" and call.operator:
             await register_admin(self._messenger, call.chat_id, call.user_id)
         return await run_command(replace(call, text=named.rest), named.name)
 
     async def _parts(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
-        """A reply as messages: where it was asked, or in the person's own chat."""
+        """Renders a reply for the chat of the command, or for the person's private chat."""
         if told.private and not place.private:
             return await self._told_in_private(call, told, place)
         return await reply_parts(told, call.turn.turn_id, place)
 
     async def _told_in_private(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
-        """What is for one person alone goes to their private chat; the group gets a line that says so."""
+        """Sends a private reply to the person's own chat, and a line about it to the group."""
         try:
             await self._messenger.call("sendChatAction", chat_id=call.user_id, action="typing")
         except ChatGone:
@@ -184,7 +184,7 @@ class Controls:
             line = "That's between us, and I can't write to you yet. Open our chat, press Start, and ask again."
             return message_parts(line, place, [[Button("Open our chat", url=link)]], silent=True)
         except MessengerError as error:
-            log.info("a private chat could not be asked for", error=str(error))
+            log.info("a private chat could not be checked", error=str(error))
         parts = await self._parts(call, told, Place(call.user_id, 0, True))
         parts += message_parts("I've answered in our private chat.", place, silent=True)
         return [replace(part, seq=seq) for seq, part in enumerate(parts, 1)]
@@ -192,7 +192,7 @@ class Controls:
     async def _press(
         self, turn: ClaimedTurn, update: Update, query: CallbackQuery, place: Place, space: Space
     ) -> list[Part]:
-        """A button. Every press is answered; who may press, its handler checks."""
+        """Runs a button. Every press is answered; the handler checks who may press it."""
         under = update.raw["callback_query"]["message"]
         call = self._call(turn, place, query.message, query.sender, space)
         work = asyncio.create_task(press_button(call, query.data or NOTHING))
@@ -223,6 +223,6 @@ class Controls:
 
 
 def is_told(update: Update) -> bool:
-    """Whether Telegram, or Relay itself, tells of something in an update that nobody does in a chat."""
+    """Whether an update comes from Telegram or Relay itself, not from something a person did in a chat."""
     told = update.stopped_message_generation or update.my_chat_member or update.person
     return told is not None or (update.message is not None and update.message.left_chat_member is not None)

@@ -1,4 +1,4 @@
-"""What was heard in recordings, told back before the answer, and what people make of it."""
+"""Echoes the transcripts of recordings before the answer, and takes corrections of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST = 100_000
 
 
 class Echoes:
-    """Tells what was heard, silently and once, as replies to the recordings."""
+    """Posts each transcript once, silently, as a reply to its recording."""
 
     def __init__(self, delivery: Delivery, which: str) -> None:
         """`which`: always, long or off."""
@@ -37,8 +37,8 @@ class Echoes:
         self._which = which
 
     def of(self, turn: ClaimedTurn, incoming: Incoming, place: Place) -> Callable[[Attachment, Read], Awaitable[None]]:
-        """What tells of the recordings of an input, as they are read."""
-        # So that at most one is on its way: two of the same words could not be told apart if their responses were lost.
+        """Returns the callback that posts the transcripts of an input as they are read."""
+        # Only one at a time: two with the same words could not be told apart if their responses were lost.
         one_by_one = asyncio.Lock()
 
         async def on_read(attachment: Attachment, read: Read) -> None:
@@ -58,7 +58,7 @@ class Echoes:
 
 
 def messages_with(incoming: Incoming, attachment: Attachment) -> list[int]:
-    """The Telegram messages of an input that hold a file."""
+    """Returns the ids of an input's Telegram messages that contain a file."""
     if not incoming.parts:
         return incoming.telegram_message_ids[:1]
     return [
@@ -69,7 +69,7 @@ def messages_with(incoming: Incoming, attachment: Attachment) -> list[int]:
 
 
 def request_of(text: str, place: Place) -> Request:
-    """The message that tells what was heard."""
+    """Returns the message that shows a transcript."""
     shown = format_heard(text)
     return {
         **place.address(),
@@ -84,9 +84,9 @@ def request_of(text: str, place: Place) -> Request:
 async def corrected(
     turn: ClaimedTurn, message: Message, bot: Bot, messenger: Messenger, store: Store
 ) -> Correction | None:
-    """Takes a reply to an echo: what was heard gets that wording, in the record and in the chat.
+    """Takes a reply to an echo as the right transcript, and replaces it in the record and in the chat.
 
-    Returns the turn that the recording was for. None when the message is no such reply, or not from whoever spoke.
+    Returns the recording's turn; None if the message is not such a reply, or not by the speaker.
     """
     if not may_correct(message, bot) or message.reply_to_message is None:
         return None

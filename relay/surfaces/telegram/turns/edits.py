@@ -1,4 +1,4 @@
-"""Messages that their author edits: what waits is answered as it stands now, what was answered can be so again."""
+"""Edited messages: a waiting one is answered in its new wording; an answered one can be answered again."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from relay.surfaces.telegram.parsing.objects import Update
 from relay.surfaces.telegram.parsing.updates import Bot, message_of, topic_of
 
 LOOK_SECONDS, LONGEST_PAUSE = 0.3, 3.0
-"""How often it is looked whether an answer is written and delivered: seldomer, the longer that takes."""
+"""How often to check whether an answer has been delivered; the pause grows."""
 
 
 async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, store: Store) -> None:
-    """Takes an edit, and offers a new answer under one that is to the old wording.
+    """Stores an edit, and offers a new answer under the answer to the old wording.
 
-    While the message is being answered this waits: the answer is to what was said at first.
+    Waits while the message is being answered, because that answer is to the old wording.
     """
     message = message_of(update)
     edit = {
@@ -58,7 +58,7 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
 
 
 def with_offer(offer: ShownAnswer) -> list[list[Button]]:
-    """The buttons under an answer as they stand now, and the one that offers a new answer."""
+    """Returns the present buttons under an answer, and the one that offers a new answer."""
     others = other_rows(offer.rows, OpenChanges, KeepAnswer, AnswerAgain)
     again = [button("✎ Answer again", AnswerAgain(offer.turn_id))]
     return [*closed_row(offer.changes, offer.turn_id, offer.keeps), *others, again]

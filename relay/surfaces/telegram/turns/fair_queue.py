@@ -1,4 +1,4 @@
-"""Commands and buttons of one person wait for each other, and for nobody else's."""
+"""Limits how many commands and buttons of one person run at once, so that nobody waits for someone else."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from relay.memory.claims import ClaimedTurn
 from relay.surfaces.telegram.parsing.updates import Bot, command_of, message_of, updates_of
 
 AT_ONCE = 2
-"""So many of a person are carried out at a time, in the order in which they came."""
+"""How many controls of one person run at a time, in order of arrival."""
 
 
 class FairQueue:
-    """Gives each person a few places."""
+    """Gives each person a few slots."""
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
@@ -23,8 +23,7 @@ class FairQueue:
 
     @contextlib.asynccontextmanager
     async def place(self, turn: ClaimedTurn) -> AsyncIterator[bool]:
-        """Waits for a place among those of the turn's person, and holds it; whether it had to wait. What ends an answer
-        waits for nothing."""
+        """Waits for one of the person's slots and holds it. Yields whether it had to wait. A stop never waits."""
         if turn.kind != "control" or self._stops(turn):
             yield False
             return

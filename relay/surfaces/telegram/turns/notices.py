@@ -1,4 +1,4 @@
-"""Notices, which are no part of an answer: queued messages that are due, and what is said when a message goes wrong."""
+"""Notices outside of answers: queued messages that are due, and apologies for messages that failed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import announce
 from relay.surfaces.telegram.turns.understand import Understood, lane_of
 
-APOLOGY = "⚠️ Something went wrong with this message and I could not answer it. The people who run me have been told."
-UNDELIVERED = "⚠️ Telegram does not take my answer to this, or the rest of it. The people who run me have been told."
+APOLOGY = "⚠️ Something went wrong and I couldn't answer this message. I've let the people who run me know."
+UNDELIVERED = "⚠️ Telegram refused some or all of my answer to this. I've let the people who run me know."
 
 
 async def describe_trouble(services: Services, turn: ClaimedTurn, line: str, what: str) -> list[Message]:
-    """`line` for the chat of a turn, and for those who run the bot `what` became of the message. Nothing for a turn
-    that no update began."""
+    """Returns `line` for the turn's chat, and for each admin a message that says `what` happened. Nothing for a turn
+    without updates."""
     if not turn.updates:
         return []
     chat, topic_id, message_id = lane_of(turn)
@@ -43,7 +43,7 @@ async def describe_trouble(services: Services, turn: ClaimedTurn, line: str, wha
 async def queued_parts(
     store: Store, messenger: Messenger, bot_id: int, turn: ClaimedTurn, message: QueuedMessage
 ) -> Sequence[Part]:
-    """The parts that a turn with a queued message sends."""
+    """Returns the parts that a turn with a queued message sends."""
     if turn.status == "answered":
         return turn.parts
     if message.under_turn_id is not None:
@@ -55,7 +55,7 @@ async def queued_parts(
 
 
 def notice_parts(understood: Understood) -> list[Part]:
-    """The line that takes an answer's place, with what of memory it is about."""
+    """Returns the line sent in place of an answer, with the memory changes it is about."""
     changes, turn_id = understood.changes, understood.changed_by
     buttons, footer = first_rows(changes, turn_id), memory_line(changes, [])
     return message_parts(understood.notice or "", understood.place, buttons, footer, silent=True)

@@ -1,4 +1,4 @@
-"""Polling is for one process at a time. The worker's claims prolong the lease of it, and tell how it stands."""
+"""The polling lease: one process polls at a time. The worker's claims renew the lease and report who holds it."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import time
 
 
 class PollLease:
-    """Who polls, as far as this process has heard."""
+    """Which process polls, as far as this one knows."""
 
     def __init__(self) -> None:
         self._taken_at = 0.0
         self._mine: bool | None = False
         self._news = asyncio.Event()
         self.waiting = False
-        """Whether this process waits for its turn to poll."""
+        """Whether this process waits for the lease."""
         self.elsewhere_at = 0.0
         """When another process was last known to poll (monotonic seconds)."""
 
     def taken(self) -> None:
-        """This process has got the lease: what a claim that was sent before says of it does not count."""
+        """Notes that this process has the lease. The results of claims sent earlier are ignored."""
         self._taken_at = time.monotonic()
         self._mine = True
 
     def told(self, mine: bool | None, asked_at: float) -> None:
-        """What a claim sent at `asked_at` (monotonic) says: this process polls, another does, or (None) nobody."""
+        """Notes what a claim of `asked_at` (monotonic) found: this process polls, another does, or nobody (None)."""
         if asked_at < self._taken_at:
             return
         if mine is False:
@@ -33,13 +33,13 @@ class PollLease:
         self._news.set()
 
     async def lost(self) -> None:
-        """Waits until it is not this process's any more."""
+        """Waits until this process no longer has the lease."""
         while self._mine:
             self._news.clear()
             await self._news.wait()
 
     async def free(self) -> None:
-        """Waits until no other process has it."""
+        """Waits until no other process has the lease."""
         self._mine, self.waiting = False, True
         try:
             while self._mine is False:

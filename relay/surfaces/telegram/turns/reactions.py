@@ -1,4 +1,4 @@
-"""Reactions: taken down as signals; nobody is answered for one, and the model that answers is not asked."""
+"""Reactions are stored as signals. They get no answer and cost no model call."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ KEEP, DISLIKE = "✍", "👎"
 
 
 async def reacted(reaction: MessageReactionUpdated, user_id: int, bot: Bot, store: Store) -> None:
-    """Takes down how somebody's reactions to a message stand now."""
+    """Stores a person's present reactions to a message."""
     emojis = [name for one in reaction.new_reaction if (name := emoji_of(one))]
     when = reaction.date or int(time.time())
     await store.react(bot.id, reaction.chat.id, reaction.message_id, user_id, emojis, when)
 
 
 def keeps(reaction: MessageReactionUpdated) -> bool:
-    """Whether somebody just gave a ✍: they want the message kept, where their choices allow that."""
+    """Whether a person just added a ✍, which asks to save the message."""
     return KEEP in given_now(reaction)
 
 
 async def take_keep(
     reaction: MessageReactionUpdated, user_id: int, bot: Bot, messenger: Messenger, store: Store
 ) -> None:
-    """Takes the ◆ from an answer that somebody just gave a 👎: it is not worth keeping."""
+    """Removes the ◆ button from an answer that just got a 👎."""
     if DISLIKE not in given_now(reaction):
         return
     shown = await store.take_keep(bot.id, reaction.chat.id, reaction.message_id, user_id)
@@ -46,7 +46,7 @@ async def take_keep(
 
 
 def given_now(reaction: MessageReactionUpdated) -> set[str]:
-    """The emojis that somebody has just added."""
+    """Returns the emojis that a person has just added."""
     old, new = (
         {emoji_of(one).rstrip("\ufe0f") for one in given} for given in (reaction.old_reaction, reaction.new_reaction)
     )
@@ -54,7 +54,7 @@ def given_now(reaction: MessageReactionUpdated) -> set[str]:
 
 
 def emoji_of(reaction: ReactionType) -> str:
-    """A reaction as it is kept: its emoji, `custom:` and the id of a custom one, or `paid`. Empty for kinds unknown."""
+    """Returns a reaction's stored form: its emoji, `custom:<id>`, or `paid`. Empty for unknown kinds."""
     match reaction.type:
         case "emoji":
             return reaction.emoji

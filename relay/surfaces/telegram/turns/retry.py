@@ -1,4 +1,4 @@
-"""`/retry` with a model: which one is meant. Pure."""
+"""Finds the model that `/retry` names. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from relay.surfaces.telegram.turns.understand import Understood
 FULL_NAME = re.compile(r"claude-[a-z0-9][a-z0-9.@:_-]{0,99}")
 
 UNPRICED = (
-    "I do not know what {} costs, so I cannot keep to the budget with it. Its price can be given in the file that "
-    "RELAY\\_PRICES names."
+    "I don't know what {} costs, so I can't keep to the budget with it. You can add its price to the file named in "
+    "RELAY\\_PRICES."
 )
 
 
 def with_model(understood: Understood, services: Services, admin: bool) -> Understood:
-    """An input with the model that /retry names, or the line that says what can be said."""
-    model = meant(understood.wanted, services.installation.model, services.installation.small_model, admin)
+    """Returns the input with the model that /retry names, or a notice that lists the choices."""
+    model = find_model(understood.wanted, services.installation.model, services.installation.small_model, admin)
     if model is None or understood.incoming is None:
         return Understood(
             understood.place, notice=choices(services.installation.model, services.installation.small_model, admin)
@@ -30,9 +30,9 @@ def with_model(understood: Understood, services: Services, admin: bool) -> Under
     return replace(understood, incoming=replace(understood.incoming, model=model))
 
 
-def meant(word: str, big: str, small: str, admin: bool) -> str | None:
-    """The model that a word names: big, small, a full name, or a part of one such as haiku. Any other than the two that
-    are set is for admins, who pay for it. None: the word names none."""
+def find_model(word: str, big: str, small: str, admin: bool) -> str | None:
+    """Finds a model by word: big, small, a full name, or a part of one such as haiku. Only admins may choose other
+    models than the two that are set. None if the word names no model."""
     word = word.lower()
     names = {"big": big, "small": small, big.lower(): big, small.lower(): small}
     families = {part: model for model in (small, big) for part in re.findall("[a-z]+", model.lower())}
@@ -42,6 +42,6 @@ def meant(word: str, big: str, small: str, admin: bool) -> str | None:
 
 
 def choices(big: str, small: str, admin: bool) -> str:
-    """What can be said after /retry."""
-    full = ", or /retry and the full name of any model (claude-…)" if admin else ""
-    return f"Say /retry, /retry big ({escape_markdown(big)}), /retry small ({escape_markdown(small)}){full}."
+    """Lists what can follow /retry."""
+    full = ", or /retry with the full name of any model (claude-…)" if admin else ""
+    return f"Write /retry, /retry big ({escape_markdown(big)}), /retry small ({escape_markdown(small)}){full}."

@@ -1,4 +1,4 @@
-"""The turns that this process is running, and the means to end one."""
+"""The turns that this process is running."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relay.surfaces.telegram.parsing.updates import message_of, updates_of
 
 @dataclass(slots=True)
 class Run:
-    """One turn under way in a lane."""
+    """A turn that runs in a lane."""
 
     turn: ClaimedTurn
     chat_id: int
@@ -20,17 +20,17 @@ class Run:
     last_message_id: int
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     join: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when something that belongs to the turn arrived late."""
+    """Set when a late message belongs to the turn."""
     started: float = field(default_factory=time.monotonic)
 
     @property
     def albums(self) -> set[str]:
-        """Those of which parts are in the turn."""
+        """The albums that the turn has parts of."""
         return {message_of(update).media_group_id for update in updates_of(self.turn)} - {""}
 
 
 class Runs:
-    """All of them, by turn."""
+    """All running turns, by id."""
 
     def __init__(self) -> None:
         self._by_turn: dict[int, Run] = {}
@@ -42,15 +42,15 @@ class Runs:
         self._by_turn.pop(turn_id, None)
 
     def in_lane(self, chat_id: int, topic_id: int) -> Run | None:
-        """The turn that answers in a chat's topic right now."""
+        """Returns the turn that is answering in a chat's topic."""
         return next((r for r in self._in(chat_id, topic_id) if r.turn.kind != "control"), None)
 
     def _in(self, chat_id: int, topic_id: int) -> list[Run]:
         return [r for r in self._by_turn.values() if (r.chat_id, r.topic_id) == (chat_id, topic_id)]
 
     def stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool | None:
-        """Ends what is being answered and said in a lane, or a turn in that chat. Returns whether that was news to it;
-        None when nothing of it runs here."""
+        """Stops everything in a lane, or one turn in that chat. Returns whether any was still running; None if nothing
+        matching runs here."""
         found = self._in(chat_id, topic_id) if turn_id is None else [*filter(None, [self._by_turn.get(turn_id)])]
         runs = [run for run in found if run.chat_id == chat_id]
         if not runs:
@@ -61,12 +61,12 @@ class Runs:
         return news
 
     def asked_to_stop(self, turn_id: int) -> None:
-        """Ends a running answer, as another process was asked to."""
+        """Stops a running answer at another process's request."""
         if run := self._by_turn.get(turn_id):
             run.stop.set()
 
     def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float, album: str = "") -> bool:
-        """Lets a message that follows a young turn's last one join it. `album`: only as a part of one that is in it."""
+        """Lets a message join a young turn that it directly follows. `album`: only if the turn has parts of it."""
         run = self.in_lane(chat_id, topic_id)
         if run is None or run.turn.user_id != user_id or time.monotonic() - run.started > within:
             return False

@@ -40,12 +40,12 @@ from relay.surfaces.telegram.turns.understand import lane_of, silenced, topic_pr
 log = structlog.get_logger()
 
 Readers = Callable[[], Awaitable[bool]]
-"""Whether a reply may still be shown where it goes."""
+"""Checks whether a reply may still be shown in its chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRunner:
-    """Runs turns that this process holds, one call for each."""
+    """Runs the turns that this process holds."""
 
     engine: Engine
     connection: Connection
@@ -56,12 +56,12 @@ class TurnRunner:
     echoes: Echoes
     runs: Runs
     on_owed: Callable[[Sequence[str]], None]
-    """Hears which jobs have something to do."""
+    """Called with the kinds of jobs that have become due."""
     no_drafts: set[int] = field(default_factory=set)
-    """Chats in which Telegram takes no drafts."""
+    """Chats in which Telegram refuses drafts."""
 
     async def run(self, turn: ClaimedTurn) -> bool:
-        """One claimed turn, from its updates to its delivered reply. Returns whether its lane has more to do."""
+        """Runs a claimed turn from its updates to its delivered reply. Returns whether its lane has more to do."""
         if turn.message is not None:
             return await self._send_queued(turn, turn.message)
         if not turn.updates:  # a command at a terminal, whose process ended before it was done
@@ -81,7 +81,7 @@ class TurnRunner:
             else:
                 handled = await self.controls.handle(turn)
             if any(part.request.keys() & {"say", "export"} for part in handled.parts):
-                self.runs.add(run)  # what takes its time can be stopped
+                self.runs.add(run)  # slow replies can be stopped
             return await self._deliver(turn, handled.parts, run.stop, self._readers(turn, chat, handled.space))
         self.runs.add(run)
         if turn.status == "answered":
@@ -90,7 +90,7 @@ class TurnRunner:
         return await self._answer(run, turn, chat, role == "admin")
 
     async def _answer(self, run: Run, turn: ClaimedTurn, chat: Chat, admin: bool) -> bool:
-        """Answers a turn, anew whenever something that belongs to it arrives. Returns as `run`."""
+        """Answers a turn, and starts over when a late message joins it. Returns the same as `run`."""
         to = self.connection
         while True:
             understood = await understand(turn, to.bot, to.groups, to.messenger, self.engine.store)
@@ -111,14 +111,14 @@ class TurnRunner:
                     stop = None if told.note.endswith(STOPPED) else run.stop
                     return await self._deliver(run.turn, parts, stop, readers)
             except TurnUndone as error:
-                log.warning("turn begins again", error=str(error))
+                log.warning("turn starts over", error=str(error))
             run.join.clear()
             run.turn = turn = await self.engine.store.absorb(turn)
             if turn.status == "answered":
                 return await self._deliver(turn, await self._stored_parts(turn, understood.place), run.stop, readers)
 
     async def _send_queued(self, turn: ClaimedTurn, message: QueuedMessage) -> bool:
-        """Sends a queued message whose turn has come; nothing to people who may not use the bot any more."""
+        """Sends a queued message that is due, unless the person may no longer use the bot."""
         structlog.contextvars.bind_contextvars(chat_id=message.chat_id, topic_id=message.topic_id)
         if turn.status != "answered" and self.services.people.role_of(turn) is None:
             return await self._deliver(turn, [])
@@ -128,20 +128,20 @@ class TurnRunner:
         return await self._deliver(turn, parts, None, self._readers(turn, chat, space))
 
     def _space_of(self, turn: ClaimedTurn, chat: Chat) -> Space:
-        """The space that a stored reply was made from."""
+        """Returns the space that a stored reply was made from."""
         if turn.owner_id is not None:
             return Space("private", owner_id=turn.owner_id)
         return Space("group", chat_id=chat.id)
 
     def _readers(self, turn: ClaimedTurn, chat: Chat, space: Space | None) -> Readers:
-        """What tells whether a reply made from this space may still be shown in the chat. None: it is for everybody."""
+        """Returns the check whether a reply made from this space may still be shown. `None`: anyone may read it."""
         if space is None or chat.private:
             return everywhere
         lent = turn.linked_to == turn.user_id
         return lambda: self.connection.groups.may_read(chat, turn.user_id, space, lent)
 
     async def _answered(self, run: Run, incoming: Incoming, place: Place, readers: Readers) -> Answer | None:
-        """The answer to an input; None when something that belongs to it arrived meanwhile."""
+        """Answers an input; None if a late message has joined it in the meantime."""
         log.debug("heard", text=incoming.text)
         limits = PreviewLimits(self.no_drafts, incoming.replaces, readers)
         messenger, bot = self.connection.messenger, self.connection.bot
@@ -162,7 +162,7 @@ class TurnRunner:
         return told
 
     async def _read_and_answered(self, run: Run, incoming: Incoming, place: Place, preview: Preview) -> Answer:
-        """The answer to an input whose files are read first. Of one that holds nothing to use, just that is said."""
+        """Reads an input's files and answers it. If nothing in it is usable, the answer only says so."""
         read = await wait_or_cancel(
             run.stop, read_attachments(incoming, self.reader, self.echoes.of(run.turn, incoming, place))
         )
@@ -175,14 +175,14 @@ class TurnRunner:
         return told
 
     async def _stored_parts(self, turn: ClaimedTurn, place: Place) -> list[Part]:
-        """The parts of a reply that a predecessor left stored."""
+        """Returns the parts of a reply that an earlier process stored."""
         if turn.answer is None:
             return list(turn.parts)
         alone = place.private and len(turn.updates) < 2
         return await self._parts(turn.answer, replace(place, reply_to=None) if alone else place, turn.turn_id)
 
     async def _parts(self, told: Answer, place: Place, turn_id: int) -> list[Part]:
-        """An answer as parts to send; nothing is said aloud where nothing can be."""
+        """Renders an answer as parts to send, with a voice note only if an engine is installed."""
         told = told if self.services.installation.speaks else replace(told, aloud=False)
         return await unhurried(lambda _: answer_parts(told, place, turn_id), told.text)
 

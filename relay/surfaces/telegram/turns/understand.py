@@ -1,4 +1,4 @@
-"""A claimed turn's updates as an `Incoming`, whoever and wherever they come from."""
+"""Reads a claimed turn's updates as an `Incoming`."""
 
 from __future__ import annotations
 
@@ -47,30 +47,29 @@ from relay.surfaces.telegram.parsing.updates import (
 )
 from relay.surfaces.telegram.turns.echo import corrected
 
-"""Characters of one input; Telegram's merged pastes stay far below."""
-ANSWERING = "I am answering what it says now…"
-MORE_SAID = "More was said since. Please ask again in a new message."
-LATE = f"I have noted what you really said. {MORE_SAID}"
+ANSWERING = "I'm answering the new version…"
+MORE_SAID = "The conversation has moved on. Please ask again in a new message."
+LATE = f"Thanks, I've noted what you really said. {MORE_SAID}"
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a turn's updates mean: an input to answer, a verb to run in its lane, or a line to say."""
+    """The meaning of a turn's updates: an input to answer, a command to run in its lane, or a notice."""
 
     place: Place
     incoming: Incoming | None = None
     verb: str | None = None
     notice: str | None = None
     changes: Sequence[MemoryChange] = ()
-    """What was done to memory that the line is about, and may be undone."""
+    """The memory changes that the notice is about, which can be undone."""
     changed_by: int = 0
-    """The turn that did it."""
+    """The turn that made the changes."""
     wanted: str = ""
-    """The model that /retry names, in the person's word."""
+    """The model that /retry names, as the person wrote it."""
 
 
 def lane_of(turn: ClaimedTurn) -> tuple[Chat, int, int]:
-    """The chat, the topic and the last message (0: none) of a turn's updates."""
+    """Returns the chat, topic and last message (0: none) of a turn's updates."""
     last = updates_of(turn)[-1]
     chat = chat_of(last)
     return chat if chat.type else Chat(0, "private"), topic_in(last), message_id_of(last)
@@ -78,9 +77,9 @@ def lane_of(turn: ClaimedTurn) -> tuple[Chat, int, int]:
 
 @metrics.time_stage("understand")
 async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
-    """Reads a turn's updates. Group messages that turn out not to be for the bot come to nothing."""
+    """Reads a turn's updates. Ignores group messages that are not addressed to the bot."""
     if turn.linked_to == turn.user_id and not await groups.sees(linked_space(turn), turn.user_id):
-        turn = replace(turn, linked_to=None)  # who has left a group lends it nothing
+        turn = replace(turn, linked_to=None)  # a person who has left a group no longer lends it anything
     updates = updates_of(turn)
     if query := updates[0].callback_query:
         return await again(turn, query, bot, groups, messenger, store)
@@ -126,13 +125,13 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
 
 
 def linked_space(turn: ClaimedTurn) -> Space:
-    """The group that a turn was said in."""
+    """Returns the group of a turn."""
     return Space("group", chat_id=lane_of(turn)[0].id)
 
 
 async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | None, store: Store) -> Understood:
-    """What is said to a correction that is not answered: the answer to what was misheard stands, and what it taught is
-    offered to be undone; not in a group that others share now, since it may be of their person's own memory."""
+    """Returns the notice for a correction that comes too late to answer again. It offers to undo what the old answer
+    changed in memory, but not in a shared group, because that memory may be the person's own."""
     alone = space.kind == "private"
     changes = (await store.changes(answered, turn.user_id, False) or []) if answered and alone else []
     standing = [one for one in changes if one.status in ("applied", "pending")]
@@ -140,8 +139,8 @@ async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | No
 
 
 def silenced(turn: ClaimedTurn, bot: Bot, admin: bool) -> bool:
-    """Whether nothing comes of a turn because nothing is answered where it was said: all that people say there, but
-    for what an admin commands. Buttons, and what Telegram tells of the group, go on."""
+    """Whether a turn is ignored because the bot is switched off in its chat. Admins' commands, buttons and Telegram's
+    own updates still work."""
     update = updates_of(turn)[0]
     said = update.message or update.edited_message
     if turn.answers != "off" or said is None:
@@ -150,7 +149,7 @@ def silenced(turn: ClaimedTurn, bot: Bot, admin: bool) -> bool:
 
 
 async def asked(message: Message, bot: Bot, store: Store) -> str:
-    """The question of ours that a message answers: it replies to one that its author was asked, however that looks."""
+    """Returns the question that a message replies to, if its author was asked; empty otherwise."""
     target = message.reply_to_message
     if not may_answer(message, bot) or target is None:
         return ""
@@ -158,7 +157,7 @@ async def asked(message: Message, bot: Bot, store: Store) -> str:
 
 
 async def topic_pressed(query: CallbackQuery, bot: Bot, store: Store) -> int:
-    """The topic in which a button was pressed. Telegram does not tell it of an old message, whose date is 0."""
+    """Returns the topic in which a button was pressed. Telegram omits it for old messages, whose date is 0."""
     message = query.message
     if message.date:
         return topic_of(message)
@@ -168,9 +167,9 @@ async def topic_pressed(query: CallbackQuery, bot: Bot, store: Store) -> int:
 async def again(
     turn: ClaimedTurn, query: CallbackQuery, bot: Bot, groups: Groups, messenger: Messenger, store: Store
 ) -> Understood:
-    """A tap on a button that asks for another answer: the same message once more.
+    """Reads a tap on a button that asks for another answer as the same message once more.
 
-    Retry and the web's button go, since the new answer brings its own. Those that decide about memory stay.
+    The Retry and web buttons go, since the new answer has its own. Buttons about memory stay.
     """
     chat, message_id = query.message.chat, query.message.message_id
     place = Place(chat.id, await topic_pressed(query, bot, store), chat.private)
@@ -208,18 +207,18 @@ async def again(
 
 
 def refused(standing: Standing | None, replaces: bool) -> str:
-    """Why a tap that asks for another answer does nothing; empty when it does something."""
+    """Says why a tap for another answer is refused; empty if it is not."""
     if standing is None:
-        return "This button does nothing any more."
+        return "This button no longer works."
     if not standing.asked:
-        return "This is for whoever asked."
+        return "Only the person who asked can do that."
     if not standing.stands:
-        return "I have answered this again already."
+        return "I've already answered this again."
     return "" if not replaces or standing.last else MORE_SAID
 
 
 def unsaid(turn: ClaimedTurn, bot: Bot, place: Place, space: Space, sender: User | None) -> Incoming:
-    """A turn's input before anything is said in it."""
+    """Returns a turn's input without any content yet."""
     return Incoming(
         turn_id=turn.turn_id,
         fence=turn.fence,

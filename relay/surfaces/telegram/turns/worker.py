@@ -1,4 +1,4 @@
-"""The worker: claims turns and runs each as a task of its own."""
+"""The worker claims turns and runs each in its own task."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from relay.surfaces.telegram.turns.turn_runner import TurnRunner
 log = structlog.get_logger()
 
 IDLE_SECONDS = 5.0
-"""How long a process that has nothing to do leaves the database alone."""
+"""The pause between claims while idle."""
 BUSY_SECONDS = 2.0
-"""How long one that is answering does: so soon it hears of a /stop that came in elsewhere."""
+"""The pause while answering: a /stop that another process received takes effect this soon."""
 STANDBY_SECONDS = 2.5
-"""How long one that waits for its turn to poll does."""
+"""The pause while waiting for the polling lease."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnMedia:
-    """What reads the files of turns and speaks their answers."""
+    """The file reader and the voice of turns."""
 
     reader: Reader
     voice: TextToSpeech | None = None
-    """None: answers are not spoken."""
+    """None: no voice notes."""
     echo: str = "always"
     """Which voice notes get their transcript posted: always, long or off."""
 
 
 class Worker:
-    """Runs turns: many lanes at once, one turn at a time in each."""
+    """Runs turns: many lanes at once, one turn at a time in each lane."""
 
     def __init__(
         self,
@@ -103,13 +103,13 @@ class Worker:
 
     @property
     def free(self) -> int:
-        """How many more turns may run."""
+        """How many more turns can run."""
         messages = sum(turn.kind == "message" for turn in self._turns.values())
         return 0 if self.closing else max(0, self._concurrency - messages)
 
     @property
     def answering(self) -> bool:
-        """Whether somebody waits for an answer."""
+        """Whether anyone waits for an answer."""
         return any(turn.kind == "message" for turn in self._turns.values())
 
     @property
@@ -123,16 +123,16 @@ class Worker:
             await asyncio.wait(list(self._tasks.values()))
 
     def accept(self, turns: list[ClaimedTurn], wait: float | None) -> None:
-        """Runs claimed turns, in the order of what caused them. `wait`: in how many seconds more may be due.
+        """Runs claimed turns in the order of their updates. `wait`: seconds until more may be due.
 
-        While this process stops it runs none: what it was just handed goes back with the rest.
+        A process that is stopping runs none; it hands them back with the rest.
         """
         if self.closing:
             return
         for turn in sorted(turns, key=lambda turn: turn.updates[0]["update_id"] if turn.updates else 0):
             if turn.turn_id in self._tasks:
                 if turn.fence < self._turns[turn.turn_id].fence:
-                    continue  # what was claimed before came later
+                    continue  # an older claim that arrived late
                 self._tasks[turn.turn_id].cancel()
             self._turns[turn.turn_id] = turn
             self._tasks[turn.turn_id] = asyncio.create_task(self._guarded(turn), name=f"turn {turn.turn_id}")
@@ -149,13 +149,13 @@ class Worker:
             try:
                 await self.claim()
             except DatabaseError as error:
-                log.error("the queue cannot be read", error=str(error))
+                log.error("cannot read the queue", error=str(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.02, self._next_at - time.monotonic())):
                     await self._wake.wait()
 
     async def claim(self) -> None:
-        """Takes what is due, keeps what it has, and heeds what came of that elsewhere."""
+        """Claims due turns, renews the running ones, and cancels those that another process took over or stopped."""
         async with self._claiming:
             if self.closing and not self._tasks:
                 return
@@ -175,7 +175,7 @@ class Worker:
             self._next_at = min(self._next_at, time.monotonic() + news.wait)
 
     async def close(self, seconds: float) -> None:
-        """Takes no more turns, gives the running ones time to end, and hands the rest back."""
+        """Takes no more turns, gives the running ones time to finish, and hands the rest back."""
         self.closing = True
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=seconds)
@@ -183,19 +183,19 @@ class Worker:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         with contextlib.suppress(RelayError, TimeoutError):
-            # A claim that comes after it would show that this process is there.
+            # A later claim would show this process as alive.
             async with asyncio.timeout(5), self._claiming:
                 await self.store.release()
 
     async def _guarded(self, turn: ClaimedTurn) -> None:
-        """Runs a turn; whatever goes wrong, its lane goes on."""
+        """Runs a turn; its lane goes on even if it fails."""
         structlog.contextvars.bind_contextvars(turn_id=turn.turn_id)
         metrics.STAGE_SECONDS.labels("queue").observe(turn.waited)
         more = True
         try:
             async with self._queue.place(turn) as waited:
                 if waited and self.closing:
-                    return  # it goes back with the rest
+                    return  # handed back with the rest
                 with metrics.count_turn(turn.kind):
                     more = await self.runner.run(turn)
             log.info("turn done", kind=turn.kind)
@@ -214,13 +214,13 @@ class Worker:
                 self._wake.set()
 
     async def _note_refusal(self, turn: ClaimedTurn, reason: str) -> None:
-        """Queues what is said of a reply that Telegram did not take."""
-        what = f"was answered, but not all arrived: {reason}"
+        """Queues notices about a reply that Telegram refused."""
+        what = f"was answered, but Telegram refused part of it: {reason}"
         await self.store.enqueue(self.bot.id, await describe_trouble(self._services, turn, UNDELIVERED, what))
 
     async def _failed(self, turn: ClaimedTurn, error: Exception) -> None:
-        """Puts a turn off; the third time it is set aside, and said so."""
-        # An error that is not ours may quote the message it failed on.
+        """Schedules a failed turn again; after the third failure it is set aside with a notice."""
+        # Errors of other libraries may quote the message.
         sentence = type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")
         what = f"was set aside after failing three times: {sentence}"
         try:
@@ -228,6 +228,6 @@ class Worker:
             if not await self.store.fail(turn, sentence, 2.0 ** (turn.failures + 1), say):
                 return
         except RelayError as lost:
-            log.warning("failure not recorded", error=str(lost))
+            log.warning("could not record the failure", error=str(lost))
             return
         metrics.SET_ASIDE.inc()
