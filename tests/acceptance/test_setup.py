@@ -31,7 +31,7 @@ PLACE = "1, 2 or 3 [1]: "
 VOICE = "Listen? 1, 2 or 3 ["
 UNHEARD = {"RELAY_STT": "off"} if any(map(is_installed, MODULES)) else {}
 """What a no to listening writes: where nothing is installed that hears, there is nothing to switch off."""
-WRITTEN = "Written, for your eyes only: "
+WRITTEN = "Saved, readable only by you: "
 POSTGRES = "postgresql://user:password@host/database (hidden): "
 Start = Callable[..., Person]
 

@@ -66,7 +66,7 @@ async def test_people_are_let_in_and_shown_out_by_arguments(tmp_path: Path) -> N
         assert "blocked" in await shell("users", "block", "3332")
         assert "can use me now" in await shell("users", "admit", "3332")
         assert "know anyone" in await shell("users", "approve", "99", code=1)
-        assert "Nothing was done. With --yes it is." in await shell("revoke", "3331", code=1)
+        assert "Nothing was done. Add --yes to confirm." in await shell("revoke", "3331", code=1)
         roles = {one["user_id"]: one["role"] for one in (await shell.json("users", "--json"))["people"]}
         assert roles == {3331: "user", 3332: "user"}
         assert "can't use me any more" in await shell("revoke", "3331", "--yes")
@@ -115,7 +115,7 @@ async def test_what_is_listed_can_be_named_by_its_number(world: World, shell: Sh
     assert "1 2" in await shell("memory", "changes")
     await shell("memory", "undo", "1")
     assert "Not done" in await shell("memory", "pin", "1", code=1)
-    assert "With --yes it is." in await shell("forget", "*cello*", code=1)
+    assert "Add --yes" in await shell("forget", "*cello*", code=1)
     await shell("forget", "*cello*", "--yes")
     assert "0 of 0" in await shell("memory")
     assert "relay usage 30" in await shell("usage", "999", code=1)

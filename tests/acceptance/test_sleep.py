@@ -63,7 +63,7 @@ async def test_a_night_brings_one_digest_and_status_tells_of_it(world: World) ->
     assert "Each night I'll send a silent digest" in await said(world, "/digest on")
     await said(world, "I bought the blue boat")
     dry = await relay_sleep(world, "--now", "--dry-run")
-    assert "digest: tells 1 space what the day brought" in dry
+    assert "digest: sends a digest to 1 space" in dry
     assert digests(world) == []
     told = await relay_sleep(world, "--now")
     assert "digests: 1" in told

@@ -542,7 +542,7 @@ async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
     told = capsys.readouterr().out
     assert "about 1 messages" in told
     assert f" restore {made.path}" in told
-    assert "To bring it back: relay " not in told, "there is none on PATH"
+    assert "To restore it: relay " not in told, "there is none on PATH"
     assert side.sql("select left(text, 5) from message") == [("words",)]
     (saved,) = settings.backups.iterdir()
     await commands.restore(settings, saved, replace=True)

@@ -26,6 +26,6 @@ async def test_what_another_process_is_at_is_not_told_as_left(
         assert "Nothing was erased." in capsys.readouterr().out
         monkeypatch.setattr(erasure, "MOST_PAUSES", 0)
         await erase(settings, "zanzibarix", True, False, False)
-        assert "It is being erased by another process" in capsys.readouterr().out
+        assert "Another process is erasing it" in capsys.readouterr().out
     finally:
         embedded.drop(name)

@@ -71,4 +71,4 @@ async def test_a_link_that_nobody_opened_says_how_to_get_another(
     monkeypatch.setattr(claim, "log", structlog.get_logger())  # one that was used keeps how the log was set up then
     with capture_logs() as lines:
         await expire(store, People(frozenset()), 0)
-    assert ["restart" in line["event"] for line in lines] == [True] * said
+    assert ["Restart" in line["event"] for line in lines] == [True] * said

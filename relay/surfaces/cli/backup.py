@@ -61,11 +61,11 @@ def _report(console: Console, made: Made, settings: Settings) -> None:
         f"{made.header.complete}."
     )
     if made.header.up_to is not None:
-        console.print("(Over REST a database cannot be read as of one moment; what came later is not in it.)")
-    console.print(f"To bring it back: {called()} restore {shlex.quote(str(made.path))}")
+        console.print("(Over REST, a backup is not a snapshot of one moment, and rows added meanwhile are not in it.)")
+    console.print(f"To restore it: {called()} restore {shlex.quote(str(made.path))}")
     if settings.keep_media:
         where = "the bucket relay-media" if settings.supabase_url else settings.data_dir / "media"
-        console.print(f"The files that people sent (RELAY_KEEP_MEDIA) are not in it: they stay in {where}.")
+        console.print(f"Files that people sent (RELAY_KEEP_MEDIA) are not in it; they stay in {where}.")
 
 
 async def restore(settings: Settings, path: Path, replace: bool = False) -> list[Restored]:
@@ -92,12 +92,14 @@ async def restore(settings: Settings, path: Path, replace: bool = False) -> list
 
 
 async def _make_room(settings: Settings, opened: Storage, state: MoveState, console: Console) -> None:
-    """Says what is about to go, asks whether it may, and backs it up. Raises `RestoreRefused`."""
+    """Shows what a restore replaces, asks, and backs it up. Raises `RestoreRefused`."""
     rows = state.sizes
     if state.unfinished:
-        console.print("What the database holds is left of a move or restore that was not finished; it goes.")
+        console.print("The database holds the remains of an unfinished move or restore. They will be removed.")
     elif rows["message"] or rows["memory"] or rows["event"]:
-        console.print(f"What the database holds goes: about {rows['message']:,} messages, {rows['memory']:,} memories.")
+        console.print(
+            f"This replaces the data in the database: about {rows['message']:,} messages, {rows['memory']:,} memories."
+        )
     else:
         return
     if sys.stdin.isatty() and await typed("Type yes to replace it: ") != "yes":
@@ -115,7 +117,7 @@ def _tell(console: Console, work: Restore, done: list[Restored]) -> None:
     )
     if left_out:
         told = ", ".join(f"{number} of {table}" for table, number in left_out.items())
-        console.print(f"Left out, because they refer to what came after the backup began: {told}.")
+        console.print(f"Left out, because they refer to rows added after the backup began: {told}.")
     if work.set_aside:
         console.print(
             f"Set aside: {work.set_aside} messages that waited for an answer when the backup was made. They may have "
@@ -125,4 +127,4 @@ def _tell(console: Console, work: Restore, done: list[Restored]) -> None:
         f"Who may use the bot is as it was at {work.backup.header.at:%Y-%m-%d %H:%M} UTC, so who was sent away since "
         "is back: look at /users. Invitations that nobody had used are void."
     )
-    console.print(f"Start the bot with `{RELAY} run`; it goes on from there.")
+    console.print(f"Start the bot with `{RELAY} run`; it continues from there.")

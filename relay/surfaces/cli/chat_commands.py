@@ -26,7 +26,7 @@ MORE = {
 
 
 def add_chat_commands(cli: typer.Typer) -> None:
-    """Adds each command with the surface `cli`; memory and preferences are groups of commands of their own."""
+    """Adds each command with the surface `cli`, except for memory and preferences, which have their own groups."""
     for command in COMMANDS.values():
         if "cli" in command.surfaces and command.name not in ("memory", "preferences"):
             usage = command.usage.removeprefix("[--erase] ")  # that is `relay memory erase` here
@@ -58,7 +58,7 @@ def run_command_line(
     as_json: bool,
     after: Callable[[Any, Any], Awaitable[dict[str, Any]]] | None = None,
 ) -> None:
-    """Runs a command of the chat; the exit code is 1 where it was not done. `after`: see `run_once`."""
+    """Runs a command of the chat; exits with 1 if it was refused. `after`: see `run_once`."""
     settings = ready(quiet=True)
     from relay.surfaces.cli.terminal.once import run_once
 

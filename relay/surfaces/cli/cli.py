@@ -73,7 +73,7 @@ def _interview() -> None:
     from relay.surfaces.cli.setup.interview import interview
 
     _choose_loop()
-    print(f"\nWritten, for your eyes only: {interview()}", flush=True)
+    print(f"\nSaved, readable only by you: {interview()}", flush=True)
 
 
 def _flag(says: str) -> Any:

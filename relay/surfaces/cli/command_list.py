@@ -1,4 +1,4 @@
-"""`--help`: the commands in the order of the alphabet, with what stands after each, and all that is said about it."""
+"""`--help`: lists the commands alphabetically, each with its arguments and its full help."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class Commands(TyperGroup):
-    """A group of commands that lists them so."""
+    """A group of commands with such a list."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, sorted."""
@@ -26,12 +26,12 @@ class VerbCommand(TyperCommand):
     """A command whose words are described in its usage, not one by one."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """What stands after its name."""
+        """Returns the arguments for the list."""
         return ["[OPTIONS]", *arguments(self)]
 
 
 def arguments(command: Any) -> list[str]:
-    """What stands after a command's name: its arguments, and the options that it needs."""
+    """Returns a command's arguments and required options."""
     return [piece for piece in map(_argument, command.params) if piece]
 
 

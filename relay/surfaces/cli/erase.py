@@ -1,4 +1,4 @@
-"""`relay memory erase`: shows what would go, and takes it away."""
+"""`relay memory erase`: shows what it would erase, and erases it."""
 
 from __future__ import annotations
 
@@ -54,34 +54,34 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
             if not yes and sys.stdin.isatty():
                 yes = await typed("Type erase to erase it for good: ") == "erase"
         if found is None or not yes:
-            said = "Nothing was erased. With --yes it is." if found else "There is nothing like that."
+            said = "Nothing was erased. Add --yes to erase it." if found else "There is nothing like that."
             print_json(EraseResult(found, None, False, 0)) if as_json else print(said)
             return
         await _erase(ctx, found, purge, as_json)
 
 
 async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bool) -> None:
-    """Erases what was shown, and reports it."""
+    """Erases the content of the preview, and reports it."""
     done = await erase_shown(ctx, found.erasure_id)
     remains = await _remains(ctx) if done.step else ""
     removed = await purge_backups(ctx) if done.step and purge else 0
     if as_json:
         print_json(EraseResult(found, done.step, bool(done.step) and not remains, removed))
     elif done.step is None:
-        print("It is being erased by another process, and goes on by itself.")
+        print("Another process is erasing it and will continue by itself.")
         if purge:
             print("The backups were left alone.")
     else:
         print(f"Erased for good. {f'{removed} backups removed.' if purge else done.remains or ''}".strip())
         if done.step.waiting:
             waiting = pluralize(done.step.waiting, "message")
-            print(f"{waiting} of the bot's repeat it: `{RELAY} run` takes them back.")
+            print(f"{waiting} of the bot's messages repeat it; `{RELAY} run` deletes them.")
         print(remains or CLEARED)
 
 
 async def _remains(ctx: ChatContext) -> str:
-    """Writes the database's files anew. Returns where what was erased still may be, in words; empty: nowhere."""
+    """Rewrites the database's files. Says where erased content may remain; empty if nowhere."""
     try:
         return await clear_files(ctx)
     except DatabaseError as error:
-        return f"The database's files could not be written anew ({error}). The coming night tries it again."
+        return f"The database's files could not be rewritten ({error}). The bot tries again tonight."

@@ -1,4 +1,4 @@
-"""`relay export` and `relay import`: what one person or group has in Relay as files, and back."""
+"""`relay export` and `relay import`: one person's or group's data as files, and back."""
 
 from __future__ import annotations
 
@@ -109,11 +109,11 @@ def _in_words(numbers: Counter[str]) -> str:
 
 def _check_options(user_id: int | None, chat_id: int | None) -> None:
     if user_id is not None and chat_id is not None:
-        raise SettingsError("Say either --user or --chat.")
+        raise SettingsError("Use either --user or --chat.")
 
 
 async def _person(relay: Runtime, user_id: int | None) -> int:
-    """Who is meant: without a word about it, the first of the admins."""
+    """Returns the user of the options; by default the first admin."""
     if user_id is not None:
         return user_id
     return await relay.find_owner()
@@ -127,7 +127,7 @@ async def _agree(relay: Runtime, space: Space, meant: Space, console: Console) -
         return
     if not sys.stdin.isatty():
         option = f"--user {space.owner_id}" if space.kind == "private" else f"--chat {space.chat_id}"
-        raise ImportRefused(f"If that is right, say {option}. Nothing was changed.")
+        raise ImportRefused(f"If that is right, add {option}. Nothing was changed.")
     if await typed("Type yes to go on: ") != "yes":
         raise ImportRefused("Nothing was changed.")
 

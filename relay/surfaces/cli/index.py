@@ -1,4 +1,4 @@
-"""`relay memory index`: what was said is judged, and what finds it brought up to date, while somebody watches."""
+"""`relay memory index`: judges waiting messages and brings the search index up to date, with progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.cli.progress import plain, watching
 
 PATIENCE = 300.0
-"""Seconds for which a model that is away is waited for."""
+"""How long to wait for an unavailable model, in seconds."""
 OFF = "Found by words alone: RELAY_EMBEDDER is off."
 
 
@@ -63,13 +63,13 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
 
 
 async def _judged(relay: Runtime, watcher: Watcher) -> str:
-    """Judges what waits, as the bot does beside answering. Returns what to say of what still waits."""
+    """Judges waiting messages, as the bot does. Returns a line about those still waiting."""
     settings, store = relay.settings, relay.store
     waiting = await store.unjudged()
     if settings.capture not in ("auto", "ask") or not waiting:
         return ""
     if find_missing(settings, "ANTHROPIC_API_KEY"):
-        return f"{waiting:,} messages wait to be judged: ANTHROPIC_API_KEY is not set."
+        return f"{waiting:,} messages are waiting to be judged: ANTHROPIC_API_KEY is not set."
 
     async def told() -> None:
         watcher.at("Judging", "messages", waiting - await store.unjudged(), waiting)
@@ -77,12 +77,12 @@ async def _judged(relay: Runtime, watcher: Watcher) -> str:
     kind = judging_kind(relay.make_judge(relay.gate, relay.clients.embedder, told))
     await Runner(store, [kind]).run_due(kind.name, PATIENCE)
     left = await store.unjudged()
-    why = "the model is away, the day's budget is used up, or another process is at them"
-    return f"{left:,} messages still wait to be judged: {why}." if left else ""
+    why = "the model is unavailable, the day's budget is used up, or another process is working on them"
+    return f"{left:,} messages are still waiting to be judged: {why}." if left else ""
 
 
 async def _embedded(store: Store, embedder: EmbedderRouter, watcher: Watcher, rebuild: bool) -> int:
-    """Makes the vectors that are due. Returns how many."""
+    """Makes the missing vectors. Returns how many."""
     start, model = rebuild, embedder.own.model
     while await store.embed_everything(STEP, start):
         start = False

@@ -1,4 +1,4 @@
-"""`relay move`: opens both sides, sees that nobody is at work on them, and shows how the move comes along."""
+"""`relay move`: opens both sides, checks that no Relay is running on them, and shows progress."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def move(
     """
     target = target_settings(settings, to, key_env, data_dir)
     if place(settings) == place(target):
-        raise SettingsError(f"The data is there already: {place(target)}.")
+        raise SettingsError(f"The data is already there: {place(target)}.")
     if is_embedded(settings) and not (settings.data_dir / "postgres").exists():
         raise MoveRefused(f"There is nothing to move: no database under {settings.data_dir}.")
     for folder in {settings.data_dir, *([target.data_dir] if is_embedded(target) else [])}:
@@ -95,7 +95,7 @@ def _report(console: Console, compared: list[Compared], seconds: float) -> None:
 
 
 def _advice(settings: Settings, target: Settings, key_env: str) -> str:
-    """Which settings make Relay use the target."""
+    """Returns the settings that make Relay use the target."""
     lines = []
     if target.supabase_url:
         lines += [f"SUPABASE_URL={target.supabase_url}", f"{KEY}=… (what {key_env} holds)"]
@@ -109,7 +109,7 @@ def _advice(settings: Settings, target: Settings, key_env: str) -> str:
         if is_embedded(target) and target.data_dir != settings.data_dir:
             lines += [f"RELAY_DATA_DIR={target.data_dir}"]
     said = "\n".join(f"  {line}" for line in lines)
-    return f"To use it, put this into .env, and start the bot there and nowhere else:\n{said}"
+    return f"To use it, put this into .env, and run only one bot, there:\n{said}"
 
 
 def _masked(url: str) -> str:

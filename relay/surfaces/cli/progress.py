@@ -1,4 +1,4 @@
-"""How long work comes along, on a terminal and elsewhere; and how what is to be done next is called there."""
+"""Shows the progress of long work, with a terminal or without; and the command to type next."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from relay.archive.transfer import Watcher
 
 LINE_SECONDS = 5.0
-"""How often a line tells where a long table is, without a terminal."""
+"""How often to print a line about a long table, without a terminal."""
 
 
 def plain() -> Console:
-    """A console that prints texts as they are."""
+    """Returns a console that prints texts unchanged."""
     return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def called() -> str:
-    """What to type for this program from where it was called, as long as it is there."""
+    """Returns the path to type for this program in the present folder."""
     program = Path(sys.argv[0]).absolute()
     found = shutil.which("relay")
     if found is not None and Path(found).resolve() == program.resolve():
@@ -56,7 +56,7 @@ class Bar:
 
 
 class Lines:
-    """The same in lines, where there is no terminal: one for each table that is copied, and now and then one."""
+    """Progress in lines, without a terminal: one for each table, and some in between."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -76,7 +76,7 @@ class Lines:
 
 @contextlib.contextmanager
 def watching(console: Console) -> Iterator[Watcher]:
-    """A bar on a terminal, lines elsewhere."""
+    """Returns a progress bar on a terminal, or lines without one."""
     if not console.is_terminal:
         yield Lines(console)
         return

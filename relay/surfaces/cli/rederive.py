@@ -1,4 +1,4 @@
-"""`relay memory rederive`: what it would cost, what it would change, and (when that is wanted) the change."""
+"""`relay memory rederive`: shows the cost and the difference, and applies it on request."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NotDerived(RelayError):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is asked for on the command line. `user`: whose memory; None: the owner's. `quiet`: JSON, for programs."""
+    """The options of the command. `user`: whose memory (None: the owner's). `quiet`: JSON, for programs."""
 
     what: str = "all"
     since: datetime | None = None
@@ -50,7 +50,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class ShownChange:
-    """One derived row as it is and as it would be."""
+    """One derived row, before and after."""
 
     what: str
     verdict: str
@@ -60,7 +60,7 @@ class ShownChange:
 
 @dataclass(frozen=True, slots=True)
 class Rederived:
-    """What deriving one kind again came to. `cost`: US dollars, about; None: not known."""
+    """The result of deriving one kind again. `cost`: approximate US dollars; None if unknown."""
 
     calls: int
     cost: float | None
@@ -93,12 +93,12 @@ async def rederive(settings: Settings, wish: Wish) -> None:
 
 
 async def whose(relay: Runtime, user: int | None) -> Space:
-    """The memory of a person; without one the owner's."""
+    """Returns a person's space; by default the owner's."""
     return Space("private", owner_id=user if user is not None else await relay.find_owner())
 
 
 def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[str, Again]:
-    """What can be derived again, by what it is called: what people have switched off is not."""
+    """Returns the derivations by name, without those that people have switched off."""
     settings = relay.settings
     found: dict[str, Again] = {
         "summaries": Summaries(relay.make_summariser(relay.gate), space, since, settings.background_concurrency)
@@ -110,7 +110,7 @@ def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[st
 
 
 async def _one(console: Console, relay: Runtime, name: str, again: Again, wish: Wish) -> Rederived:
-    """One kind of what is derived: what it came to."""
+    """Derives one kind again."""
     estimate = await again.estimate()
     told = Rederived(estimate.calls, cost(estimate, relay))
     if not estimate.calls:
@@ -134,7 +134,7 @@ async def _one(console: Console, relay: Runtime, name: str, again: Again, wish: 
 async def _changes(
     console: Console, relay: Runtime, name: str, again: Again, estimate: Estimate, wish: Wish
 ) -> list[Change]:
-    """What would change, shown as it is found; asked before, where somebody sits there."""
+    """Shows the changes as they are found; asks first at a terminal."""
     if wish.quiet:
         found = await again.changes(lambda _: None)
         return [change for change in found if change.before != change.after]
@@ -149,12 +149,12 @@ async def _changes(
 
 
 def cost(estimate: Estimate, relay: Runtime) -> float | None:
-    """US dollars that it costs, about; None where the price is not known."""
+    """Returns the approximate cost in US dollars; None if the price is unknown."""
     return relay.budget.prices.cost(relay.settings.small_model, estimate.usage)
 
 
 def in_words(estimate: Estimate, relay: Runtime) -> str:
-    """What is to be asked, and what that costs."""
+    """Says how many model calls are needed, and their cost."""
     model = relay.settings.small_model
     dear = cost(estimate, relay)
     price = f"about {format_dollars(dear)}" if dear is not None else "at a price that is not known"
@@ -162,14 +162,14 @@ def in_words(estimate: Estimate, relay: Runtime) -> str:
 
 
 async def agreed(question: str) -> bool:
-    """What somebody at a terminal says; elsewhere nobody agrees."""
+    """Asks the person at the terminal; without a terminal the answer is no."""
     if not sys.stdin.isatty():
         raise NotDerived("Nothing was changed: without a terminal it needs --yes.")
     return await typed(f"{question} Type yes: ") == "yes"
 
 
 def show(console: Console, name: str, changes: Sequence[Change]) -> None:
-    """The difference: how much of what, and the first of it in full."""
+    """Renders the difference: the counts, and the first changes in full."""
     counts = Counter(change.verdict for change in changes)
     table = Table(title=f"What changes of {name}")
     for verdict in SIGNS:

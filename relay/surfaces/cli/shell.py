@@ -1,4 +1,4 @@
-"""How a command of the shell begins: its settings, its log, its event loop."""
+"""Runs a command of the shell with its settings, log and event loop."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from relay.core.settings import Settings, load
 from relay.surfaces.cli.output import print_json
 
 EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, RelayError: 1, KeyboardInterrupt: 130}
-"""By what ended a command; the first that fits counts."""
+"""Exit codes by error; the first match counts."""
 
 
 def ready(quiet: bool = False) -> Settings:
-    """The settings, with the log as they want it; `quiet`: only errors, unless they ask for more."""
+    """Loads the settings and sets up the log; `quiet`: only errors, unless the settings ask for more."""
     return log_as(load(), quiet)
 
 
 def log_as(settings: Settings, quiet: bool) -> Settings:
-    """Sets the log up as the settings want it; returns them."""
+    """Sets up the log as the settings say, and returns them."""
     level = "ERROR" if quiet and settings.log_level == "INFO" else settings.log_level
     configure(level, settings.log_format, settings.secrets)
     return settings
 
 
 def run_work(work: Coroutine[Any, Any, object], as_json: bool = False) -> None:
-    """Runs what a command does to its end. `as_json`: an error of ours is printed as `{"error": …}`."""
+    """Runs a command. `as_json`: prints a `RelayError` as `{"error": …}`."""
     choose_loop()
     gc.enable()
     gc.freeze()  # what was imported stays: it is never looked through
@@ -58,7 +58,7 @@ def run_result(work: Coroutine[Any, Any, object], as_json: bool) -> None:
 
 
 def exit_code(error: BaseException) -> int:
-    """The exit code of a command that an error ended."""
+    """Returns the exit code for an error."""
     return next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
 
 

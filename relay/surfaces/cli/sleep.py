@@ -1,4 +1,4 @@
-"""`relay sleep`: what the last night came to, what the next would do, and one right now."""
+"""`relay sleep`: shows the last nightly work, previews the next, or runs it now."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.server.job_list import runner_of
 
 MOST_SHOWN = 20
-"""Memories that are shown with what would become of them."""
+"""The most memories to list in a preview."""
 
 
 class SleepsAlready(RelayError):
@@ -38,14 +38,14 @@ class NightState:
 
 @dataclass(frozen=True, slots=True)
 class NightPreview:
-    """What each phase would do, and what would become of which memories."""
+    """What each phase would do, and the memories that would change."""
 
     phases: dict[str, str]
     steps: list[PlanStep]
 
 
 async def look(settings: Settings) -> NightState:
-    """Prints what the last night came to, and when the next one is."""
+    """Prints the result of the last night, and when the next one begins."""
     async with open_runtime(settings) as relay:
         last = (await relay.store.night_ahead()).last
         print(told(last, relay) if last else "There was no night yet.")
@@ -72,7 +72,7 @@ async def preview(settings: Settings) -> NightPreview:
 
 
 async def planned(consolidation: Consolidation, space: NightSpace, asks: bool) -> list[PlanStep]:
-    """What a night would do to a space's memories; where the model cannot be asked, what it would be asked."""
+    """Previews what a night would do to a space's memories; without a model, what it would ask."""
     space_id = space.space_id
     if asks:
         try:
@@ -85,12 +85,12 @@ async def planned(consolidation: Consolidation, space: NightSpace, asks: bool) -
 
 
 def reaching(settings: Settings) -> AbstractAsyncContextManager[Messenger | None]:
-    """Telegram, where titles become the names of topics; None without a token."""
+    """Connects to Telegram, where titles become topic names; None without a token."""
     return open_telegram(settings) if settings.telegram_bot_token else nullcontext()
 
 
 async def now(settings: Settings) -> dict[str, PhaseResult]:
-    """A night right now, or the rest of one that was cut off. Raises `SleepsAlready` and `NightFailed`."""
+    """Runs the nightly work now, or the rest of an interrupted night. Raises `SleepsAlready` or `NightFailed`."""
     async with open_runtime(settings) as relay, reaching(settings) as messenger:
         store = relay.store
         await relay.people.refresh(store)
@@ -107,20 +107,20 @@ async def now(settings: Settings) -> dict[str, PhaseResult]:
 
 
 def ahead(found: NightAhead, settings: Settings) -> list[str]:
-    """What each phase would do, in words."""
+    """Describes what each phase would do."""
     days = settings.backup_days
     return [
         f"writes one into {settings.backups}, keeps those of {days} days" if days else "off (RELAY_BACKUP_DAYS is 0)",
         f"looks at the new memories of {pluralize(found.spaces, 'space')}; "
         f"{pluralize(found.goals, 'goal')} past {'its' if found.goals == 1 else 'their'} date",
-        f"tells {pluralize(found.digests, 'space')} what the day brought (/digest on)",
+        f"sends a digest to {pluralize(found.digests, 'space')} (/digest on)",
         f"writes {pluralize(found.summaries, 'summary', 'summaries')} owed; gathers the database's statistics",
-        "writes the database's files anew, if something was erased",
+        "rewrites the database's files, if something was erased",
     ]
 
 
 def told(night: Night, relay: Runtime) -> str:
-    """A night in one line."""
+    """Describes a night on one line."""
     begun = night.begun_at.astimezone(relay.budget.zone)
     state = "" if night.ended_at else " (not over yet)"
     return f"Last night, {begun:%d %B %H:%M}{state}: {night_told(night.phases) or 'nothing is done yet'}."

@@ -1,1 +1,1 @@
-"""What Relay listens to over HTTP: pages that tell whether it is well, and what Telegram delivers."""
+"""The HTTP listeners: health and metrics pages, and Telegram's webhook."""

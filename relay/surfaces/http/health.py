@@ -1,4 +1,4 @@
-"""Whether this process can do its work, however often and by however many that is asked."""
+"""Checks whether this process is healthy; cheap to ask often."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from relay.memory.store import Store
 T = TypeVar("T")
 
 PATIENCE = 2.0
-"""Seconds in which the database has to answer."""
+"""How many seconds the database has to answer."""
 SILENCE = 60.0
-"""Seconds. A poll of Telegram comes back after half of this at the latest; a webhook is looked after more often."""
+"""In seconds. A poll returns after half of this at the latest; a webhook is checked more often."""
 QUEUE_SECONDS = 120.0
-"""So long something may wait although there is room for it."""
+"""How many seconds a turn may wait although there is room for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What the running bot tells about itself."""
+    """What the running bot reports about itself."""
 
     silence: Callable[[], float]
     """Seconds since Telegram was heard of: a poll came back (in the process that polls), or it delivers to us."""
     free: Callable[[], int]
-    """How many more turns may run."""
+    """How many more turns can run."""
     running: Callable[[], int]
     """How many do."""
     stopping: Callable[[], bool]
@@ -44,11 +44,11 @@ class Health:
         self._queue = Kept(lambda: store.queue(bot_id), 5.0)
 
     async def queue(self) -> Queue | None:
-        """What waits, as it was at most 5 s ago; None when the database does not tell."""
+        """Returns the queue, at most 5 s old; None if the database does not answer."""
         return await self._queue.get()
 
     async def ready(self) -> dict[str, str]:
-        """What there is to check, and for each `ok` or what is wrong with it."""
+        """Returns each check with `ok` or what is wrong."""
         answer, queue = await asyncio.gather(self._ping.get(), self._queue.get())
         state = {
             "database": "ok" if answer is not None else "does not answer",
@@ -74,7 +74,7 @@ class Health:
 
 
 class Kept(Generic[T]):
-    """The answer to a question of the database, good for some seconds, so that it is never asked twice at a time."""
+    """Caches the answer to a database query for some seconds, and never runs it twice at a time."""
 
     def __init__(self, ask: Callable[[], Awaitable[T]], seconds: float) -> None:
         self._ask = ask
@@ -83,7 +83,7 @@ class Kept(Generic[T]):
         self._task: asyncio.Task[T | None] | None = None
 
     async def get(self) -> T | None:
-        """The answer; None when there is none within `PATIENCE`. The question then stays under way."""
+        """Returns the answer; None if there is none within `PATIENCE`. The query then keeps running."""
         now = time.monotonic()
         if self._task is None or (self._task.done() and now - self._asked >= self._seconds):
             self._asked = now

@@ -1,4 +1,4 @@
-"""An HTTP server for a few small pages: bounded in every direction, silent about itself."""
+"""An HTTP server for a few small pages, with limits on everything, that does not name its software."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aiohttp.web_protocol import RequestHandler
 from relay.core.errors import SettingsError
 
 MOST_CONNECTIONS = 200
-"""Whoever comes beyond them takes the place of the one that has been silent longest, else is hung up on."""
+"""The most connections. A new one replaces the longest silent one, or is closed."""
 MOST_OF_ADDRESS = 50
 """Of them from one address; not from this machine or its network, where a proxy speaks for everybody."""
 HEAD_SECONDS = 3.0
@@ -30,10 +30,10 @@ LIMITS: Mapping[str, Any] = {
 
 
 class Listener:
-    """Serves an application on an address. `setting`: what the settings for it begin with, such as RELAY_WEB."""
+    """Serves an application on an address. `setting`: the prefix of its settings, such as RELAY_WEB."""
 
     def __init__(self, app: web.Application, host: str, port: int, setting: str = "RELAY_WEB") -> None:
-        """`port` 0 is any that is free."""
+        """`port` 0 chooses a free one."""
         self._runner = web.AppRunner(app)
         self._host = host
         self._port = port
@@ -42,7 +42,7 @@ class Listener:
         app.on_response_prepare.append(_discreet)
 
     async def start(self) -> int:
-        """Begins to listen; returns the port. Raises `SettingsError` where it cannot: the port is taken, say."""
+        """Starts listening and returns the port. Raises `SettingsError` if it cannot, as when the port is taken."""
         await self._runner.setup()
         loop = asyncio.get_running_loop()
         server, places = self._runner.server, Places()
@@ -59,7 +59,7 @@ class Listener:
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self, seconds: float) -> None:
-        """Takes no more connections; requests under way have so many seconds to end."""
+        """Accepts no more connections; running requests have this many seconds to finish."""
         if self._server is None:
             return
         self._server.close()
@@ -79,13 +79,13 @@ class Listener:
 
 
 class Places:
-    """Who is connected, longest silent first."""
+    """The open connections, longest silent first."""
 
     def __init__(self) -> None:
         self._taken: dict[Connection, str] = {}
 
     def take(self, one: Connection, address: str) -> bool:
-        """Gives a connection a place, if there is one for its address; another may lose its own."""
+        """Admits a connection if its address has a free slot; another connection may lose its slot."""
         if address and list(self._taken.values()).count(address) >= MOST_OF_ADDRESS:
             return False
         if len(self._taken) >= MOST_CONNECTIONS:
@@ -98,7 +98,7 @@ class Places:
         return True
 
     def heard(self, one: Connection) -> None:
-        """A whole request has come: this one is the last to lose its place."""
+        """Notes a complete request: this connection is the last to lose its slot."""
         if one in self._taken:
             self._taken[one] = self._taken.pop(one)
 
@@ -171,7 +171,7 @@ class Connection(RequestHandler):
 
 
 def stranger(transport: asyncio.BaseTransport) -> str:
-    """The address at the other end; empty for one of this machine or its network."""
+    """Returns the remote address; empty for this machine and its network."""
     try:
         address = ipaddress.ip_address(str((transport.get_extra_info("peername") or ("",))[0]).partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""The metrics page: the counters, and how this process is at one moment."""
+"""The metrics page: counters, and the present state of this process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relay.surfaces.http.health import Process
 
 @dataclass(frozen=True, slots=True)
 class Numbers(Collector):
-    """Everything at one moment. `queue`: None when the database does not tell."""
+    """A snapshot of the state. `queue`: None if the database does not answer."""
 
     process: Process
     queue: Queue | None
@@ -41,7 +41,7 @@ class Numbers(Collector):
 
 
 def rendered(numbers: Numbers, accept: str) -> tuple[bytes, str]:
-    """The numbers as text, in the newest form that the asker accepts, and that form's content type."""
+    """Renders the metrics in the newest format that the client accepts, with its content type."""
     registry = CollectorRegistry()
     registry.register(numbers)
     ProcessCollector(registry=registry)
@@ -50,7 +50,7 @@ def rendered(numbers: Numbers, accept: str) -> tuple[bytes, str]:
 
 
 def gauge(name: str, about: str, value: float, **labels: str) -> GaugeMetricFamily:
-    """One number that goes up and down."""
+    """Makes a gauge."""
     family = GaugeMetricFamily(name, about, labels=list(labels))
     family.add_metric(list(labels.values()), value)
     return family

@@ -10,14 +10,14 @@ from aiohttp import hdrs, web
 from relay.surfaces.http.health import Health
 
 MOST_BODY = 1024
-"""Bytes. Nobody sends these pages anything."""
+"""The most bytes in a request's body; these pages need none."""
 
 
 def pages(health: Health, version: str) -> web.Application:
-    """An application of them."""
+    """Makes the application."""
 
     async def alive(_: web.Request) -> web.Response:
-        """The event loop turns: that is all."""
+        """Answers as long as the event loop runs."""
         return web.Response(text="ok\n")
 
     async def ready(_: web.Request) -> web.Response:

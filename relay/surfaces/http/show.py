@@ -1,4 +1,4 @@
-"""Health and metrics on their listener, as long as the process lives."""
+"""Serves health and metrics as long as the process runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Telegram delivers updates: one path, a secret in a header, one update a request."""
+"""The webhook for Telegram's updates: one path, a secret in a header, one update a request."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ log = structlog.get_logger()
 HEADER = "X-Telegram-Bot-Api-Secret-Token"
 MOST_BYTES = 2**20
 BODY_SECONDS = 10.0
-"""How long a body may take to come."""
+"""How long a body may take to arrive, in seconds."""
 STOP_SECONDS = 5.0
 MOST_AT_ONCE = 100
-"""So many updates are taken at a time; Telegram brings the others again a moment later."""
+"""How many updates to take at a time; Telegram sends the others again a moment later."""
 
 
 class Webhook:
-    """Answers Telegram's deliveries. An update is answered with 200 when it is stored, and only then."""
+    """Answers Telegram's deliveries: with 200 once an update is stored, and only then."""
 
     def __init__(self, url: str, secret: str, take: Callable[[list[Mapping[str, object]]], Awaitable[None]]) -> None:
         """`take` stores updates, or raises `DatabaseError`."""
@@ -69,7 +69,7 @@ class Webhook:
             self._busy -= 1
 
     async def _taken(self, request: web.Request) -> web.Response:
-        """Reads an update and has it stored."""
+        """Reads and stores an update."""
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await request.read()
@@ -93,13 +93,13 @@ class Webhook:
 
 
 def paths_of(url: str) -> frozenset[str]:
-    """The paths at which deliveries to a URL may arrive: its own, and what a proxy leaves that strips a prefix."""
+    """Returns the paths of deliveries: the URL's own, and those left by a proxy that strips a prefix."""
     steps = [step for step in urlsplit(url).path.split("/") if step]
     return frozenset("/" + "/".join(steps[first:]) for first in range(len(steps) + 1))
 
 
 def update_in(body: bytes) -> Mapping[str, object] | None:
-    """The update in a request's body; None when there is none."""
+    """Returns the update in a request's body; None if there is none."""
     try:
         update = json.loads(body)
     except (ValueError, RecursionError):
@@ -109,7 +109,7 @@ def update_in(body: bytes) -> Mapping[str, object] | None:
 
 
 def _closing(status: int, **headers: str) -> web.Response:
-    """An empty answer after which the connection is closed: what the request holds further is not read."""
+    """Returns an empty answer that closes the connection without reading the rest of the request."""
     response = web.Response(status=status, headers=headers)
     response.force_close()
     return response

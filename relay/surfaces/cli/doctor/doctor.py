@@ -1,4 +1,4 @@
-"""`relay doctor`: everything that Relay needs, looked at; one line each, and under what is wrong how to mend it."""
+"""`relay doctor`: checks everything that Relay needs; one line for each check, and below each problem how to fix it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HIDDEN = 6
 
 
 async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
-    """Looks at everything, at once where it can be. Changes nothing. `wrong`: see `settings.tolerant`."""
+    """Runs all checks, in parallel if possible. Changes nothing. `wrong`: see `settings.tolerant`."""
     wrong = await asyncio.to_thread(with_files, given, wrong)
     here = await asyncio.to_thread(_runs_here, given)
     looking = asyncio.create_task(_look(given, wrong))
@@ -99,7 +99,7 @@ async def _asked(
 
 
 async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.Look:
-    """What is in the database, and where nothing could be seen, why."""
+    """Reads the database, or says why it cannot be read."""
     seen = storage.Look([])
 
     async def work() -> list[Finding]:
@@ -112,7 +112,7 @@ async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.Look:
 
 
 def with_files(given: Settings, wrong: Mapping[str, str]) -> Mapping[str, str]:
-    """What is wrong, and the files too that settings name: prices (no budget is kept without), patterns."""
+    """Checks the settings, and the files that they name: prices and patterns."""
     found = dict(wrong)
     for name, read in (("RELAY_PRICES", lambda: load_budget(given)), ("RELAY_REDACT", lambda: load(given.redact))):
         try:
@@ -127,7 +127,7 @@ def _files(given: Settings, since: str) -> list[Finding]:
 
 
 def _runs_here(given: Settings) -> bool | None:
-    """Whether a Relay works on the data directory; None when that cannot be told."""
+    """Whether a Relay is running on the data directory; None if unknown."""
     try:
         return in_use(given.data_dir)
     except OSError:
@@ -135,7 +135,7 @@ def _runs_here(given: Settings) -> bool | None:
 
 
 def exit_code(findings: list[Finding]) -> int:
-    """0: all is well, or could be better. 1: something failed. 2: a setting is wrong or missing."""
+    """0: no failures. 1: something failed. 2: a setting is wrong or missing."""
     broken = {one.name for one in findings if one.state == "failed"}
     return 2 if "settings" in broken else 1 if broken else 0
 
@@ -147,7 +147,7 @@ def as_json(findings: list[Finding], given: Settings) -> str:
 
 
 def as_page(findings: list[Finding], given: Settings, colours: bool = False) -> str:
-    """A screen of text: a line for each finding, and under it how to mend it."""
+    """Renders the findings: a line for each, and below it how to fix it."""
     lines = [f"Relay {read_version()}, Python {platform.python_version()}"]
     for one in findings:
         lines += _wrapped(f"{MARKS[one.state]} {one.name:<12}", _hidden(one.said, given), COLOURS[one.state], colours)
@@ -174,7 +174,7 @@ def _wrapped(head: str, text: str, colour: str = "", colours: bool = False) -> l
 
 
 def _hidden(text: str, given: Settings) -> str:
-    """A text without any secret of the settings, should an error have told one."""
+    """Removes secrets of the settings from a text, in case an error contains one."""
     password = unquote(urlsplit(given.database_url).password or "")
     for secret in sorted({*given.secrets, password}, key=len, reverse=True):
         if len(secret) >= HIDDEN:

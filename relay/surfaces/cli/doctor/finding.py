@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 State = Literal["ok", "warning", "failed", "skipped"]
 MOST = 400
-"""Characters of a text that is shown."""
+"""The most characters of a text to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of what was looked at: what it is about, how it is, and how to mend it."""
+    """The result of a check: its name, its state, a description, and how to fix it."""
 
     name: str
     state: State
@@ -29,28 +29,28 @@ def ok(name: str, said: str) -> Finding:
 
 
 def warning(name: str, said: str, fix: str) -> Finding:
-    """It works, and somebody should look all the same."""
+    """It works, but needs attention."""
     return Finding(name, "warning", said, fix)
 
 
 def failed(name: str, said: str, fix: str) -> Finding:
-    """It does not work, or will not."""
+    """It does not work, or soon will not."""
     return Finding(name, "failed", said, fix)
 
 
 def skipped(name: str, said: str) -> Finding:
-    """It was not looked at, or there is nothing to look at."""
+    """It was not checked, or there is nothing to check."""
     return Finding(name, "skipped", said)
 
 
 def of_error(name: str, error: Exception | str, fix: str = "", state: State = "failed") -> Finding:
-    """An error of ours: its first sentence says what is wrong, the others how to mend it, or `fix` does."""
+    """Makes a finding of an error: its first sentence says what is wrong, the rest (or `fix`) how to fix it."""
     said, _, rest = re.sub(r"([.)]) (?=[A-Z`])", r"\1\n", str(error)[:MOST], count=1).partition("\n")
     return Finding(name, state, said, rest or fix)
 
 
 async def within(seconds: float, names: tuple[str, ...], work: Coroutine[Any, Any, list[Finding]]) -> list[Finding]:
-    """The findings of some work; of one that takes too long, or breaks, that it did."""
+    """Runs a check; if it takes too long or breaks, that is the finding."""
     try:
         async with asyncio.timeout(seconds):
             return await work
@@ -66,6 +66,6 @@ async def within(seconds: float, names: tuple[str, ...], work: Coroutine[Any, An
 
 
 def in_vain(names: tuple[str, ...], wrong: Mapping[str, str], needs: tuple[str, ...]) -> list[Finding]:
-    """That these were not looked at, when one of the settings they need is wrong."""
+    """Skips these checks if one of the settings they need is wrong."""
     found = next((name for name in (".env", *needs) if name in wrong), None)
     return [skipped(name, f"not looked at: {found} comes first") for name in names] if found else []

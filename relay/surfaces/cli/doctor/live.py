@@ -1,4 +1,4 @@
-"""Asking those whom the keys are for whether they are good."""
+"""Checks keys with the services they belong to."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from relay.surfaces.chat.people.bot_rights import BotUser, decode
 
 
 async def telegram_knows(settings: Settings) -> BotUser:
-    """Who the bot of the token is. Raises the `MessengerError` tree."""
+    """Returns the bot of a token. Raises `MessengerError`."""
     async with open_telegram(settings) as telegram:
         return decode(BotUser, await telegram.call("getMe")) or BotUser()
 
 
 async def model_answers(settings: Settings, model: str) -> None:
-    """Whether a model can be used with the key: asks it for one token. Raises the `ModelError` tree."""
+    """Checks that a model can be used with the key, by asking it for one token. Raises `ModelError`."""
     async with open_clients(settings) as clients:
         await clients.claude.check(model)
 

@@ -15,14 +15,14 @@ NAMES = ("data", "disk", "backup")
 NEEDS = ("RELAY_DATA_DIR", "RELAY_BACKUP_DIR")
 SECONDS = 100.0
 PYTHONS = ((3, 11), (3, 14))
-"""The first that is supported, and the first that is not."""
+"""The first supported version, and the first unsupported one."""
 FULL, LOW, PLENTY = 100e6, 1e9, 10e9
 """Bytes: nothing can be written soon; little; more than that is no trouble, however small a part of the disk."""
 LOW_PART = 0.05
 
 
 def python() -> list[Finding]:
-    """What is wrong with this Python, if it is none that Relay is made for. (The page's first line names it.)"""
+    """Warns about an unsupported Python. (The page's first line names the version.)"""
     version = sys.version_info[:2]
     if PYTHONS[0] <= version < PYTHONS[1]:
         return []
@@ -31,7 +31,7 @@ def python() -> list[Finding]:
 
 
 def disk(settings: Settings) -> Finding:
-    """The room where Relay writes: its data, and its backups."""
+    """Checks the free space for data and backups."""
     folders = (_there(path) for path in (settings.backups, settings.data_dir) if not unusable(path))
     places = {folder.stat().st_dev: folder for folder in folders}
     if not places:
@@ -53,7 +53,7 @@ def _room(place: Path) -> Finding:
 
 
 def data_directory(settings: Settings) -> Finding:
-    """Whether Relay may write where its data is, and others may not look."""
+    """Checks that Relay can write its data directory, and that others cannot read it."""
     path = settings.data_dir
     there = _there(path)
     if trouble := unusable(path):
@@ -68,7 +68,7 @@ def data_directory(settings: Settings) -> Finding:
 
 
 def unusable(path: Path) -> str:
-    """Why Relay cannot write in a directory, or make it; empty when it can."""
+    """Says why Relay cannot write to a directory, or create it; empty if it can."""
     there = _there(path)
     if not there.is_dir():
         return f"{short(there)} is no directory"
@@ -80,12 +80,12 @@ def unusable(path: Path) -> str:
 
 
 def is_read_only(path: Path) -> bool:
-    """Whether the file system of a path is mounted read-only: then nobody can write there, not even root."""
+    """Whether the file system of a path is mounted read-only, so that not even root can write there."""
     return sys.platform != "win32" and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def remedy(path: Path, trouble: str, setting: str) -> str:
-    """What to do about a directory that cannot be used. `setting`: what names it."""
+    """Says how to fix an unusable directory. `setting`: the setting that names it."""
     there = _there(path)
     if "read-only" in trouble:
         return f"Make that disk writable (a disk with errors is often mounted read-only), or set {setting}."
@@ -95,13 +95,13 @@ def remedy(path: Path, trouble: str, setting: str) -> str:
 
 
 def short(path: Path) -> str:
-    """A path as people write it."""
+    """Shortens a path with `~`."""
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path != home and path.is_relative_to(home) else str(path)
 
 
 def _there(path: Path) -> Path:
-    """The path, or where it is not there, the nearest directory above it that is."""
+    """Returns the path, or its nearest existing parent."""
     path = path.absolute()
     while not path.exists() and path != path.parent:
         path = path.parent

@@ -1,4 +1,4 @@
-"""What finds by meaning: whether it is installed, and works."""
+"""The embedder: whether it is installed and works."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BY_WORDS = "things are found by words alone"
 
 
 async def meaning(settings: Settings) -> list[Finding]:
-    """Embeds one word with what the settings name."""
+    """Embeds one word with the configured embedder."""
     what = named(settings.embedder)
     if what is None:
         return [skipped("meaning", f"off (RELAY_EMBEDDER); {BY_WORDS}")]

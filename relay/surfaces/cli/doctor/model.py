@@ -1,4 +1,4 @@
-"""The model: the key, and whether the models that the settings name can be had."""
+"""The models: whether the key is valid and both models can be used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANTHROPIC = "https://api.anthropic.com"
 
 
 async def model(settings: Settings) -> list[Finding]:
-    """Both models, asked for one token each."""
+    """Asks both models for one token each."""
     if not settings.anthropic_api_key and settings.anthropic_base_url == ANTHROPIC:
         return [skipped(name, "not looked at: ANTHROPIC_API_KEY comes first") for name in NAMES]
     first, second = await asyncio.gather(

@@ -32,7 +32,7 @@ async def network(settings: Settings, here: bool) -> list[Finding]:
 
 
 async def ports(settings: Settings, here: bool) -> Finding:
-    """Whether the ports that Relay listens on are free, or its own. `here`: Relay runs on this data directory."""
+    """Checks that Relay's ports are free, or its own. `here`: Relay is running on this data directory."""
     wanted = []
     if settings.web:
         wanted.append(("RELAY_WEB", settings.web_host, settings.web_port))
@@ -68,7 +68,7 @@ async def _port(settings: Settings, setting: str, host: str, port: int, here: bo
 
 
 def _bind(host: str, port: int) -> int | None:
-    """The error of listening there, if there is one. What was bound is let go at once."""
+    """Tries to listen there, and returns the error, if any."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
@@ -83,7 +83,7 @@ def _bind(host: str, port: int) -> int | None:
 
 
 async def _status(host: str, port: int, path: str) -> int:
-    """The HTTP status that something on this machine answers with; 0 when it does not."""
+    """Returns the HTTP status of a page on this machine; 0 without an answer."""
     import aiohttp
 
     timeout = aiohttp.ClientTimeout(total=ASK_SECONDS)
@@ -97,7 +97,7 @@ async def _status(host: str, port: int, path: str) -> int:
 
 
 async def clock(settings: Settings) -> Finding:
-    """Whether this machine's clock is right, going by Telegram's."""
+    """Compares this machine's clock with Telegram's."""
     from telegram.error import TelegramError
 
     from relay.clients.telegram.transport import AiohttpRequest

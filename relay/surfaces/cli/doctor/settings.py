@@ -91,7 +91,7 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def unknown() -> list[Finding]:
-    """The settings of the environment and of `.env` that Relay does not know."""
+    """Finds unknown settings in the environment and in `.env`."""
     try:
         return misspelt(dotenv_values(FILE, encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError):
@@ -99,7 +99,7 @@ def unknown() -> list[Finding]:
 
 
 def misspelt(values: Mapping[str, str | None]) -> list[Finding]:
-    """Names that no setting has: all that begin with RELAY_, and in the file those that are nearly one of ours."""
+    """Finds unknown names: all that begin with RELAY_, and names in the file that resemble a setting."""
     ours = {name for name in os.environ if name.upper().startswith("RELAY_")}
     found = []
     for name in sorted(set(values) | ours):
@@ -113,7 +113,7 @@ def misspelt(values: Mapping[str, str | None]) -> list[Finding]:
 
 
 def _overridden(values: Mapping[str, str | None]) -> list[Finding]:
-    """Settings of the file that the environment puts another value before."""
+    """Finds settings of the file that the environment overrides."""
     before = [n for n in NAMES if values.get(n) and os.environ.get(n) and os.environ[n] != values[n]]
     if not before:
         return []

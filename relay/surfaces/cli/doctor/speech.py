@@ -1,4 +1,4 @@
-"""What hears voice notes: whether it is installed, and its model where that is named by a path."""
+"""Speech to text: whether the engine is installed, and its model if that is a path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database: reachable, new enough, complete, closed to strangers, and how the work in it goes. Changes nothing."""
+"""Checks the database: reachable, new enough, complete, closed to others, and its queue. Changes nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Look:
 
 
 async def look(settings: Settings) -> Look:
-    """Opens the database that the settings name, looks, and leaves it as it was."""
+    """Opens the configured database and checks it, without changes."""
     try:
         if not settings.supabase_url and not settings.database_url and not _made(settings):
             return _not_there("Relay's own; made at the first start")
@@ -62,7 +62,7 @@ def _way_out(settings: Settings) -> str:
 
 
 def _not_there(first: Finding | str) -> Look:
-    """That there is no database to look into."""
+    """The findings without a database."""
     if isinstance(first, str):
         first = skipped("database", first)
     return Look([first, *(skipped(name, "not looked at: the database comes first") for name in NAMES[1:])])
@@ -115,7 +115,7 @@ def _server(opened: Storage, seen: Examination | None, milliseconds: float) -> F
 
 
 def _schema(found: migrations.Present, opened: Storage, settings: Settings) -> Finding:
-    """Whether its tables and functions are this version's."""
+    """Checks that its tables and functions are this version's."""
     schema = migrations.load()
     try:
         current = migrations.check(found, schema)
@@ -136,7 +136,7 @@ def _schema(found: migrations.Present, opened: Storage, settings: Settings) -> F
 
 
 def _complete(seen: Examination, again: str) -> Finding | None:
-    """What somebody has taken out by hand of a schema that is up to date."""
+    """Finds tables and functions that were removed by hand."""
     schema = migrations.load()
     made = [one.sql for one in schema.migrations]
     renamed = dict(pair for sql in made for pair in re.findall(r"alter table relay\.(\w+) rename to (\w+);", sql))
@@ -175,7 +175,7 @@ def _access(seen: Examination, again: str) -> Finding:
 
 
 def work_of(work: WorkState) -> Finding:
-    """How the work goes: what is wrong now, what was given up, what waits."""
+    """Checks the queue: present incidents, failed jobs, waiting messages."""
     if incidents := work.incidents:
         more = f" And {len(incidents) - 1} more." if len(incidents) > 1 else ""
         return warning("work", f"{incidents[0]}{more}", "/status in a chat with the bot tells more.")

@@ -28,7 +28,7 @@ LISTEN_SECONDS = 6
 ours."""
 RECENT_SECONDS = 3600
 MANY = 50
-"""So many messages at Telegram are no longer those of this very moment."""
+"""More waiting messages than this mean that they are not being fetched."""
 FIX_NETWORK = "Check the network, a proxy, TELEGRAM_API_URL, and this machine's clock."
 FIX_OTHER = (
     "Stop it, or give this one a bot of its own (@BotFather, /newbot). Where you cannot find it: @BotFather, /revoke, "
@@ -38,7 +38,7 @@ FIX_OTHER = (
 
 @dataclass(frozen=True, slots=True)
 class WebhookInfo:
-    """How Telegram delivers, as `getWebhookInfo` tells."""
+    """The result of `getWebhookInfo`."""
 
     url: str = ""
     pending_update_count: int = 0
@@ -48,7 +48,7 @@ class WebhookInfo:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Where a Relay is at work: on this data directory (None: that cannot be told), or elsewhere on this database."""
+    """Where a Relay is running: on this data directory (None: unknown), or elsewhere on this database."""
 
     here: bool | None
     elsewhere: bool
@@ -57,7 +57,7 @@ class Running:
 
 
 async def telegram(settings: Settings, running: Callable[[], Awaitable[Running]]) -> list[Finding]:
-    """All that can be asked of Telegram without disturbing a bot that runs."""
+    """Checks Telegram without disturbing a running bot."""
     if not settings.telegram_bot_token:
         return [skipped(name, "not looked at: TELEGRAM_BOT_TOKEN comes first") for name in NAMES]
     async with open_telegram(settings) as client:
@@ -87,7 +87,7 @@ def _away(settings: Settings, error: MessengerError) -> Finding:
 
 
 def messages(settings: Settings, info: WebhookInfo, here: bool) -> Finding:
-    """How messages come: asked for, or at a webhook. Of its address only the host is told; the rest may be secret."""
+    """Checks how messages arrive: by polling or webhook. Shows only the webhook's host; the rest may be secret."""
     at, wanted, waiting = info.url, settings.webhook_url, info.pending_update_count
     host = urlsplit(at).hostname
     if at and not wanted:
@@ -114,7 +114,7 @@ def messages(settings: Settings, info: WebhookInfo, here: bool) -> Finding:
 
 
 async def one_bot(client: Messenger, me: BotUser, info: WebhookInfo, running: Running) -> Finding:
-    """Whether another program reads this bot's messages."""
+    """Checks whether another program reads this bot's messages."""
     if running.here is None:
         return skipped("one bot", "not looked at: the data directory comes first")
     if (running.here or running.elsewhere) and str(me.id) in running.rivalled:

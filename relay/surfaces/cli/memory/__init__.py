@@ -1,4 +1,4 @@
-"""`relay memory …`: what a person does with their own memory, in the shell. With --json, for programs."""
+"""`relay memory …`: a person's own memory in the shell; with --json, for programs."""
 
 from relay.surfaces.cli.memory import change, look, switches, work
 from relay.surfaces.cli.memory.door import memory

@@ -1,4 +1,4 @@
-"""Forgetting, rewording, pinning, and taking it back."""
+"""Commands that change memories: forget, edit, pin, undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The group of commands `relay memory`, and how each of them runs."""
+"""The command group `relay memory`, and how its commands run."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ ELSEWHERE = {
     "pending": "relay memory waiting",
     "remember": "relay remember",
 }
-"""What the chat calls by another name, or under another command."""
+"""Words of /memory that are other commands in the shell."""
 
 
 class Commands(Listed):
-    """The commands of the group. Any other words are looked up in memory, as /memory does in the chat."""
+    """The commands of the group. Other words are searched for in memory, as with /memory in the chat."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """A --json before the command is one of the command."""
+        """Moves a --json before the command to the command."""
         if args[:1] == ["--json"] and len(args) > 1:
             args = [args[1], "--json", *args[2:]]
         return super().parse_args(ctx, args)
@@ -86,7 +86,7 @@ def run(
 
 
 def plain(markdown: str) -> str:
-    """A text of the chat as the shell prints it."""
+    """Renders a text of the chat for the shell."""
     from relay.surfaces.cli.terminal.messenger import name_commands
     from relay.surfaces.telegram.formatting.format import format_reply
 
@@ -94,7 +94,7 @@ def plain(markdown: str) -> str:
 
 
 async def numbered(ctx: ChatContext, number: int) -> int:
-    """The id of the owner's memory that has a number. Raises `CommandRefused` where none has."""
+    """Returns the id of the owner's memory with a number. Raises `CommandRefused` if there is none."""
     from relay.commands.memory.browse import open_number
 
     return (await open_number(ctx, number)).memory.id

@@ -1,4 +1,4 @@
-"""What is known, why, since when, and what became of it."""
+"""Commands that show memories, their changes and their history."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def _origin(ctx: ChatContext, number: int) -> MemoryOrigin:
 
 
 async def _list(ctx: ChatContext, words: str) -> MemoryPage:
-    """All that is known, or that has some words."""
+    """Reads all memories, or those that match."""
     from relay.commands.memory.browse import list_memories
     from relay.memory.rows.memories import MemoryFilter
 
@@ -66,9 +66,9 @@ async def _list(ctx: ChatContext, words: str) -> MemoryPage:
 
 
 def _memories(page: MemoryPage) -> str:
-    """What is known, one memory a line, by its number."""
+    """Lists memories, one a line, by number."""
     found = [f"#{row.number} {' '.join(row.content.split())}" for row in page.memories]
-    return "\n".join([*found, f"{len(found):,} of {page.total:,}. `{RELAY} memory show NUMBER` tells more."])
+    return "\n".join([*found, f"{len(found):,} of {page.total:,}. `{RELAY} memory show NUMBER` shows more."])
 
 
 @memory.command()
@@ -94,13 +94,13 @@ def _changes(word: str, waiting: bool, as_json: bool) -> None:
 
 
 def _told(ctx: ChatContext, page: ChangePage) -> str:
-    """What changed, one change a line, by its number."""
+    """Lists changes, one a line, by number."""
     from relay.surfaces.chat.changes import change_line
 
     found = [f"{one.id} {one.at:%Y-%m-%d %H:%M} {change_line(one)}" for one in page.changes]
     if not found:
         return "There is nothing."
-    found.append(f"`{RELAY} memory undo NUMBER` takes one back; keep or discard decides about one that waits.")
+    found.append(f"`{RELAY} memory undo NUMBER` undoes one; keep or discard decides about a waiting one.")
     return "\n".join(found)
 
 
@@ -119,7 +119,7 @@ def status(as_json: AsJson = False) -> None:
 
 
 def controls_told(ctx: ChatContext, now: Controls) -> str:
-    """How memory is switched, in words."""
+    """Describes the switches of memory."""
     from relay.surfaces.chat.memory.controls import in_words
 
     return plain(in_words(ctx, now))

@@ -1,4 +1,4 @@
-"""Memory on, off, at rest; what this terminal reads of it and teaches it; talking off the record."""
+"""Commands that turn memory on, off or pause it, set what the terminal uses, or go off the record."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def private(how: Words = None, as_json: AsJson = False) -> None:
 
 
 def _switch(words: str, as_json: bool) -> None:
-    """What is typed after /memory in the chat."""
+    """Runs the words after /memory in the chat."""
     run_command_line("memory", words, False, as_json)

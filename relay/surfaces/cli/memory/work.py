@@ -1,4 +1,4 @@
-"""Erasing for good, and what keeps memory findable and up to date."""
+"""Commands that erase for good, and that maintain the search index and derived data."""
 
 from __future__ import annotations
 

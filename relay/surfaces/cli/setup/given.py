@@ -1,4 +1,4 @@
-"""Setup without questions: every answer is a flag, or in the environment."""
+"""Setup without questions: the answers come from flags or the environment."""
 
 from __future__ import annotations
 

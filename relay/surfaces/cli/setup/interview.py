@@ -1,4 +1,4 @@
-"""The questions, in order, and what happens with the answers."""
+"""Asks the questions of setup, in order, and saves the answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_TERMINAL = (
 
 
 class Question(NamedTuple):
-    """A part of the settings: its heading, what asks for it, and what sees whether it is good."""
+    """A section of setup: its heading, its questions, and the check of the answers."""
 
     heading: str
     ask: Callable[[Sheet], Sheet]
@@ -43,7 +43,7 @@ QUESTIONS = (
 
 
 def at_terminal() -> bool:
-    """Whether there is somebody to ask."""
+    """Whether there is a person to ask."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

@@ -1,4 +1,4 @@
-"""What setup says of how things are found."""
+"""What setup says about search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FOUND = "What was said is found by words"
 
 
 def line(settings: Settings) -> str:
-    """What finds by meaning; or that nothing does, and how that is changed."""
+    """Names the embedder, or says how to get one."""
     what = named(settings.embedder)
     if what is None:
         return f"{FOUND} alone (RELAY_EMBEDDER is off)."

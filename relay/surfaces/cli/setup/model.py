@@ -1,4 +1,4 @@
-"""Who answers: Claude with a key, or a server that speaks Anthropic's API."""
+"""Sets up the model: Claude with a key, or a server with Anthropic's API."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ ADDRESS = re.compile(r"https?://|[\w.-]+:\d+(/|$)")
 
 
 def check(sheet: Sheet) -> str:
-    """The model that can be used. Raises the `ModelError` tree."""
+    """Returns the model, if it can be used. Raises `ModelError`."""
     settings = sheet.settings(KEY, SERVER, MODEL)
     asyncio.run(model_answers(settings, settings.model))
     return f"{settings.model} can be used"
 
 
 def elsewhere(sheet: Sheet) -> bool:
-    """Whether the model is on another server than Anthropic's."""
+    """Whether the model is not on Anthropic's server."""
     return bool(sheet[SERVER]) and sheet[SERVER].rstrip("/") != DEFAULTS[SERVER]
 
 
 def shown(address: str) -> str:
-    """An address without what may be a password in it."""
+    """Removes a password from an address."""
     return re.sub(r"//[^/@]*@", "//", address)
 
 

@@ -1,4 +1,4 @@
-"""Installing what setup offers, into where Relay runs."""
+"""Installs optional packages into Relay's own environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 Steps = Sequence[Sequence[str]]
-"""What pip is given, one call after the other."""
+"""The arguments of pip, call by call."""
 
 
 def has_pip() -> bool:
@@ -18,7 +18,7 @@ def has_pip() -> bool:
 
 
 def install(steps: Steps) -> bool:
-    """Installs it all; returns whether that worked."""
+    """Installs them; returns whether that worked."""
     return has_pip() and all(_run(arguments) for arguments in steps)
 
 

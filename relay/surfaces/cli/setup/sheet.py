@@ -1,4 +1,4 @@
-"""The settings as they will be: what is set already, and what was answered."""
+"""The future settings: the present ones, and the answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULTS = {str(setting.alias): setting.default for setting in Settings.model_fi
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """`answers` are what is to be written; empty: to be taken out. The environment comes before them, as in a run."""
+    """`answers` are the values to save; empty ones are removed. The environment overrides them, as in a run."""
 
     answers: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Whether voice notes are heard, and with what; what is missing for it is installed if the person wants it."""
+"""Sets up speech to text, and offers to install an engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FULL_ON_LINUX = (
 
 
 class Choice(NamedTuple):
-    """An engine, and how it is called."""
+    """An engine and its label."""
 
     engine: str
     label: str
@@ -38,7 +38,7 @@ CHOICES = (
     Choice("openai-whisper", "With openai-whisper, the original: 1,200 MB, 750 MB of memory"),
 )
 ROOMY = 2.0
-"""Gigabytes free, with which listening is proposed."""
+"""The free gigabytes from which setup proposes an engine."""
 INTRODUCTION = (
     "Relay can listen to voice notes, on this machine. Besides what is installed, a model of 145 MB is downloaded with "
     "the first one."
@@ -46,7 +46,7 @@ INTRODUCTION = (
 
 
 def check(sheet: Sheet) -> str:
-    """What hears; or that nothing does, and how that is changed."""
+    """Names the engine, or says how to get one."""
     setting = sheet[SPEECH] or DEFAULTS[SPEECH]
     if engine := chosen(setting):
         return f"heard with {engine}"
@@ -86,7 +86,7 @@ def ask(sheet: Sheet) -> Sheet:
 
 
 def free_gigabytes() -> float:
-    """How much room there is where packages are installed."""
+    """Returns the free space for packages, in gigabytes."""
     return shutil.disk_usage(sys.prefix).free / 1e9
 
 
@@ -106,7 +106,7 @@ def _present(sheet: Sheet) -> int:
 
 
 def _install(engine: str) -> None:
-    """Installs an engine when that can be done and is wanted, or says how."""
+    """Installs an engine if possible and wanted, or says how to."""
     if has_pip() and typed("Install it now? [Y/n] ").lower() in ("", "y", "yes"):
         install(_steps(engine))
         importlib.invalidate_caches()

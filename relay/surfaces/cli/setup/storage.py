@@ -1,4 +1,4 @@
-"""Where its memory is kept: on this machine, in a PostgreSQL, or in a Supabase project."""
+"""Sets up the storage: embedded, a PostgreSQL server, or a Supabase project."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check(sheet: Sheet) -> str:
 
 
 def ask(sheet: Sheet) -> Sheet:
-    """Asks which, and for what that one needs, until it opens."""
+    """Asks which storage to use, and for its settings, until it opens."""
     if sheet.fixed(*STORAGE):
         return from_environment(sheet, STORAGE, DOING, check)
     data_dir = sheet.settings().data_dir
@@ -87,7 +87,7 @@ def _supabase(sheet: Sheet) -> Sheet | None:
 
 
 def _with_tables(sheet: Sheet, answers: dict[str, str]) -> Sheet | None:
-    """Looks until the project has Relay's tables: made here with its connection string, or by the person."""
+    """Waits until the project has Relay's tables, made here with its connection string, or by the person."""
     while True:
         new = having(sheet, answers)
         trouble = None if new is None else looked(new, DOING, check)

@@ -1,4 +1,4 @@
-"""Which time it is for the person: the time zone."""
+"""Sets up the time zone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relay.surfaces.cli.setup.sheet import ZONE, Sheet
 
 
 def check(sheet: Sheet) -> str:
-    """What time it is in the zone. Raises `SettingsError` for one that there is not."""
+    """Returns the time in a zone. Raises `SettingsError` for an unknown zone."""
     zone = sheet.settings(ZONE).timezone
     return f"{zone}, it is {datetime.now(ZoneInfo(zone)):%H:%M} there" if zone else "this machine's"
 
@@ -37,7 +37,7 @@ def ask(sheet: Sheet) -> Sheet:
 
 
 def guessed() -> str:
-    """This machine's zone by its name; UTC where it has none."""
+    """Returns the name of this machine's zone; UTC if it has none."""
     from tzlocal import get_localzone_name
 
     try:
@@ -47,7 +47,7 @@ def guessed() -> str:
 
 
 def similar(answer: str) -> list[str]:
-    """Up to three zones that were perhaps meant: by their whole name, or by the city."""
+    """Suggests up to three zones with a similar name or city."""
     zones = {key: zone for zone in sorted(available_timezones()) for key in (zone.lower(), _city(zone.lower()))}
     words = "_".join(answer.lower().split())
     keys = [*get_close_matches(words, zones, n=3, cutoff=0.75), *get_close_matches(_city(words), zones, n=3)]

@@ -1,4 +1,4 @@
-"""`relay chat`: a typed message goes the way of every message. Commands and buttons run at once."""
+"""`relay chat`: typed messages take the path of every message. Commands and buttons run at once."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from relay.surfaces.telegram.parsing.updates import sort_update
 from relay.surfaces.telegram.turns.worker import Worker
 
 IN_LANE = ("/retry",)
-"""Commands that are turns like a message."""
+"""Commands that run as turns, like messages."""
 INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
 LAST_SECONDS = 5.0
 """How long leaving waits for judging, which may have a whole import before it."""
 WRITING_SECONDS = 20.0
-"""How long it waits for summaries and titles; one that is cut off is written the next time, or by the bot."""
+"""How long to wait for summaries and titles at the end; unfinished ones are written later."""
 AT_ONCE_SECONDS = 0.5
-WRITING = "One moment, what was said here is being summed up. Ctrl-C leaves at once; then that is done another time."
-OFFLINE = "OFFLINE: a stand-in answers, not a model. It has a memory of its own; write “I like …”, and it keeps that."
+WRITING = "One moment, I'm summarising this conversation. Ctrl-C leaves at once; I'll do it another time."
+OFFLINE = "OFFLINE: a stand-in answers, not a model. It has a separate memory; write “I like …” and it remembers that."
 
 
 Work = Callable[[], Awaitable[int]]
@@ -71,14 +71,14 @@ class Conversation:
         self._embedder = embedder
 
     async def typed(self, prompt: str) -> str:
-        """A line from the keyboard; what goes on meanwhile is told when it is there."""
+        """Reads a line from the keyboard; anything printed meanwhile appears afterwards."""
         if not sys.stdin.isatty():
             return await typed(prompt)
         with self._terminal.held():
             return await typed(prompt)
 
     async def say(self, text: str) -> None:
-        """Does what a line says, and waits until it is done; Ctrl-C stops an answer."""
+        """Runs a line and waits until it is done; Ctrl-C stops an answer."""
         word, _, rest = text.partition(" ")
         if word == "/search" or not word.startswith("/"):
             await self._load()
@@ -93,7 +93,7 @@ class Conversation:
             await self._send({"message": self._message() | {"text": text}})
 
     async def _press(self, number: int) -> None:
-        """Presses a button. One that asks for another answer is a turn like a message."""
+        """Presses a button. A button that asks for another answer runs as a turn."""
         data = self._terminal.buttons[number - 1][1] if 0 < number <= len(self._terminal.buttons) else ""
         if not is_turn_button(data):
             await self._desk.press(number)
@@ -106,7 +106,7 @@ class Conversation:
         return {"message_id": self._terminal.next_id(), "date": int(time.time()), "chat": chat, "from": self._user}
 
     async def _send(self, update: dict[str, Any]) -> None:
-        """Hands an update to the queue and waits until it is answered."""
+        """Queues an update and waits until it is answered."""
         received = decode_update({"update_id": self._terminal.next_id(), **update})
         row = sort_update(received, BOT, frozenset({self._user_id}), True)
         self._worker.accept(*await self._store.intake(BOT.id, [row], self._worker.free))
@@ -121,7 +121,7 @@ class Conversation:
             await asyncio.gather(working, return_exceptions=True)
 
     async def _load(self) -> None:
-        """What finds by meaning is waited for before something is looked for the first time."""
+        """Waits for the embedder before the first search."""
         if self._embedder is not None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOADING_SECONDS):

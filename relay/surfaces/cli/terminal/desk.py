@@ -1,4 +1,4 @@
-"""Commands, buttons and answers to questions at a terminal. Each runs in a turn of its own that no update brings."""
+"""Runs commands, buttons and replies to questions at a terminal, each in its own turn without an update."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Desk:
         self._in_shell = in_shell
         self._named = name_commands if in_shell else str
         self.refused = False
-        """Whether the last command was not done."""
+        """Whether the last command was refused."""
         self.result: object = None
         """The last command's result."""
 
@@ -72,17 +72,17 @@ class Desk:
 
     @property
     def buttons(self) -> bool:
-        """Whether there is something to press."""
+        """Whether there is a button to press."""
         return bool(self._terminal.buttons)
 
     @property
     def confirming(self) -> int:
-        """The number of the button that says yes to the question; 0: there is none."""
+        """The number of the button that says yes to the question, or 0."""
         codes = [data.split(":")[0] for _, data, _ in self._terminal.buttons]
         return next((i for i, code in enumerate(codes, 1) if code in CONFIRMING), 0)
 
     def number_of(self, label: str) -> int:
-        """The number of the button of that name; 0: there is none."""
+        """Returns the number of the button with that name, or 0."""
         return next((i for i, (name, _, _) in enumerate(self._terminal.buttons, 1) if name == label), 0)
 
     async def command(self, name: str, words: str) -> None:

@@ -1,4 +1,4 @@
-"""Reading what is typed, beside whatever else the loop does."""
+"""Reads lines from the keyboard without blocking the event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `Messenger` port at a terminal: what the bot sends is printed."""
+"""The `Messenger` port at a terminal: it prints what the bot sends."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Terminal:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """While this lasts, nothing is printed over what somebody types; it is printed at the end."""
+        """Holds back output while a person types, and prints it at the end."""
         self._held = []
         try:
             yield
@@ -79,10 +79,10 @@ class Terminal:
 
     async def fetch(self, file_id: str, most: int) -> bytes:
         """See `ports.Messenger.fetch`."""
-        raise MessengerError("Files can be sent in Telegram, not in the terminal.")
+        raise MessengerError("You can send files in Telegram, not in the terminal.")
 
     def _show(self, method: str, parameters: dict[str, Any]) -> None:
-        """Prints a message, what is new of one that is edited, or where the file that it is was put."""
+        """Prints a message, the new part of an edited one, or the path of a file."""
         message_id, markup = parameters["message_id"], parameters.get("reply_markup")
         text = None
         if "text" in parameters:
@@ -110,7 +110,7 @@ class Terminal:
         self._offer(markup, message_id)
 
     def _grow(self, text: str, last: bool = False) -> None:
-        """Prints what is new of a growing answer; one that has become another, from the first other line on."""
+        """Prints the new part of a growing answer, from the first line that differs."""
         printed = self._printed
         if not last:
             line = text[text.rfind("\n") + 1 :]
@@ -132,7 +132,7 @@ class Terminal:
         self._printed = "" if last else text
 
     def _offer(self, markup: dict[str, Any] | None, message_id: int) -> None:
-        """Shows a message's buttons. Those of the message before it can be pressed until others come."""
+        """Shows a message's buttons. They can be pressed until the next message has some."""
         rows = (markup or {}).get("inline_keyboard") or []
         if rows:
             self.buttons = [(b["text"], b["callback_data"], message_id) for row in rows for b in row]
@@ -143,7 +143,7 @@ class Terminal:
 
 
 def marked_up(message: dict[str, Any]) -> str:
-    """A message's text, with what is struck out in it as [-…-], so that differences show."""
+    """Returns a message's text with struck-out parts as [-…-], so that differences show."""
     text = message["text"].encode("utf-16-le")
     for one in sorted(message.get("entities") or (), key=lambda one: -int(one["offset"])):
         if one["type"] == "strikethrough":

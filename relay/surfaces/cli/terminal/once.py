@@ -1,4 +1,4 @@
-"""`relay <command>`: one command of the chat, run at once, its reply printed as text or its result as JSON."""
+"""`relay <command>`: runs one command of the chat and prints its reply as text, or its result as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from relay.surfaces.cli.terminal.messenger import Terminal
 NAMELESS = "User"
 PRESS = "Which button? A number, or an empty line to end: "
 SEARCHES = "search"
-"""The command that finds by meaning."""
+"""The command that needs the embedder."""
 
 
 class NotAnswered(RelayError):
@@ -33,7 +33,7 @@ class NotAnswered(RelayError):
 
 
 def is_attended() -> bool:
-    """Whether somebody sits at this terminal who sees what is printed and can answer."""
+    """Whether a person at this terminal sees the output and can answer."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -65,7 +65,7 @@ async def run_once(
 
 
 async def _run(desk: Desk, name: str, words: str, sure: bool) -> None:
-    """The command, and the answers to what it asks. Whoever sits at the terminal may press its buttons then."""
+    """Runs the command and the answers to its questions; then a person at the terminal may press its buttons."""
     await desk.command(name, words)
     if desk.asks and not sys.stdin.isatty():
         await desk.answer(await _piped())
@@ -81,26 +81,26 @@ async def _run(desk: Desk, name: str, words: str, sure: bool) -> None:
         else:
             await desk.press(int(line) if line.isdecimal() else 0)
     if desk.confirming:
-        raise NotAnswered("Nothing was done. With --yes it is.")
+        raise NotAnswered("Nothing was done. Add --yes to confirm.")
     if none := desk.number_of(NONE):
         await desk.press(none)
         raise NotAnswered(
-            f"Several fit, so nothing was forgotten. Name one by its number, which `{RELAY} memory show` with the "
-            f"same words tells; or all of them with a *: `{RELAY} forget '*words*' --yes`."
+            f"Several match, so nothing was forgotten. Name one by its number (see `{RELAY} memory show` with the "
+            f"same words), or all of them with a *: `{RELAY} forget '*words*' --yes`."
         )
 
 
 async def _piped() -> str:
-    """All of the standard input: the answer to a question. Raises `NotAnswered` where it is empty."""
+    """Reads the answer to a question from standard input. Raises `NotAnswered` if it is empty."""
     text = str(await asyncio.to_thread(sys.stdin.read)).strip()
     if not text:
-        raise NotAnswered("Nothing was done: this asks for a text. Hand it in, such as with < FILE.")
+        raise NotAnswered("Nothing was done: this needs a text. Pass it on standard input, for example with < FILE.")
     return text
 
 
 @contextlib.asynccontextmanager
 async def open_desk(settings: Settings, name: str, pressable: bool) -> AsyncIterator[Desk]:
-    """A desk for one command, by its name. What it writes enters the index before this ends."""
+    """Opens a desk for one command. New messages and memories are indexed before it closes."""
     async with open_runtime(settings) as relay:
         owner, owner_name = await seat_owner(relay)
         terminal = Terminal(settings, pressable)
@@ -114,7 +114,7 @@ async def open_desk(settings: Settings, name: str, pressable: bool) -> AsyncIter
 
 
 async def seat_owner(relay: Runtime) -> tuple[int, str]:
-    """Who sits at this terminal, the first of the admins: their id and name."""
+    """Returns the id and name of the person at the terminal: the first admin."""
     await relay.people.refresh(relay.store)
     owner = relay.people.seat_owner()
     return owner, await relay.store.name_of(owner) or NAMELESS
