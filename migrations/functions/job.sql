@@ -164,13 +164,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select (select min(kind) from job where parked_at is null and kind > k.kind) from known k
         where k.kind is not null)
     select coalesce(array_agg(kind), '{}') from known k
-    where kind is not null and (
-        exists (
-            select from job j where j.kind = k.kind and j.parked_at is null and j.due_at <= now()
-                and relay.is_due(j) and relay.is_for(j, p_bot_id))
-        or exists (
-            select from job j where j.kind = k.kind and j.parked_at is null and j.due_at > now() + interval '2 hours'
-                and relay.is_due(j) and relay.is_for(j, p_bot_id)))
+    where kind is not null and coalesce(
+        -- "exists" would be answered by reading all due jobs once.
+        (select true from job j
+            where j.kind = k.kind and j.parked_at is null and j.due_at <= now()
+                and relay.is_due(j) and relay.is_for(j, p_bot_id) limit 1),
+        (select true from job j
+            where j.kind = k.kind and j.parked_at is null and j.due_at > now() + interval '2 hours'
+                and relay.is_due(j) and relay.is_for(j, p_bot_id) limit 1),
+        false)
 $$;
 
 -- Returns jobs that failed for good in the last p_days: [{kind, jobs, last_error: of the latest}].
