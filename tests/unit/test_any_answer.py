@@ -125,7 +125,7 @@ def test_a_nights_verdicts(step: Step) -> None:
         assert type(row["pair"]) is int
         assert len(row["content"]) <= MERGED_FACT_LENGTH
         assert not process_intents(row["content"]).actions
-        made = consolidate.step_of(row, PAIRS[row["pair"] - 1], consolidate.derived("consolidate", 1, []))
+        made = consolidate.step_of(row, PAIRS[row["pair"] - 1], consolidate.make_derivation("consolidate", 1, []))
         assert_storable(made and made.as_json())
 
 
