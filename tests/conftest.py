@@ -3,6 +3,7 @@ a Supabase project for those that want one. What was left out is named at the en
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shutil
@@ -45,6 +46,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure() -> None:
     for folder in FOLDERS:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected stays until the end: the garbage collector need not look at it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
