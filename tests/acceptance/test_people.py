@@ -120,7 +120,7 @@ async def test_the_first_who_opens_the_link_in_the_log_owns_the_bot(unclaimed: H
     # Nothing of it is lost with the process, and nobody can claim what has an owner.
     await house.crash()
     await house.polled()
-    assert "runs me – claimed me" in (await ask(house, ada, "/users")).text
+    assert "admin – claimed me" in (await ask(house, ada, "/users")).text
     kept = await ask(house, ada, f"/revoke {OWNER}")
     assert "is my only admin" in kept.text
     assert not kept.buttons
