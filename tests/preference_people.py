@@ -115,3 +115,17 @@ def live(seed: int, people: int, choices: int, kind: Kind, reasons: bool) -> tup
             totals[phase][2] += len(believed)
     before, after = (Score(found / people, wrong / max(1, shown)) for found, wrong, shown in totals)
     return before, after
+
+
+def needed(seed: int, people: int, kind: Kind, share: float = 0.8, most: int = 100) -> str:
+    """How many choices with reasons it takes until a share of the likes is found: the median and the most."""
+    rng, counts = Random(seed), []
+    for _ in range(people):
+        likes, named = likes_of(rng, kind), list[list[tuple[int, int]]]()
+        while len(named) < most:
+            named.append(reason(rng, likes, choose(rng, likes, kind)))
+            believed = believed_by_reasons(named)
+            if sum(likes.get(pattern) == polarity for pattern, polarity in believed.items()) >= share * len(likes):
+                break
+        counts.append(len(named))
+    return f"{sorted(counts)[people // 2]} (most {max(counts)})"
