@@ -316,6 +316,9 @@ begin
         then
             perform relay.count_uses(p_reply -> 'prompt');
         end if;
+        if p_reply -> 'other' <> 'null' and answer is not null then
+            perform relay.save_second(held, answer, p_reply -> 'other', coalesce((p_reply ->> 'ask')::boolean, false));
+        end if;
         if p_reply #> '{told,acting}' <> '[]' then
             perform relay.tell_preferences(held, p_reply #> '{told,acting}');
         end if;

@@ -45,7 +45,7 @@ class Command:
 
 COMMANDS: dict[str, Command] = {}
 SECTIONS = {
-    "Talking": ("new", "stop", "retry", "say", "search", "summary", "digest", "sessions"),
+    "Talking": ("new", "stop", "retry", "two", "say", "search", "summary", "digest", "sessions"),
     "What I remember": ("memory", "remember", "forget", "private", "why", "export"),
     "How you like answers": ("preferences", "tag", "better", "critique"),
     "You and me": ("settings", "voice", "usage", "status", "help", "start"),

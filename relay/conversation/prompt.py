@@ -35,6 +35,11 @@ MEMORY_TOKENS = 6_000
 """Unless RELAY_MEMORY_TOKENS says otherwise."""
 RECENT_TOKENS = 60_000
 WORDLESS = "The user sent this without a word. Say briefly what it is and what matters in it, and offer what you could do next."
+SECOND = (
+    "They want two answers to choose from. This was the first. Give a clearly different one: other length, form or tone, "
+    "the same facts."
+)
+SECOND_TOKENS = 1_000
 CRITIQUE = "Your last answer to this was reviewed for them. Answer anew, and better where the review is right:"
 RECALL_TOKENS = 1_500
 
@@ -265,6 +270,8 @@ def turn_notes(
     if found:
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
     notes += filter(None, preferences)
+    if incoming.first:
+        notes.append(f"{SECOND}\n{mark_untrusted(cut_to_tokens(incoming.first, SECOND_TOKENS), 'answer')}")
     if incoming.critique:
         notes.append(f"{CRITIQUE}\n{mark_untrusted(incoming.critique, 'critique')}")
     return text_block("<context>\n" + "\n".join(notes) + "\n</context>")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -41,6 +42,8 @@ WEB = [
     {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5, "allowed_callers": ["direct"]},
 ]
 """Only the model itself may call this, not code that it runs at Anthropic."""
+ORDERS = ("ab", "ba")
+"""Which of two answers is shown as A: by chance, so that the place teaches nothing."""
 VECTOR_SECONDS = 0.025
 """How long recall waits for a message's vector; after that it goes by words alone."""
 
@@ -74,6 +77,25 @@ class BegunTurn:
     recalled: Sequence[FoundEntry]
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer of the model's."""
+
+    prompt: Prompt
+    reply: Reply
+    intents: Intents
+
+
+class Silent:
+    """Shows nothing of an answer while it grows."""
+
+    def text(self, so_far: Callable[[], str]) -> None:
+        """See `ports.Sink.text`."""
+
+    def waiting(self, sentence: str) -> None:
+        """See `ports.Sink.waiting`."""
+
+
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
     """Answers one user input and saves everything about it. Setting `stop` ends it with what was said so far. If the
     model can't answer, the `Answer` says so and offers a retry; nothing of it becomes a message."""
@@ -105,8 +127,9 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
         if not reply.steps:
             return await finish_without(engine, incoming, choices, tally, reply.note or "Stopped.", retry=True)
         # In a thread: a long answer, or long inputs, take a while.
-        intents = await asyncio.to_thread(understood, prompt, reply, context)
-        return await finish(engine, incoming, choices, prompt, reply, intents, tally)
+        said = Said(prompt, reply, await asyncio.to_thread(understood, prompt, reply, context))
+        other = await say_second(engine, begun, said, stop, work) if incoming.two else None
+        return await finish(engine, incoming, choices, said, tally, other)
 
 
 @metrics.time_stage("begin")
@@ -214,12 +237,14 @@ async def finish(
     engine: Engine,
     incoming: Incoming,
     choices: Choices,
-    prompt: Prompt,
-    reply: Reply,
-    intents: Intents,
+    said: Said,
     tally: Tally,
+    other: Said | None = None,
 ) -> Answer:
-    """Saves the answer and applies its tags. In a tainted turn, memory changes wait for a tap."""
+    """Saves the answer and applies its tags. In a tainted turn, memory changes wait for a tap; of two answers, both are
+    saved, and their changes wait for the choice."""
+    prompt, reply, intents = said.prompt, said.reply, said.intents
+    order = secrets.choice(ORDERS) if other else ""
     actions = [one for one in intents.actions if choices.learning != "off" or isinstance(one, Forget)]
     looked = any(tool["name"] in reply.tools for tool in WEB)
     held_back = engine.web and reply.tainted and not incoming.web and not looked
@@ -237,6 +262,8 @@ async def finish(
         "diagnostic": diagnostic(prompt.record) if choices.diagnostics else "",
         "warning": engine.gate.budget.nearly_used_up(tally.spent),
         "acting": list(prompt.new_preferences),
+        "other": other.intents.text if other else "",
+        "order": order,
     }
     return await engine.store.finish(
         incoming,
@@ -251,11 +278,46 @@ async def finish(
             "spent": stored_spending(tally, done=True),
             "warned_since": engine.gate.budget.day().isoformat(),
             "prompt": record(prompt, reply, choices).as_json(),
-            "actions": [action_row(action, incoming) for action in actions],
+            "actions": [] if other else [action_row(action, incoming) for action in actions],
+            "other": second_row(incoming, choices, said, other, order) if other else None,
             "ask": choices.learning == "ask" or incoming.lent is not None,
             "told": told,
         },
     )
+
+
+async def say_second(engine: Engine, begun: BegunTurn, first: Said, stop: asyncio.Event, work: Work) -> Said | None:
+    """Another answer to the same message; None where there can be none, or the first was not finished."""
+    if first.reply.status != "complete" or work.tally.used_up:
+        return None
+    begun = replace(begun, incoming=replace(begun.incoming, first=first.intents.text))
+    try:
+        async with shown(engine, begun.incoming, begun.context) as media:
+            reply, prompt = await say(engine, begun, media, Silent(), stop, work)
+    except (BudgetUsedUp, ModelError):
+        return None
+    if reply.status != "complete" or not reply.steps:
+        return None
+    return Said(prompt, reply, await asyncio.to_thread(understood, prompt, reply, begun.context))
+
+
+def second_row(incoming: Incoming, choices: Choices, first: Said, other: Said, order: str) -> dict[str, object]:
+    """The second of two answers as it is stored, with what both ask of memory."""
+    actions = [
+        [
+            action_row(action, incoming)
+            for action in said.intents.actions
+            if choices.learning != "off" or isinstance(action, Forget)
+        ]
+        for said in (first, other)
+    ]
+    return {
+        "text": other.intents.text,
+        "blocks": kept_steps(incoming, other.reply, other.intents),
+        "tainted": other.reply.tainted,
+        "order": order,
+        "actions": actions,
+    }
 
 
 async def bring_back(

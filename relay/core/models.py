@@ -146,6 +146,10 @@ class Incoming:
     """The new answer takes the old one's place in the chat, and what that taught is taken back."""
     brings_back: bool = False
     """No new answer is wanted, but the one whose place the present one took."""
+    two: bool = False
+    """Two answers are wanted, so that the person chooses."""
+    first: str = ""
+    """The first of two answers, where the second is to be given."""
     critique: str = ""
     """What was found wrong with the answer that is to be given again; empty: nothing was looked for."""
     parts: list[InputPart] = field(default_factory=list)

@@ -120,3 +120,37 @@ async def test_a_critique_says_what_could_be_better_and_a_new_answer_follows_it(
 
 async def test_a_critique_without_an_answer_or_a_model_is_a_sentence(world: World) -> None:
     assert "haven't answered anything" in (await asked(world, "/critique")).text
+
+
+def two_of(world: World) -> tuple[StoredMessage, StoredMessage] | None:
+    """The two newest answers, as they are headed."""
+    shown = [message for message in world.tg.messages(world.dm) if message.from_bot]
+    one = next((message for message in reversed(shown) if message.text.startswith("A\n")), None)
+    other = next((message for message in reversed(shown) if message.text.startswith("B\n") and message.buttons), None)
+    return (one, other) if one and other else None
+
+
+@pytest.mark.parametrize("chosen", ["short", "long"])
+async def test_of_two_answers_the_chosen_one_stands(world: World, chosen: str) -> None:
+    world.model.rule("my cat", "Fine. [LEARN: Has a cat]")
+    await asked(world, "Tell me about my cat")
+    world.model.script([
+        "The short one. [LEARN: Likes short cats]", "The long one, with more words. [LEARN: Likes long cats]",
+    ])  # fmt: skip
+    await world.tg.say(world.dm, world.owner, "/two")
+    one, other = await world.tg.wait_for(lambda: two_of(world))
+    assert {"short" in one.text, "short" in other.text} == {True, False}
+    letter = "A" if chosen in one.text else "B"
+    assert await press(world, other, letter) == f"{letter} it is."
+    await world.tg.wait_for(lambda: f"✓ {letter}" in other.buttons)
+    assert await press(world, other, "shorter") == "Noted."
+    await asked(world, "Thanks")
+    prompt = last_prompt(world)
+    assert f"The {chosen} one" in prompt
+    assert f"The {'long' if chosen == 'short' else 'short'} one" not in prompt
+    assert f"Likes {chosen} cats" in prompt, "what the chosen one learned is known"
+    assert f"Likes {'long' if chosen == 'short' else 'short'} cats" not in prompt
+
+
+async def test_two_answers_to_nothing_are_a_sentence(world: World) -> None:
+    assert "nothing to answer again" in (await asked(world, "/two")).text

@@ -9,7 +9,7 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held
-from tests.integration.house import ADA, BOT, House, Json, fact, incoming_of, private, reply
+from tests.integration.house import ADA, BEN, BOT, House, Json, fact, incoming_of, private, reply
 
 
 async def acts(sql: Sql) -> list[tuple[Any, ...]]:
@@ -110,3 +110,45 @@ async def test_an_answer_that_is_brought_back_was_the_better_one(house: House, s
     standing = "select text from message where role = 'assistant' and status = 'complete'"
     assert await sql(standing) == [("Yes.",)]
     assert await sql("select exchange_count from thread") == [(1,)]
+
+
+async def test_of_two_answers_the_chosen_one_stands(house: House, store: Store, sql: Sql) -> None:
+    await answered(house, "hello")
+    turn = await house.turn(ADA, "/two")
+    incoming = incoming_of(turn, "/two", private(ADA), retry=True)
+    await store.begin(incoming, "m")
+    other = reply("The second")
+    second = {"text": "The second", "blocks": other["blocks"], "tainted": False, "order": "ba",
+              "actions": [[fact(ADA, "Likes the first")], [fact(ADA, "Likes the second")]]}  # fmt: skip
+    await store.finish(incoming, reply("The first") | {"again": True, "other": second})
+    await house.close(turn)
+
+    async def stands() -> tuple[list[str], list[str]]:
+        messages = await sql("select text from message where role = 'assistant' and status = 'complete'")
+        memories = await sql("select content from memory where status = 'active'")
+        return [text for (text,) in messages], [content for (content,) in memories]
+
+    where: Any = (private(ADA), ADA, turn.turn_id)
+    assert await stands() == (["The first"], []), "what they asked of memory waits for the choice"
+    assert await store.choose_answer(private(BEN), BEN, turn.turn_id, "a") is None
+    for choice, expected in [
+        ("a", (["The second"], ["Likes the second"])),
+        ("b", (["The first"], ["Likes the first"])),
+        ("neither", (["The first"], [])),
+        ("both", (["The first"], ["Likes the first"])),
+        ("a", (["The second"], ["Likes the second"])),
+    ]:
+        done = await store.choose_answer(*where, choice)
+        assert done is not None
+        assert done.refused is None
+        assert await stands() == expected, choice
+    assert [kind for kind, *_ in await acts(sql)] == ["abandon", "compare"]
+    reasons = await store.choice_reason(*where, "shorter")
+    assert reasons is not None
+    assert reasons.reasons == ("shorter",)
+    await sql("update feedback set settles_at = now() - interval '1 second'")
+    done = await store.choose_answer(*where, "b")
+    assert done is not None
+    assert done.refused == "late"
+    context = (await house.exchange(ADA, "thanks")).context
+    assert [row.text for row in context.recent] == ["hello", "The second"]

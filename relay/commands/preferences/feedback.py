@@ -10,7 +10,7 @@ from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused
 from relay.memory.preferences.patterns import TAGS, Pattern, read_pattern, read_patterns
-from relay.memory.rows.turns.preferences import FeedbackResult, Preference
+from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, Preference
 
 BETTER_LENGTH = 20_000
 DIMENSIONS = ("shorter", "clearer", "tone", "form", "facts")
@@ -171,4 +171,22 @@ def _accepted(done: FeedbackResult) -> FeedbackResult:
     """Raises `CommandRefused` for an act that teaches nothing."""
     if done.refused:
         raise CommandRefused(REFUSED[done.refused])
+    return done
+
+
+async def choose_answer(ctx: CommandContext, turn_id: int, chose: Literal["a", "b", "both", "neither"]) -> ChosenAnswer:
+    """Chooses between the two answers of a turn; the conversation goes on from the chosen one."""
+    done = await ctx.store.choose_answer(ctx.space, ctx.user_id, turn_id, chose)
+    if done is None:
+        raise CommandRefused("There's nothing to choose here.")
+    if done.refused:
+        raise CommandRefused("You've chosen already.")
+    return done
+
+
+async def give_reason(ctx: CommandContext, turn_id: int, reason: str) -> ChosenAnswer:
+    """Says why an answer was chosen, or takes that back."""
+    done = await ctx.store.choice_reason(ctx.space, ctx.user_id, turn_id, reason) if reason in DIMENSIONS else None
+    if done is None:
+        raise CommandRefused("That was too long ago.")
     return done

@@ -97,6 +97,12 @@ async def stop(ctx: CommandContext) -> Stopped:
     return Stopped(await ctx.stop())
 
 
+@command("two", help="answer my last message twice, so that I choose", surfaces=("chat",))
+async def two(ctx: CommandContext) -> None:
+    """Only declared, to be listed: two answers are a turn, which the worker runs."""
+    raise CommandRefused("Two answers are a turn of their own.")
+
+
 @command("retry", usage="[big|small|model]", help="answer my last message again", surfaces=("chat",))
 async def retry(ctx: CommandContext) -> None:
     """Only declared, to be listed: a retry is a turn, which the worker runs."""

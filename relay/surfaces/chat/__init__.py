@@ -17,7 +17,7 @@ from relay.surfaces.chat.memory import (
     remember,
 )
 from relay.surfaces.chat.people import groups, invites, people
-from relay.surfaces.chat.preferences import critique, preferences, tags
+from relay.surfaces.chat.preferences import choice, critique, preferences, tags
 from relay.surfaces.chat.session import session, settings, status, usage, voice
 from relay.surfaces.chat.soul import persona, soul
 

@@ -9,6 +9,7 @@ from relay.memory.calls.base import Calls
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.turns.preferences import (
     AttributionWork,
+    ChosenAnswer,
     FeedbackResult,
     ForgottenPreference,
     ObservedAct,
@@ -48,6 +49,18 @@ class PreferenceCalls(Calls):
         """Takes a tag from an answer. False: it had none such."""
         tag = {"type": type, "pattern": pattern}
         return bool(await self._call("untag", space=space.as_json(), user_id=user_id, turn_id=turn_id, pattern=tag))
+
+    async def choose_answer(self, space: Space, user_id: int, turn_id: int, chose: str) -> ChosenAnswer | None:
+        """Chooses between two answers: a, b, both or neither. None: there is no such choice."""
+        return await self._find(
+            ChosenAnswer, "choose_answer", space=space.as_json(), user_id=user_id, turn_id=turn_id, chose=chose
+        )
+
+    async def choice_reason(self, space: Space, user_id: int, turn_id: int, reason: str) -> ChosenAnswer | None:
+        """Gives a reason for a choice, or takes it back. None: nothing was chosen within two minutes."""
+        return await self._find(
+            ChosenAnswer, "choice_reason", space=space.as_json(), user_id=user_id, turn_id=turn_id, reason=reason
+        )
 
     async def preferences(self, space: Space, chat_id: int, topic_id: int, user_id: int) -> Preferences:
         """All preferences of a person, and how they are switched here."""

@@ -42,6 +42,10 @@ class Answer:
     """What of memory went into it, for a reader who wants to see that."""
     signs: tuple[str, ...] = ()
     """What is to be said about memory and this conversation, as `relay.signs_of` names it."""
+    other: str = ""
+    """The second of two answers; empty: there is one."""
+    order: str = ""
+    """Of two answers: `ab`, or `ba` where the second is shown as A."""
     replaced: bool = False
     """It took the place of another answer, which can be brought back."""
     preferences: tuple[Preference, ...] = ()

@@ -150,3 +150,15 @@ class ObservedAct:
 
     patterns: tuple[ObservedPattern, ...]
     weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenAnswer:
+    """What became of a choice between two answers."""
+
+    chose: Literal["a", "b", "both", "neither"] | None = None
+    reasons: tuple[str, ...] = ()
+    """Why, as far as it was said."""
+    taught: bool = True
+    """It says something about what the person likes."""
+    refused: Literal["late"] | None = None

@@ -7,6 +7,7 @@ from relay.commands.session.session import new as new_command
 from relay.commands.session.session import retry as retry_command
 from relay.commands.session.session import start as start_command
 from relay.commands.session.session import stop as stop_command
+from relay.commands.session.session import two as two_command
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
@@ -87,6 +88,13 @@ async def stop(call: ChatContext) -> CommandReply:
     """Stops the running answer, which then says so itself."""
     done = await stop_command(call)
     return CommandReply("" if done.running else "I'm not writing anything here right now.", result=done)
+
+
+@shows("two")
+async def two(call: ChatContext) -> CommandReply:
+    """Refuses: the worker gives two answers as a turn."""
+    await two_command(call)
+    return CommandReply("")
 
 
 @shows("retry")

@@ -34,7 +34,7 @@ from relay.surfaces.telegram.parsing.objects import decode_update
 from relay.surfaces.telegram.parsing.updates import sort_update
 from relay.surfaces.telegram.turns.worker import Worker
 
-IN_LANE = ("/retry",)
+IN_LANE = ("/retry", "/two")
 """Commands that run as turns, like messages."""
 INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
 LAST_SECONDS = 5.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from relay.core.models import Button, Export, File, Rows
 from relay.core.text import escape_sentence
@@ -10,6 +11,7 @@ from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.history.tools import describe_tools
+from relay.surfaces.chat.preferences.choice import choice_row
 from relay.surfaces.chat.preferences.pages import DropPreference, acting
 from relay.surfaces.chat.preferences.tags import tags_button
 from relay.surfaces.chat.reply import button
@@ -40,12 +42,23 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Part]:
     tools = describe_tools(answer.tools) if choices.tools else ""
     text, files = without_long_code(answer.text or ("" if footer else "👌"))
     tools = "\n".join(line for line in (f"🔎 {tools}" if tools else "", answer.diagnostic) if line)
+    if answer.other:
+        return two_parts(answer, place, turn_id, footer, tools)
     parts = message_parts(text, place, answer_buttons(answer, turn_id), footer, tools, silent=not choices.sound)
     if choices.previews:
         for part in parts:
             part.request["link_preview_options"] = {"is_disabled": False}
     parts = with_files(parts, files, place)
     return with_voice(parts, answer.text, place) if answer.aloud else parts
+
+
+def two_parts(answer: Answer, place: Place, turn_id: int, footer: str, tools: str) -> list[Part]:
+    """Two answers, each in messages of its own, with the choice under the second."""
+    one, other = (answer.text, answer.other) if answer.order == "ab" else (answer.other, answer.text)
+    first = message_parts(f"**A**\n\n{one}", place, silent=not answer.choices.sound)
+    rows, below = [choice_row(turn_id)], replace(place, reply_to=None)
+    second = message_parts(f"**B**\n\n{other}", below, rows, footer, tools, silent=True)
+    return [*first, *(replace(part, seq=len(first) + part.seq) for part in second)]
 
 
 def footer_of(answer: Answer) -> str:

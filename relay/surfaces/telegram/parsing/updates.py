@@ -34,7 +34,7 @@ NAME_LENGTH = 64
 ALBUM_SECONDS = 0.5
 PASTE_SECONDS = 1.0
 
-IN_LANE = frozenset({"new", "retry"})
+IN_LANE = frozenset({"new", "retry", "two"})
 """Commands that keep their place among the messages; all others act at once."""
 WITH_DOCUMENT = frozenset({"soul"})
 """Commands that may be the caption of a document, which they take."""

@@ -108,7 +108,8 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     refusals = [line for message in messages for line in refusals_of(message)]
     if not blocks:
         return Understood(place, notice=next(iter(refusals), None))
-    retry = command is not None and command.name == "retry"
+    two = command is not None and command.name == "two"
+    retry = two or (command is not None and command.name == "retry")
     incoming = replace(
         unsaid(turn, bot, place, space, messages[-1].sender),
         text="\n".join(words_of(message) for message in messages).strip()[:MESSAGE_LENGTH],
@@ -119,9 +120,10 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
         at=said_at(messages[-1]),
         reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
         retry=retry,
+        two=two,
         notices=tuple(dict.fromkeys(refusals)),
     )
-    return Understood(place, incoming, wanted=command.rest if command is not None and retry else "")
+    return Understood(place, incoming, wanted=command.rest if command is not None and retry and not two else "")
 
 
 def linked_space(turn: ClaimedTurn) -> Space:
