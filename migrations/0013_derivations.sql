@@ -3,7 +3,7 @@
 -- How a summary was made: {name, version, inputs, hash}; {}: by a person, or before that was kept.
 alter table relay.summary add column derivation jsonb not null default '{}';
 
--- What derivations came to, by the hash of what they read and what they were (relay/memory/derivation.py): a cache, so many a
+-- What derivations came to, by the hash of what they read and what they were (relay/memory/derivations/derivation.py): a cache, so many a
 -- space, the least recently used out first.
 create table relay.result (
     space_id bigint not null references relay.space,

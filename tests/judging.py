@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from relay.memory.derivation import make_derivation
+from relay.memory.derivations.derivation import make_derivation
 from relay.memory.rows.upkeep.judging import Ending, FoundMemory, JudgedMessage, JudgingResult, JudgingWork
 
 MORNING = datetime(2026, 11, 22, 10, tzinfo=UTC)

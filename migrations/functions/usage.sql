@@ -101,10 +101,18 @@ create or replace function public.relay_answered_turn(
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(case
-        when p_telegram_message_id <> 0 then (
-            select t.id from posted p join turn t on t.id = p.turn_id
-            where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
-                and t.assistant_message_id is not null)
+        when p_telegram_message_id <> 0 then coalesce(
+            (select t.id from posted p join turn t on t.id = p.turn_id
+                where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
+                    and t.assistant_message_id is not null),
+            -- It has just arrived in the chat, and its number here a moment later.
+            (select t.id from turn t join outbox d on d.turn_id = t.id
+                where t.status = 'answered' and t.assistant_message_id is not null and t.bot_id = p_bot_id
+                    and d.chat_id = p_chat_id and d.telegram_message_id is null and d.status = 'sending'
+                    and d.floor_message_id < p_telegram_message_id and not exists (
+                        select from posted p where p.bot_id = p_bot_id and p.chat_id = p_chat_id
+                            and p.telegram_message_id = p_telegram_message_id)
+                order by d.id desc limit 1))
         when p_chat_id = 0 then (
             select id from turn
             where space_id = relay.find_space(p_space) and assistant_message_id is not null

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from relay.archive.export_rows import RawRow, links_of
 from relay.core.models import Space
 from relay.core.redaction.redact import redact_value
-from relay.memory.artefacts import exported_as_rows
+from relay.memory.derivations.artefacts import exported_as_rows
 from relay.memory.store import Store
 
 SCHEMA = "relay-export/2"

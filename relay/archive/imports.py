@@ -15,7 +15,7 @@ from relay.archive.export_rows import Links, Owner, RawRow, header_of, links_of,
 from relay.archive.imported import usable
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 from relay.core.models import Space
-from relay.memory.artefacts import artefact_kind, exported_as_rows
+from relay.memory.derivations.artefacts import artefact_kind, exported_as_rows
 from relay.memory.store import Store
 
 ROWS, BYTES = 200, 400_000

@@ -7,9 +7,9 @@ from functools import partial
 
 from relay.core.errors import RelayError
 from relay.jobs import erasure, judging, preference, sleep, summary, sweep, tidy, title
+from relay.jobs.clock.scheduler import Schedule
 from relay.jobs.kinds import JobKind, JobServices
 from relay.jobs.runner import Runner
-from relay.jobs.scheduler import Schedule
 
 KINDS: tuple[Callable[[JobServices], JobKind | None], ...] = (
     summary.kind, title.kind, judging.kind, preference.kind, erasure.kind, sweep.kind, sleep.kind,

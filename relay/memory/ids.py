@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from relay.memory import artefacts
+from relay.memory.derivations import artefacts
 
 ID = re.compile(r"\[?\s*([a-z])([0-9]{1,18})(?:\.([0-9]{1,9}))?\s*\]?", re.IGNORECASE)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from relay.memory.calls.base import Row, decode_row, encode_row
-from relay.memory.derivation import Derivation
+from relay.memory.derivations.derivation import Derivation
 from relay.memory.store import Store
 
 MOST = 1_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.memory.artefacts import ArtefactKind
+from relay.memory.derivations.artefacts import ArtefactKind
 
 NOTE = ArtefactKind("note", "n", "🗒", "notes")
 MIGRATION = """

@@ -14,7 +14,8 @@ from relay.archive.imports import Import, check
 from relay.archive.transfer import Transfer
 from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
-from relay.memory import artefacts, migrations
+from relay.memory import migrations
+from relay.memory.derivations import artefacts
 from relay.memory.ids import id_of, read_id
 from relay.memory.migrations import Migration
 from relay.memory.rows.opened import OpenedArtefact

@@ -33,10 +33,10 @@ from relay.clients.supabase.database import Supabase
 from relay.core.ports import Database
 from relay.core.private_files import FileRefused
 from relay.core.settings import Settings
+from relay.jobs.clock.scheduler import Schedule
 from relay.jobs.kinds import JobKind, Retry
 from relay.jobs.registry import DailyJobFailed, run_daily
 from relay.jobs.runner import Runner
-from relay.jobs.scheduler import Schedule
 from relay.memory import migrations
 from relay.memory.review.judging import nobody
 from relay.memory.rows.jobs import ClaimedJob

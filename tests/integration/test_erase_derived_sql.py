@@ -13,7 +13,7 @@ from relay.clients.fakes import FakeMessenger
 from relay.clients.kept_files import KeptFiles
 from relay.core.models import Attachment
 from relay.media.files import Files
-from relay.memory.derivation import Input, make_derivation
+from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.erasure import remove_files
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.upkeep.digest import DigestPlace

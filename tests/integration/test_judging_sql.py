@@ -606,7 +606,7 @@ async def test_a_better_wording_stays_what_others_wrote_and_keeps_its_tags(house
 
 
 async def test_a_finding_tells_of_what_and_by_which_model_it_was_made(house: House, sql: Sql) -> None:
-    from relay.memory.derivation import Input, make_derivation
+    from relay.memory.derivations.derivation import Input, make_derivation
 
     small = Small(Lisbon="Ada has a dog.")
     first = (await house.exchange(ADA, MOVED)).context.message_id

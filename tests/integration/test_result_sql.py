@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from relay.core.models import ModelRequest, Step
-from relay.memory.derivation import Derivation, Input, make_derivation
+from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.results import once
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.writing import NewSummary

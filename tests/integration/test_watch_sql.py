@@ -13,7 +13,7 @@ import pytest
 from relay.core.errors import ChatGone, DatabaseUnavailable, MessengerUnavailable, RelayError
 from relay.core.ports import Database
 from relay.jobs.alerts import Sentinel
-from relay.jobs.scheduler import Schedule, Scheduler
+from relay.jobs.clock.scheduler import Schedule, Scheduler
 from relay.memory.people import People
 from relay.memory.rows.operations import Sighting
 from relay.memory.spending.budget import Budget

@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.memory.derivation import Input, make_derivation
+from relay.memory.derivations.derivation import Input, make_derivation
 
 TEXTS = st.lists(st.tuples(st.sampled_from(["message", "summary"]), st.integers(0, 2**63 - 1), st.text(max_size=20)))
 

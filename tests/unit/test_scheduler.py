@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from relay.jobs import scheduler as scheduling
-from relay.jobs.scheduler import Schedule, Scheduler
+from relay.jobs.clock import scheduler as scheduling
+from relay.jobs.clock.scheduler import Schedule, Scheduler
 
 
 async def test_what_becomes_due_while_its_job_runs_is_done_right_after_and_logged_nowhere(

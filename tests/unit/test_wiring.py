@@ -93,7 +93,7 @@ def test_commands_know_no_chat_server() -> None:
         ),
         (
             "relay.surfaces.cli.terminal.once",
-            ("relay.clients.telegram", "telegram", "anthropic", "relay.jobs.scheduler"),
+            ("relay.clients.telegram", "telegram", "anthropic", "relay.jobs.clock.scheduler"),
         ),
     ],
 )

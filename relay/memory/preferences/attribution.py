@@ -18,7 +18,7 @@ from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, ModelRefused
 from relay.core.models import ModelRequest, Step, ToolDefinition
 from relay.core.prompt_markup import mark_untrusted, text_block
-from relay.memory.derivation import Input, make_derivation
+from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.preferences.estimate import Contrast, estimate
 from relay.memory.preferences.patterns import REINFORCING, TYPES, WEIGHTS, Pattern, clean_pattern
 from relay.memory.results import once

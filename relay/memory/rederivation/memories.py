@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
-from relay.memory.derivation import Derivation, Input, make_derivation
+from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.rederivation.change import Change, Estimate, Step
 from relay.memory.results import MOST, once
 from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage

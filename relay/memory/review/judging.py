@@ -15,7 +15,7 @@ from relay.core.models import ModelRequest, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import text_block
 from relay.memory.calls.memory.search import vector_text
-from relay.memory.derivation import Input, make_derivation
+from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.review import findings, keywords, settling
 from relay.memory.review.findings import Finding, InvalidAnswer
 from relay.memory.review.readings import JUDGE, PLAIN, Reading, as_text, readings

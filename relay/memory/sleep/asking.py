@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from relay.core.charge import Charge
 from relay.core.models import ModelRequest
 from relay.core.prompt_markup import text_block
-from relay.memory.derivation import Derivation
+from relay.memory.derivations.derivation import Derivation
 from relay.memory.results import MOST, once
 from relay.memory.sleep.answers import AnswerRow, AnswerUnclear, list_of
 from relay.memory.spending.gate import Gate

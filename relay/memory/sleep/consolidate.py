@@ -12,7 +12,7 @@ import structlog
 from relay.core.errors import RelayError
 from relay.core.limits import MERGED_FACT_LENGTH
 from relay.core.prompt_markup import neutralize_markup
-from relay.memory.derivation import Derivation, Input, make_derivation
+from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
 from relay.memory.review.distinction import difference, merging_loses
 from relay.memory.rows.upkeep.nights import MemoryPair, NightSpace, PhaseResult, PlanStep, Tidied

@@ -9,7 +9,7 @@ import structlog
 
 from relay.core.errors import RelayError
 from relay.core.prompt_markup import neutralize_markup
-from relay.memory.derivation import Derivation, Input, make_derivation
+from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.rows.upkeep.digest import DigestDay
 from relay.memory.rows.upkeep.nights import PhaseResult
 from relay.memory.sleep.answers import AnswerRow, AnswerUnclear

@@ -19,7 +19,7 @@ from relay.core.prompt_markup import (
     shorten_longest,
     text_block,
 )
-from relay.memory.derivation import Derivation, Input, make_derivation
+from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
 from relay.memory.results import MOST, once
 from relay.memory.rows.jobs import ClaimedJob

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from relay.core.ports import Messenger
+from relay.jobs.clock.scheduler import Schedule
 from relay.jobs.kinds import JobServices
 from relay.jobs.registry import make_runner, schedules
 from relay.jobs.runner import Runner
-from relay.jobs.scheduler import Schedule
 from relay.memory.indexing import enter
 from relay.runtime.nights import phases
 from relay.runtime.runtime import Runtime

@@ -35,7 +35,7 @@ from relay.surfaces.telegram.groups.connection import Connection, make_connectio
 
 if TYPE_CHECKING:
     from relay.clients.telegram.client import Telegram
-    from relay.jobs.scheduler import Scheduler
+    from relay.jobs.clock.scheduler import Scheduler
     from relay.surfaces.telegram.parsing.updates import Bot
     from relay.surfaces.telegram.turns.worker import Worker
 
@@ -91,7 +91,7 @@ async def _meet(settings: Settings, stack: contextlib.AsyncExitStack) -> tuple[T
 
 async def _serve(runtime: Runtime, connection: Connection, stopping: asyncio.Event) -> None:
     """Takes updates, works and schedules until `stopping` is set; then lets running turns end."""
-    from relay.jobs.scheduler import Scheduler
+    from relay.jobs.clock.scheduler import Scheduler
     from relay.surfaces.server.job_list import jobs
 
     messenger, bot = connection.messenger, connection.bot

@@ -21,7 +21,7 @@ from relay.memory.store import Store
 from relay.runtime.runtime import Runtime
 
 if TYPE_CHECKING:
-    from relay.jobs.scheduler import Schedule, Scheduler
+    from relay.jobs.clock.scheduler import Schedule, Scheduler
     from relay.surfaces.telegram.groups.connection import Connection
     from relay.surfaces.telegram.incoming.intake import Intake
     from relay.surfaces.telegram.incoming.webhook import Registration
@@ -96,7 +96,7 @@ async def _listen(settings: Settings, intake: Intake, registration: Registration
 def make_alerts_job(runtime: Runtime, connection: Connection, source: UpdateSource, scheduler: Scheduler) -> Schedule:
     """The job that tells admins when something is wrong."""
     from relay.jobs.alerts import Sentinel
-    from relay.jobs.scheduler import Schedule
+    from relay.jobs.clock.scheduler import Schedule
 
     settings = runtime.settings
     sentinel = Sentinel(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
 
-from relay.memory.derivation import Derivation
+from relay.memory.derivations.derivation import Derivation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

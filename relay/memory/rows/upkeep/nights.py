@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from relay.memory.derivation import Derivation
+from relay.memory.derivations.derivation import Derivation
 
 PhaseResult = Mapping[str, int | str]
 """What a phase came to: numbers by what they count, or why it failed or was skipped."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from relay.core.text import escape_markdown, shorten
-from relay.memory.artefacts import artefact_kind
+from relay.memory.derivations.artefacts import artefact_kind
 from relay.memory.rows.opened import OpenedArtefact, OpenedMemory, OpenedSummary, ToldMessage
 from relay.memory.rows.search import KnownHit
 from relay.surfaces.chat.context import ChatContext

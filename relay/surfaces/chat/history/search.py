@@ -9,7 +9,7 @@ from typing import Literal
 from relay.commands.history.search import SearchResults, messages_beside, open_known, search_page
 from relay.commands.history.search import search as run_search
 from relay.core.text import escape_markdown, parse_number, shorten
-from relay.memory import artefacts
+from relay.memory.derivations import artefacts
 from relay.memory.ids import id_of, read_id
 from relay.memory.rows.opened import OpenedArtefact, OpenedSummary
 from relay.memory.rows.search import MessageHit

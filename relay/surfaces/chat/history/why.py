@@ -12,7 +12,7 @@ from relay.commands.history.why import why as explain_answer
 from relay.core.models import Button
 from relay.core.prices import Prices, format_dollars
 from relay.core.text import escape_markdown, pluralize, shorten
-from relay.memory import artefacts
+from relay.memory.derivations import artefacts
 from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.turns.why import Explanation, KnownFact
 from relay.memory.rows.usage import ToolCall

@@ -14,8 +14,8 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from relay.core import metrics
 from relay.core.errors import RelayError
+from relay.jobs.clock.triggers import Daily, Every
 from relay.jobs.conditions import Outcome
-from relay.jobs.triggers import Daily, Every
 
 log = structlog.get_logger()
 

@@ -4,7 +4,7 @@ A derivation has a name (`summary`, `judge`, `consolidate`), a version, and inpu
 kind ␟ id ␟ sha256(text) ␟ kind ␟ id ␟ sha256(text) …), the first 32 hexadecimal digits, with ␟ the unit separator
 (U+001F) and inputs in order. The hash covers the inputs' texts because messages are edited and memories reworded.
 
-The same hash means the same question to a model, so the answer comes from the cache (`relay/memory/results.py`).
+The same hash means the same question to a model, so the answer comes from the cache (`memory/results.py`).
 """
 
 from __future__ import annotations

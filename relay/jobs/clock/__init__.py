@@ -1,0 +1,1 @@
+"""When work is due: schedules and the clock."""
