@@ -69,6 +69,7 @@ begin
     perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
     update turn set thread_id = p_into where thread_id = p_from;
     update session set thread_id = p_into where thread_id = p_from;
+    perform relay.merge_judging(p_into, p_from);
     update message set thread_id = p_into where thread_id = p_from;
     perform relay.move_artefacts('thread_id', p_into, p_from);
     update feedback set thread_id = p_into where thread_id = p_from;
@@ -78,7 +79,6 @@ begin
     update entry set thread_id = p_into
     where session_id in (select id from session where thread_id = p_into) and thread_id = p_from;
     perform set_config('relay.index', '', true);
-    perform relay.merge_judging(p_into, p_from);
     delete from thread where id = p_from returning * into other;
     update thread set exchange_count = exchange_count + other.exchange_count,
         session_id = case when session_id is null or other.last_at > last_at

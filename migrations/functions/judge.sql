@@ -207,23 +207,29 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where o.kind = 'judging'
 $$;
 
--- Moves another thread's waiting work into this one, before the other is deleted.
+-- Moves another thread's waiting work into this one, before its messages are moved. What follows this one's cursor is
+-- judged in its turn; what is before it is judged again.
 create or replace function relay.merge_judging(p_into bigint, p_from bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
+    insert into judging (thread_id, through_message_id)
+    select p_into, through_message_id from judging where thread_id = p_from
+    on conflict (thread_id) do update set through_message_id = excluded.through_message_id
+        where judging.through_message_id < excluded.through_message_id and not exists (
+            select from message where thread_id = p_into and id > judging.through_message_id);
     insert into judge_again (thread_id, from_message_id, through_message_id, at)
     select p_into, from_message_id, through_message_id, at from judge_again where thread_id = p_from
     on conflict do nothing;
     insert into judge_again (thread_id, from_message_id, through_message_id, at)
-    select p_into, j.through_message_id + 1, max(m.id), now()
-    from judging j join message m on m.thread_id = j.thread_id and m.id > j.through_message_id
-    where j.thread_id = p_from and exists (select from job where kind = 'judging' and key = p_from::text)
-    group by j.through_message_id
+    select p_into, old.through_message_id + 1, max(m.id), now()
+    from judging old join judging own on own.thread_id = p_into
+    join message m on m.thread_id = p_from and m.id > old.through_message_id and m.id <= own.through_message_id
+    where old.thread_id = p_from and exists (select from job where kind = 'judging' and key = p_from::text)
+    group by old.through_message_id
     on conflict do nothing;
-    insert into judging (thread_id, through_message_id)
-    select p_into, j.through_message_id from judging j where j.thread_id = p_from
-    on conflict do nothing;
-    select relay.owe_sooner('judging', p_into::text, jsonb_build_object('thread_id', p_into), min(at))
-    from judge_again where thread_id = p_into having count(*) > 0;
+    select relay.owe_sooner('judging', p_into::text, jsonb_build_object('thread_id', p_into), min(at)) from (
+        select due_at as at from job where kind = 'judging' and key = p_from::text
+        union all select at from judge_again where thread_id = p_into) waiting
+    having count(*) > 0;
     delete from job where kind = 'judging' and key = p_from::text;
     delete from judge_again where thread_id = p_from;
     delete from judging where thread_id = p_from

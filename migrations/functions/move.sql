@@ -379,6 +379,24 @@ begin
     return here;
 end $$;
 
+-- Owes what an older backup had to do: summaries and titles were no jobs until schema 25, judging until schema 30.
+create or replace function relay.owe_as_before() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_job('summary', through_message_id::text,
+        jsonb_build_object('session_id', session_id, 'context_from', context_from))
+    from summary_due where status = 'due' order by id;
+    select relay.owe_job('title', session_id::text, jsonb_build_object('bot_id', bot_id))
+    from title_due where status in ('due', 'failed') order by session_id;
+    delete from summary_due where true;
+    delete from title_due where true;
+    select relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), '-infinity')
+    from judging where due_at is not null order by thread_id;
+    select relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), min(at))
+    from judge_again group by thread_id order by thread_id;
+    update judging set due_at = null, lease_owner = null, lease_until = null
+    where due_at is not null or lease_owner is not null
+$$;
+
 -- Sets aside what was in progress when the backup was made: it may have been answered since. Returns how many turns and
 -- waiting messages.
 create or replace function relay.restore_queue() returns bigint
@@ -393,13 +411,7 @@ begin
     update inbox set status = 'failed', error = why where status = 'pending';
     get diagnostics waiting = row_count;
     update job set lease_owner = null, lease_until = null where lease_owner is not null;
-    -- Until schema 30 the cursor said what was to be judged.
-    perform relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), '-infinity')
-    from judging where due_at is not null order by thread_id;
-    perform relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), min(at))
-    from judge_again group by thread_id order by thread_id;
-    update judging set due_at = null, lease_owner = null, lease_until = null
-    where due_at is not null or lease_owner is not null;
+    perform relay.owe_as_before();
     -- Queued messages may have been sent since; nothing is sent twice.
     update outbox set status = 'failed', error = why where status = 'queued' and not_before <= now();
     update announcement set status = 'done' where status = 'due';

@@ -140,6 +140,7 @@ async def test_all_of_one_person_and_nothing_of_others_goes_out_and_in_again_onc
     opened: Opened, house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
 ) -> None:
     await lived(house, sql)
+    await sql("update judging set through_message_id = (select max(id) from message)")
     path = await written(house.store, private(ADA), tmp_path)
     text = path.read_text("utf-8")
     for absent in ("Ben's own", "the group's", "of the group", "of the Relay starts"):
@@ -366,7 +367,7 @@ def test_a_header_that_names_nobody_is_refused(tmp_path: Path, space: Any) -> No
 
 
 def test_no_more_of_a_line_is_read_than_an_export_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay.archive.imports.LONGEST_LINE", 2**20)
+    monkeypatch.setattr("relay.archive.export_file.LONGEST_LINE", 2**20)
     head = line({"schema": "relay-export/1", "space": private(ADA).as_json()})
     end = line({"type": "end", "rows": 1})
     for name, content in (("fits", b" " * (2**20 - 30) + line({"type": "choices"})), ("long", b" " * 2**24)):

@@ -26,6 +26,7 @@ from tests.integration.work import claim_judging, judge_again_now, judge_due
 from tests.judging import learned, result_of
 
 Json = dict[str, Any]
+SMALL = -4242
 MOVED = "I moved to Lisbon last week, it is so much warmer here than in Berlin."
 
 
@@ -192,6 +193,30 @@ async def test_what_a_backup_of_an_older_version_had_to_be_judged_is_owed(house:
     await sql("select restore_queue()")
     assert await judge_due(judge(house.store, Small(Lisbon="Ada lives in Lisbon."))) == 1
     assert await sql("select due_at, lease_owner from judging") == [(None, None)]
+
+
+@pytest.mark.parametrize("later", [False, True])
+async def test_what_was_to_be_judged_in_a_group_is_judged_once_it_is_a_supergroup(
+    house: House, sql: Sql, later: bool
+) -> None:
+    """later: the thread that takes in the other one has been judged beyond what waits there."""
+    small = Small()
+    await house.exchange(ADA, "I have a sister in Bergen.", chat_id=SMALL)
+    await judge_due(judge(house.store, small))
+    await house.exchange(ADA, MOVED, chat_id=GROUP)
+    if later:
+        await house.exchange(ADA, "I have a brother in Oslo.", chat_id=SMALL)
+        await sql("update job set lease_owner = gen_random_uuid(), lease_until = now() + interval '5 minutes'"
+                  " where key = (select thread_id::text from message where text = %s)", MOVED)  # fmt: skip
+        await judge_due(judge(house.store, small))
+        assert len(small.requests) == 2, "the supergroup waits"
+    await house.store.regroup(BOT.id, SMALL, GROUP)
+    assert await sql("select count(*) from thread") == [(1,)]
+    await judge_due(judge(house.store, small))
+    judged = [one.messages[0]["content"][0]["text"].partition("To be judged:")[2] for one in small.requests]
+    assert [text.count(MOVED) for text in judged] == [0] * (len(judged) - 1) + [1]
+    assert len(judged) == 2 + later, "nothing is judged twice"
+    assert await sql("select count(*) from job where kind = 'judging'") == [(0,)]
 
 
 async def test_two_workers_share_the_work(house: House, database: Database, sql: Sql) -> None:

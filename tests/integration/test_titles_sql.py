@@ -106,6 +106,23 @@ async def test_two_exchanges_make_a_title(house: House, store: Store) -> None:
     assert request.max_tokens < 100
 
 
+async def test_what_an_older_backup_owed_is_written_after_it_is_restored(house: House, store: Store, sql: Sql) -> None:
+    await talk(house, 6)
+    owed = "select kind, key, payload from job where kind in ('summary', 'title') order by kind"
+    before = await sql(owed)
+    assert [row[0] for row in before] == ["summary", "title"]
+    await sql(
+        "insert into summary_due (thread_id, session_id, context_from, through_message_id) select s.thread_id, s.id,"
+        " (j.payload ->> 'context_from')::bigint, j.key::bigint from job j, session s where j.kind = 'summary'"
+    )
+    await sql("insert into title_due (session_id, bot_id) select id, %s from session", BOT.id)
+    await sql("delete from job")
+    await sql("select restore_queue()")
+    assert await sql(owed) == before
+    assert await title_due(titler(store)) == 1
+    assert len(await claim_summaries(store, 2)) == 1
+
+
 async def test_a_session_that_ends_is_named_and_a_persons_title_stays(house: House, store: Store, sql: Sql) -> None:
     await talk(house, 1)
     await store.new_session(private(ADA), ADA, 0, "My own words")

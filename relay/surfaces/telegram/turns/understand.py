@@ -18,6 +18,7 @@ from relay.memory.rows.turns.edits import Standing
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.changes import changes_keyboard
+from relay.surfaces.chat.dispatch import TOO_OLD
 from relay.surfaces.chat.turn_buttons import AnswerAgain, AnswerWithCritique, AnswerWithWeb, BringBack, TurnButton
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
@@ -211,7 +212,7 @@ async def again(
 def refused(standing: Standing | None, replaces: bool) -> str:
     """Says why a tap for another answer is refused; empty if it is not."""
     if standing is None:
-        return "This button no longer works."
+        return TOO_OLD.toast
     if not standing.asked:
         return "Only the person who asked can do that."
     if not standing.stands:
