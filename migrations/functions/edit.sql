@@ -375,7 +375,7 @@ begin
     from jsonb_array_elements_text(p_emojis) as emoji
     on conflict do nothing;
     if about.role = 'assistant' then
-        perform relay.feedback_of_reactions(about, p_user_id);
+        perform relay.feedback_of_reactions(about, p_user_id, 'reaction');
     end if;
     return to_jsonb(true);
 end $$;

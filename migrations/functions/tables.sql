@@ -64,7 +64,7 @@ comment on table relay.choice is $${"class": "canonical", "other": ["choices"], 
 comment on table relay.topic is $${"class": "canonical", "words": ["name"], "space": "chat_id", "erased": "blanked", "exported": "thread"}$$;
 comment on table relay.soul is $${"class": "canonical", "words": ["text", "reason", "author"], "erased": "kept", "why": "it belongs to all spaces; /soul changes it"}$$;
 comment on table relay.soul_draft is $${"class": "canonical", "words": ["text", "reason", "author"], "other": ["status"], "erased": "kept", "why": "it belongs to all spaces; /soul changes it"}$$;
-comment on table relay.feedback is $${"class": "canonical", "words": ["value"], "other": ["kind", "source"], "space": "space_id", "erased": "swept", "exported": "feedback"}$$;
+comment on table relay.feedback is $${"class": "canonical", "words": ["value"], "other": ["kind", "source", "derivation"], "space": "space_id", "erased": "swept", "exported": "feedback"}$$;
 comment on table relay.observation is $${"class": "canonical", "words": ["pattern"], "other": ["type", "derivation"], "space": "space_id", "erased": "swept", "exported": "feedback"}$$;
 comment on table relay.preference_decision is $${"class": "canonical", "words": ["pattern"], "other": ["type", "action"], "space": "space_id", "erased": "swept", "exported": "preference_decision"}$$;
 

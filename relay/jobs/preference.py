@@ -1,4 +1,4 @@
-"""Attribution: which patterns an act was about."""
+"""What people do to answers: which patterns an act was about, and reactions from before that was kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from functools import partial
 
 from relay.jobs.kinds import JobKind, JobServices, Retry
 from relay.memory.preferences.attribution import Attributor, attribute
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.store import Store
+
+BACKFILLED = 200
+"""Reactions that are taken over in a day."""
 
 
 def kind(services: JobServices) -> JobKind:
@@ -14,6 +19,16 @@ def kind(services: JobServices) -> JobKind:
 
 
 def attribution_kind(attributor: Attributor) -> JobKind:
-    """The same with only what it needs."""
+    """The same for whoever needs nothing else."""
     run = partial(attribute, attributor)
     return JobKind("preference", run, timeout=120, retry=Retry(most=6), at_once=2, gate=attributor.gate)
+
+
+def backfill_kind(services: JobServices) -> JobKind:
+    """Old reactions, some each day, until there are no more."""
+    return JobKind("backfill", partial(backfill, services.store), timeout=60, retry=Retry(most=6))
+
+
+async def backfill(store: Store, job: ClaimedJob) -> bool:
+    """Takes over the next reactions; the job goes on tomorrow."""
+    return await store.backfill_feedback(job, BACKFILLED) > 0

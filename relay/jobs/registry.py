@@ -12,7 +12,8 @@ from relay.jobs.kinds import JobKind, JobServices
 from relay.jobs.runner import Runner
 
 KINDS: tuple[Callable[[JobServices], JobKind | None], ...] = (
-    summary.kind, title.kind, judging.kind, preference.kind, erasure.kind, sweep.kind, sleep.kind,
+    summary.kind, title.kind, judging.kind, preference.kind, preference.backfill_kind, erasure.kind,
+    sweep.kind, sleep.kind,
     tidy.kind,
 )  # fmt: skip
 SWEEP_MINUTES = 3

@@ -12,6 +12,7 @@ from relay.jobs.preference import attribution_kind
 from relay.jobs.runner import Runner
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.preferences.patterns import Pattern
+from relay.memory.rederivation.attributions import Attributions
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -185,3 +186,38 @@ async def test_the_same_act_is_asked_about_once(house: House, store: Store, sql:
     await runner(store, model).run_due("preference")
     assert len(model.asked) == 1
     assert await observed(sql) == [("short answers", 1, False)]
+
+
+async def test_another_version_shows_its_difference_and_applies_it(house: House, store: Store, sql: Sql) -> None:
+    shown = await answered(house, sql)
+    await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
+    await settled(sql)
+    await runner(store, Observer(pattern("short answers"))).run_due("preference")
+    same = Attributions(Attributor(store, Gate(Observer(), store), "small"), private(ADA), None, 2)
+    assert (await same.estimate()).calls == 0, "all as this version makes them"
+    newer = Observer(pattern("plain words", "language"))
+    again = Attributions(Attributor(store, Gate(newer, store), "smaller"), private(ADA), None, 2)
+    assert (await again.estimate()).calls == 1
+    [change] = await again.changes(lambda _: None)
+    assert (change.before, change.after, change.verdict) == ("prefer short answers", "prefer plain words", "changed")
+    assert await observed(sql) == [("short answers", 1, False)], "nothing is changed before it is applied"
+    assert await change.apply()
+    await again.settled()
+    assert await observed(sql) == [("plain words", 1, False)]
+    assert (await again.estimate()).calls == 0
+
+
+async def test_old_reactions_are_taken_over_some_each_day(house: House, store: Store, sql: Sql) -> None:
+    for number in range(5):
+        await store.react(BOT.id, ADA, await answered(house, sql, text=f"Question {number}"), ADA, ["👍"], 100)
+    await sql("truncate feedback cascade")
+    await sql("delete from job")
+    await sql("insert into job (kind, key, payload) values ('backfill', '', '{\"after\": 0}')")
+    for taken in (3, 5, 5):
+        [job] = await store.claim_jobs("backfill", None, 1)
+        await store.backfill_feedback(job, 3)
+        await store.finish_job(job)
+        assert await sql("select count(*) from feedback where source = 'backfill'") == [(taken,)]
+        assert await store.claim_jobs("backfill", None, 1) == [], "it goes on tomorrow"
+        await sql("update job set due_at = '-infinity' where kind = 'backfill'")
+    assert await sql("select count(*) from job where kind = 'backfill'") == [(0,)]

@@ -18,7 +18,7 @@ from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, ModelRefused
 from relay.core.models import ModelRequest, Step, ToolDefinition
 from relay.core.prompt_markup import mark_untrusted, text_block
-from relay.memory.derivations.derivation import Input, make_derivation
+from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.preferences.estimate import Contrast, estimate
 from relay.memory.preferences.patterns import REINFORCING, TYPES, WEIGHTS, Pattern, clean_pattern
 from relay.memory.results import once
@@ -121,15 +121,20 @@ async def attribute(attributor: Attributor, job: ClaimedJob) -> bool:
     work = await store.preference_work(job)
     if work is None:
         return False
-    derivation = make_derivation(NAME, attributor.version, inputs_of(work))
-    if work.attributable:
-        said = await once(store, work.space_id, derivation, Attributed, lambda: ask(attributor, work))
-    else:
-        said = Attributed(())
+    said, derivation = await attributed(attributor, work)
     observed = observations(work, said.patterns)
     await store.store_observations(job, observed, derivation.as_json())
     await estimate_again(store, work)
     return bool(observed)
+
+
+async def attributed(attributor: Attributor, work: AttributionWork) -> tuple[Attributed, Derivation]:
+    """What the model says of an act, from the cache where it was asked before; nothing where words of others speak."""
+    derivation = make_derivation(NAME, attributor.version, inputs_of(work))
+    if not work.attributable:
+        return Attributed(()), derivation
+    made = await once(attributor.store, work.space_id, derivation, Attributed, lambda: ask(attributor, work))
+    return made, derivation
 
 
 async def estimate_again(store: Store, work: AttributionWork) -> None:

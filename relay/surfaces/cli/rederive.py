@@ -17,6 +17,8 @@ from relay.core.errors import RelayError
 from relay.core.models import Space
 from relay.core.prices import format_dollars
 from relay.core.settings import Settings
+from relay.memory.preferences.attribution import Attributor
+from relay.memory.rederivation.attributions import Attributions
 from relay.memory.rederivation.change import Again, Change, Estimate
 from relay.memory.rederivation.memories import Memories
 from relay.memory.rederivation.summaries import Summaries
@@ -26,7 +28,7 @@ from relay.surfaces.chat.soul.difference import ADDED, KEPT, REMOVED, pieces
 from relay.surfaces.cli.progress import plain, watching
 from relay.surfaces.cli.terminal.keyboard import typed
 
-KINDS = ("summaries", "memories")
+KINDS = ("summaries", "memories", "preferences")
 MOST_SHOWN = 30
 STYLES = {KEPT: "", REMOVED: "red strike", ADDED: "green bold"}
 SIGNS = {"added": "+", "changed": "~", "gone": "-"}
@@ -103,6 +105,8 @@ def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[st
     found: dict[str, Again] = {
         "summaries": Summaries(relay.make_summariser(relay.gate), space, since, settings.background_concurrency)
     }
+    attributor = Attributor(relay.store, relay.gate, settings.small_model)
+    found["preferences"] = Attributions(attributor, space, since, settings.background_concurrency)
     if settings.capture in ("auto", "ask"):
         judge, asks = Rejudge(relay.make_judge(relay.gate)), settings.capture == "ask"
         found["memories"] = Memories(relay.store, judge, space, since, settings.result_cache, asks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls
@@ -10,6 +11,7 @@ from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.turns.preferences import (
     AttributionWork,
     ChosenAnswer,
+    DerivedFeedback,
     FeedbackResult,
     ForgottenPreference,
     ObservedAct,
@@ -147,3 +149,28 @@ class AttributionCalls(Calls):
             thread_id=thread_id,
             estimates=[dict(one) for one in estimates],
         )
+
+    async def replace_observations(
+        self, feedback_id: int, observations: Sequence[Mapping[str, object]], derivation: Mapping[str, object]
+    ) -> bool:
+        """Stores what an act says of patterns in place of what it said before. False: it was taken back, or is gone."""
+        result = {"observations": [dict(one) for one in observations], "derivation": dict(derivation)}
+        return bool(await self._call("replace_observations", feedback_id=feedback_id, result=result))
+
+    async def derived_feedback(
+        self, space: Space, since: datetime | None, version: str, after: int, most: int = 100
+    ) -> list[DerivedFeedback]:
+        """A page of acts since a moment that another version than this one attributed, after an id."""
+        return await self._list(
+            DerivedFeedback,
+            "derived_feedback",
+            space=space.as_json(),
+            since=since.isoformat() if since else None,
+            version=version,
+            after=after,
+            most=most,
+        )
+
+    async def backfill_feedback(self, job: ClaimedJob, most: int) -> int:
+        """Takes over reactions from before feedback was kept. Returns how many."""
+        return int(await self._call("backfill_feedback", job_id=job.id, fence=job.fence, most=most) or 0)

@@ -162,3 +162,11 @@ class ChosenAnswer:
     taught: bool = True
     """It says something about what the person likes."""
     refused: Literal["late"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedFeedback:
+    """An act that another version attributed, with what it found."""
+
+    work: AttributionWork
+    before: tuple[ObservedPattern, ...]

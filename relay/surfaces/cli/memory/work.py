@@ -51,7 +51,7 @@ def rederive(
     since: Annotated[
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what was derived from that day on.")
     ] = None,
-    what: Annotated[str, typer.Option(help="What is derived again: summaries, memories or all.")] = "all",
+    what: Annotated[str, typer.Option(help="What is derived again: summaries, memories, preferences or all.")] = "all",
     user: Annotated[int | None, typer.Option(help="Whose memory (otherwise the admin's): a Telegram user id.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
     as_json: AsJson = False,
