@@ -66,7 +66,7 @@ async def test_a_kill_while_the_chats_are_cleared_leaves_nothing_of_it_there(hou
     await house.again()
     await house.polled()
     await house.tg.wait_for(lambda: not [text for text in house.said(chat) if WORD in text], timeout=90)
-    assert house.sql("select count(*) from relay.retraction") == [(0,)]
+    await house.until("select count(*) = 0 from relay.retraction", timeout=10)
 
 
 async def test_a_private_session_that_a_kill_cut_off_leaves_nothing(house: House) -> None:
