@@ -264,11 +264,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- What a prompt may show of how a person likes answers: the sixty strongest that are stable, with all of this thread's
--- own, which replace others however weak they are; [] where nothing may be. `new`: they have not been told of it.
-create or replace function relay.preferences_for_prompt(p_thread relay.thread, p_user_id bigint) returns jsonb
+-- own, which replace others however weak they are; [] where nothing may be. p_lent: their own space, if its memory is lent
+-- for the turn; what the group's says of a pattern wins. `new`: they have not been told of it.
+create or replace function relay.preferences_for_prompt(p_thread relay.thread, p_user_id bigint, p_lent bigint)
+returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 begin
-    if not exists (select from preference where space_id = p_thread.space_id and user_id = p_user_id)
+    if not exists (select from preference where space_id in (p_thread.space_id, p_lent) and user_id = p_user_id)
         or p_thread.preferences = 'ignore' or not p_thread.recalls
         or relay.preferences_rest(p_thread.space_id, p_thread.id, p_thread.session_id) is not null
     then
@@ -279,8 +281,13 @@ begin
             order by p.strength desc, p.id), '[]')
         from (
             select now.* from preference stored, relay.preference_at(stored, now()) as now
-            where stored.space_id = p_thread.space_id and stored.user_id = p_user_id and stored.status = 'stable'
-                and (stored.thread_id = p_thread.id or stored.thread_id is null and now.strength >= 0.40)
-                and now.status = 'stable'
+            where stored.user_id = p_user_id and stored.status = 'stable' and now.status = 'stable'
+                and (stored.space_id = p_thread.space_id
+                        and (stored.thread_id = p_thread.id or stored.thread_id is null and now.strength >= 0.40)
+                    or stored.space_id = p_lent and stored.thread_id is null and now.strength >= 0.40
+                        and relay.preferences_rest(p_lent, null, null) is null and not exists (
+                            select from preference o
+                            where o.space_id = p_thread.space_id and o.user_id = p_user_id and o.type = stored.type
+                                and o.pattern = stored.pattern and o.status <> 'archived'))
             order by now.strength desc, now.id limit 60) as p);
 end $$;

@@ -175,7 +175,8 @@ begin
             select jsonb_build_object('text', m.text, 'blocks', m.blocks, 'tainted', m.tainted)
             from turn t join turn f on f.id = t.replaces_turn_id join message m on m.id = f.assistant_message_id
             where t.id = replaced) end,
-        'preferences', relay.preferences_for_prompt(own, (p_input ->> 'user_id')::bigint),
+        'preferences', relay.preferences_for_prompt(own, (p_input ->> 'user_id')::bigint,
+            case when p_input -> 'lent' <> 'null' then relay.find_space(p_input -> 'lent') end),
         'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,
         'faded', case when budget > 0 then relay.faded_memories(own.space_id) else 0 end,
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)

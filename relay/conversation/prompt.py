@@ -107,7 +107,8 @@ def build_prompt(
         tainted_by=tuple(tainted_by),
         tokens={"soul": estimate_tokens(system[0]["text"]), **layers.tokens(), **window.tokens(last)},
     )
-    begun = tuple(row.id for row in layers.liked.shown if row.new)
+    # In a group others would read it under the answer.
+    begun = tuple(row.id for row in layers.liked.shown if row.new and incoming.space.kind == "private")
     return Prompt(system, messages, bool(tainted_by), record, begun)
 
 

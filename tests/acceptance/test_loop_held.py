@@ -59,6 +59,7 @@ DOCUMENTS = {
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     web = {"RELAY_WEB": "on", "RELAY_WEB_PORT": str(free_port())}
+    web |= dict.fromkeys(("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"), "")  # which would take most of the time
     async with open_house(module=("tests.held", str(HOLDS)), PYTHONPATH=str(Path.cwd()), **web) as house:
         house.model.delta_size = 200
         yield house

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from relay.archive.export import line, pages
 from relay.archive.imports import Import, check
+from relay.conversation.prompt import build_prompt
 from relay.memory.rows.turns.preferences import FeedbackResult, Preference
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -238,3 +241,18 @@ async def test_why_shows_what_an_answer_was_to_follow(house: House, store: Store
     other = await store.why(turn.turn_id, BEN)
     assert other is not None
     assert other.preferences == (), "nobody else's"
+
+
+async def test_lent_memory_brings_its_owners_preferences_along(house: House, store: Store) -> None:
+    await said(store, "puns")
+    await said(store, "charts")
+    await said(store, "charts", -1, space=group(), chat_id=GROUP)
+    turn = await house.turn(ADA, "Hello", chat_id=GROUP)
+    incoming = incoming_of(turn, "Hello", group())
+    assert [row.pattern for row in (await store.begin(incoming, "m")).preferences] == ["charts"]
+    context = await store.begin(replace(incoming, lent=private(ADA)), "m")
+    assert [(row.pattern, row.polarity) for row in context.preferences] == [("puns", 1), ("charts", -1)]
+    prompt = build_prompt(incoming, context, [], UTC)
+    assert "HOW Ada LIKES ANSWERS" in str(prompt.messages[-1])
+    assert "LIKES ANSWERS" not in str(prompt.system), "in a group it is nobody else's"
+    assert prompt.new_preferences == (), "nor is it told there"

@@ -75,7 +75,7 @@ async def preferences(call: ChatContext) -> CommandReply:
     return CommandReply(page, rows=rows, result=known)
 
 
-@shows("tag")
+@shows("tag", private=True)
 async def tag(call: ChatContext) -> CommandReply:
     """Puts tags on the answer that this replies to, else the last one here."""
     done = await tag_command(call, call.text, call.said.replied.message_id if call.said.replied else 0)

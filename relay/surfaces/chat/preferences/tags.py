@@ -79,7 +79,7 @@ async def just_right(call: ChatContext, to: JustRight) -> ButtonReply:
     return ButtonReply("Thanks, noted.", rows=_closed(call, to.turn_id))
 
 
-@shows("better")
+@shows("better", private=True)
 async def show_better(call: ChatContext) -> CommandReply:
     """Takes a person's own version of the answer that this replies to, else of the last one here."""
     done = await better(call, call.text, call.said.replied.message_id if call.said.replied else 0)
