@@ -1,0 +1,109 @@
+-- Two answers to choose from.
+
+-- Saves the second of two answers beside the first, as one that is replaced: it stands nowhere unless it is chosen. What
+-- both ask of memory waits for the choice.
+create or replace function relay.save_second(p_turn relay.turn, p_first bigint, p_other jsonb, p_ask boolean)
+returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    second bigint;
+begin
+    insert into message (space_id, thread_id, session_id, turn_id, role, user_id, text, blocks, status, tainted)
+    values (p_turn.space_id, p_turn.thread_id, p_turn.session_id, p_turn.id, 'assistant', p_turn.user_id,
+        p_other ->> 'text', p_other -> 'blocks', 'replaced', (p_other ->> 'tainted')::boolean)
+    returning id into second;
+    update turn set prompt = prompt || jsonb_build_object('two', jsonb_build_object('ids', array[p_first, second],
+        'order', p_other ->> 'order', 'actions', p_other -> 'actions', 'ask', p_ask))
+    where id = p_turn.id;
+end $$;
+
+-- Of two answers of a turn the one that does not stand. Null: it gave one.
+create or replace function relay.second_of(p_turn relay.turn) returns bigint
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select one::bigint from jsonb_array_elements_text(p_turn.prompt #> '{two,ids}') as one
+    where one::bigint <> p_turn.assistant_message_id limit 1
+$$;
+
+-- Lets one of two answers of a turn (0: the first, 1: the second) stand, and does what it asked of memory, unless p_quiet.
+-- What the other one did by an earlier choice is taken back.
+create or replace function relay.let_stand(p_turn relay.turn, p_place integer, p_quiet boolean) returns relay.turn
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    chosen constant bigint := p_turn.prompt #>> array['two', 'ids', p_place::text];
+    change memory_change;
+begin
+    for change in select * from relay.taught_by(p_turn.id) where status in ('applied', 'pending') order by id desc loop
+        perform public.relay_decide_change(change.id, p_turn.user_id, true,
+            case change.status when 'pending' then 'discard' else 'undo' end);
+    end loop;
+    update message set status = case when id = chosen then 'complete' else 'replaced' end
+    where id in (select one::bigint from jsonb_array_elements_text(p_turn.prompt #> '{two,ids}') as one)
+        and status <> case when id = chosen then 'complete' else 'replaced' end;
+    update turn set assistant_message_id = chosen where id = p_turn.id returning * into p_turn;
+    if not p_quiet and relay.unlearned_why(p_turn.space_id, p_turn.thread_id, p_turn.session_id) is distinct from 'private'
+    then
+        perform relay.apply_actions(p_turn, chosen,
+            relay.taught(p_turn, p_turn.prompt #> array['two', 'actions', p_place::text]),
+            p_turn.tainted or (p_turn.prompt #>> '{two,ask}')::boolean);
+    end if;
+    return p_turn;
+end $$;
+
+-- Somebody chooses between two answers: a, b, both or neither. The chosen one (else the first) stands from now on. Within
+-- half a minute they may choose again. Returns {chose, reasons, taught: whether that says something about what they like};
+-- {refused: late} once that time is over. Null: there is no choice.
+create or replace function public.relay_choose_answer(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_chose text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.find_space(p_space);
+    about turn := relay.answer_turn(own, p_user_id, jsonb_build_object('turn_id', p_turn_id));
+    here thread;
+    done jsonb;
+begin
+    select * into about from turn where id = about.id for update;
+    if about.prompt -> 'two' is null then
+        return null;
+    elsif exists (
+        select from feedback where turn_id = about.id and kind = 'compare' and settles_at <= now())
+    then
+        return '{"refused": "late"}';
+    end if;
+    about := relay.let_stand(about, case when p_chose in ('a', 'b')
+        and strpos(about.prompt #>> '{two,order}', p_chose) = 2 then 1 else 0 end, p_chose = 'neither');
+    select * into here from thread where id = about.thread_id;
+    done := relay.take_feedback(own, here, p_user_id, about, null, jsonb_build_object('kind', 'compare',
+        'source', 'button', 'value', jsonb_build_object('chose', p_chose))
+        || case when p_chose in ('a', 'b') then '{}' else '{"observations": []}'::jsonb end);
+    perform relay.withdraw_feedback(about.id, p_user_id, 'thumbs', 'button');
+    if p_chose = 'neither' then
+        perform relay.take_feedback(own, here, p_user_id, about, null,
+            '{"kind": "thumbs", "value": {"up": false}, "source": "button"}');
+    end if;
+    return jsonb_build_object('chose', p_chose, 'reasons', '[]'::jsonb, 'taught', not done ? 'refused');
+end $$;
+
+-- A reason for a choice, given within two minutes, or taken back. Returns as relay_choose_answer; null where there is no
+-- choice to give a reason for.
+create or replace function public.relay_choice_reason(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_reason text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.find_space(p_space);
+    said feedback;
+    reasons jsonb;
+begin
+    select * into said from feedback
+    where space_id = own and user_id = p_user_id and turn_id = p_turn_id and kind = 'compare' and withdrawn_at is null
+        and value ->> 'chose' in ('a', 'b') and at > now() - interval '2 minutes'
+    order by id desc limit 1 for update;
+    if said.id is null then
+        return null;
+    end if;
+    reasons := coalesce(said.value -> 'dimensions', '[]');
+    reasons := case when reasons ? p_reason then reasons - p_reason else reasons || to_jsonb(p_reason) end;
+    update feedback set value = value || jsonb_build_object('dimensions', reasons) where id = said.id;
+    perform relay.owe_job_anew('preference', said.id::text);
+    update job set due_at = now() + interval '30 seconds' where kind = 'preference' and key = said.id::text;
+    return jsonb_build_object('chose', said.value ->> 'chose', 'reasons', reasons);
+end $$;
