@@ -93,6 +93,6 @@ async def test_erasing_tells_until_when_backups_hold_it_and_purges_them(world: W
         shown_now.text
     )
     await press(world, shown_now, "Purge the backups")
-    await world.tg.wait_for(lambda: "1 backup removed" in world.tg.messages(world.dm)[-1].text, timeout=30)
+    await world.tg.wait_for(lambda: "Removed 1 backup" in world.tg.messages(world.dm)[-1].text, timeout=30)
     (fresh,) = folder.glob("*.relaybackup")
     assert fresh != old
