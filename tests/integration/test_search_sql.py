@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.core.models import Space
+from relay.memory.preferences.patterns import Pattern
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.house import ADA, BEN, GROUP, House, fact, forget, group, incoming_of, private
@@ -231,3 +232,16 @@ async def test_no_space_ever_shows_anothers_rows(
         ]
         assert all(mark in shown_text.split() for shown_text in shown), (mark, shown)
         assert (done.context.summary, done.context.reply_to) == (None, None)
+        letters = "".join("abcdefghij"[int(digit)] for digit in f"{abs(space.owner_id or space.chat_id or 0)}{user}")
+        liked = Pattern("other", f"{space.kind} {letters}", 1)
+        assert {row.pattern for row in done.context.preferences} <= {liked.pattern}
+        act = {
+            "kind": "said",
+            "about": None,
+            "value": {},
+            "source": "command",
+            "observations": [liked.observed("said")],
+        }
+        assert (await house.store.feedback(space, chat, topic, user, act)).acts
+        known = await house.store.preferences(space, chat, topic, user)
+        assert {row.pattern for row in known.rows} == {liked.pattern}

@@ -52,9 +52,9 @@ class Preferences:
     here: Literal["use", "ignore", "quiet", "own"]
     """What this thread does: follows them, ignores them, teaches nothing, or has its own."""
     known: int
-    """How many there are that are not put away."""
+    """How many there are that are not archived."""
     rows: tuple[Preference, ...]
-    """Strongest first; what was put away comes last. At most 200."""
+    """Strongest first; what was archived comes last. At most 200."""
     paused_until: datetime | None = None
 
 

@@ -130,7 +130,7 @@ def sections(rows: Sequence[Preference]) -> list[tuple[str, list[tuple[int, Pref
         ("Avoid", [(n, row) for n, row in numbered if row.acts and row.polarity < 0]),
         ("Not sure yet", [(n, row) for n, row in numbered if not row.acts and row.status == "stable"]),
         ("In doubt", [(n, row) for n, row in numbered if row.status == "under_review"]),
-        ("Put away", [(n, row) for n, row in numbered if row.status == "archived"]),
+        ("Archived", [(n, row) for n, row in numbered if row.status == "archived"]),
     ]
     return [(title, part) for title, part in parts if part]
 
@@ -165,7 +165,7 @@ def meaning(row: Preference) -> str:
     """What a preference does now, and why."""
     place = " in this chat" if row.here else ""
     if row.status == "archived":
-        return "Put away: I don't follow it any more."
+        return "Archived: I don't follow it any more."
     if row.status == "under_review":
         return "In doubt: you've shown me the opposite, so I don't follow it for now."
     if row.acts:
