@@ -120,7 +120,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             order by o.id) as patterns, max(o.weight) as weight
         from observation o join feedback f on f.id = o.feedback_id
         where o.space_id = p_space_id and o.user_id = p_user_id and o.thread_id is not distinct from p_thread_id
-            and not o.explicit and f.withdrawn_at is null and not exists (
+            and not o.explicit and not o.pending and f.withdrawn_at is null and not exists (
                 select from preference_decision d
                 where d.space_id = o.space_id and d.user_id = o.user_id and d.type = o.type and d.pattern = o.pattern
                     and d.thread_id is not distinct from o.thread_id and d.action = 'forget' and d.at >= o.at)

@@ -76,16 +76,19 @@ begin
     return jsonb_build_object('id', same.id, 'coalesced', same.value is distinct from p_act -> 'value', 'acts', acts);
 end $$;
 
--- Keeps what an act says of patterns: [{type, pattern, polarity, weight, reinforcing, explicit}].
+-- Keeps what an act says of patterns (what a person names themselves counts at once; all else waits for their tap where they
+-- want to be asked): [{type, pattern, polarity, weight, reinforcing, explicit}].
 create or replace function relay.observe(
     p_feedback relay.feedback, p_thread relay.thread, p_observations jsonb, p_derivation jsonb)
 returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight, reinforcing,
-        explicit, session_id, at, derivation)
+        explicit, pending, session_id, at, derivation)
     select p_feedback.id, p_feedback.space_id, p_feedback.user_id, relay.observed_in(p_thread), one.type, one.pattern,
-        one.polarity, one.weight, one.reinforcing, coalesce(one.explicit, true), p_feedback.session_id, p_feedback.at,
-        p_derivation
+        one.polarity, one.weight, one.reinforcing, coalesce(one.explicit, true),
+        p_feedback.kind not in ('said', 'tag') and not p_feedback.kept and exists (
+            select from choice where user_id = p_feedback.user_id and choices ->> 'learning' = 'ask'),
+        p_feedback.session_id, p_feedback.at, p_derivation
     from jsonb_to_recordset(p_observations) as one (
         type text, pattern text, polarity smallint, weight numeric, reinforcing smallint, explicit boolean)
     where p_feedback.turn_id is null or not exists (

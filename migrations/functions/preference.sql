@@ -145,7 +145,7 @@ declare
             'weight', o.weight, 'reinforcing', o.reinforcing, 'said', f.kind = 'said') order by o.at, o.id), '[]')
         from observation o join feedback f on f.id = o.feedback_id
         where o.space_id = p_space_id and o.user_id = p_user_id and o.type = p_type and o.pattern = p_pattern
-            and o.thread_id is not distinct from p_thread_id and f.withdrawn_at is null and o.explicit
+            and o.thread_id is not distinct from p_thread_id and f.withdrawn_at is null and o.explicit and not o.pending
             and o.at > coalesce((
                 select max(d.at) from preference_decision d
                 where d.space_id = p_space_id and d.user_id = p_user_id and d.type = p_type and d.pattern = p_pattern

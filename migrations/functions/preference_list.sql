@@ -20,7 +20,7 @@ begin
     perform relay.refold_space(p_into);
 end $$;
 
--- How a person likes answers, everywhere and in this thread: {on, paused_until, here, rows (strongest first, what was put
+-- How a person likes answers, everywhere and in this thread: {on, paused_until, here, waiting (acts), rows (strongest first, what was put
 -- away at the end), known: how many there are in the space, other threads' own with them, but for those put away}.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
@@ -35,6 +35,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'on', coalesce((select preferences = 'on' and memory <> 'off' from own), true),
         'paused_until', (select preferences_paused_until from own where preferences_paused_until > now()),
         'here', coalesce((select preferences from here), 'use'),
+        'waiting', (select count(distinct o.feedback_id) from own join observation o on o.space_id = own.id
+            where o.user_id = p_user_id and o.pending),
         'known', (select count(*) from own, preference stored, relay.preference_at(stored, now()) as now
             where stored.space_id = own.id and stored.user_id = p_user_id and now.status <> 'archived'),
         'rows', (select coalesce(jsonb_agg(relay.preference_json(p) order by p.status = 'archived', p.strength desc, p.id), '[]')
@@ -149,4 +151,26 @@ begin
     perform public.relay_forget_preferences(p_space, p_user_id,
         (select coalesce(jsonb_agg(id), '[]') from preference where space_id = own and user_id = p_user_id));
     return to_jsonb(p_known);
+end $$;
+
+-- Lets what waits for a person's tap count (p_keep), or takes it away. Returns how many acts.
+create or replace function public.relay_decide_observations(p_space jsonb, p_user_id bigint, p_keep boolean) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.find_space(p_space);
+    acts constant bigint[] := array(
+        select distinct feedback_id from observation where space_id = own and user_id = p_user_id and pending);
+begin
+    if p_keep then
+        update feedback set kept = true where id = any (acts);
+        update observation set pending = false where feedback_id = any (acts);
+        perform relay.refold(space_id, user_id, thread_id, type, pattern)
+        from (select distinct space_id, user_id, thread_id, type, pattern from observation
+            where feedback_id = any (acts)) seen;
+        perform relay.owe_job_anew('preference', max(id)::text) from unnest(acts) as id having max(id) is not null;
+    else
+        update feedback set withdrawn_at = now() where id = any (acts);
+        delete from observation where feedback_id = any (acts);
+    end if;
+    return to_jsonb(cardinality(acts));
 end $$;

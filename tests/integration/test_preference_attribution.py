@@ -221,3 +221,29 @@ async def test_old_reactions_are_taken_over_some_each_day(house: House, store: S
         assert await store.claim_jobs("backfill", None, 1) == [], "it goes on tomorrow"
         await sql("update job set due_at = '-infinity' where kind = 'backfill'")
     assert await sql("select count(*) from job where kind = 'backfill'") == [(0,)]
+
+
+async def test_where_somebody_wants_to_be_asked_it_waits_for_their_tap(house: House, store: Store, sql: Sql) -> None:
+    await store.choose(ADA, {"learning": "ask"})
+    model = Observer(pattern("short answers"))
+    for number in range(24):
+        shown = await answered(house, sql, text=f"Question {number}")
+        await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
+        await settled(sql)
+        await runner(store, model).run_due("preference")
+    where: Any = (private(ADA), ADA, 0, ADA)
+    found = await store.preferences(*where)
+    assert (found.waiting, found.rows) == (24, ())
+    assert await store.decide_observations(private(BEN), BEN, True) == 0
+    assert await store.decide_observations(private(ADA), ADA, True) == 24
+    await runner(store, model).run_due("preference")
+    found = await store.preferences(*where)
+    assert found.waiting == 0
+    assert [row.pattern for row in found.rows] == ["short answers"]
+    shown = await answered(house, sql, text="One more")
+    await store.react(BOT.id, ADA, shown, ADA, ["👎"], 100)
+    await settled(sql)
+    await runner(store, model).run_due("preference")
+    assert await store.decide_observations(private(ADA), ADA, False) == 1
+    assert (await store.preferences(*where)).waiting == 0
+    assert {polarity for _, polarity, _ in await observed(sql)} == {1}

@@ -115,6 +115,14 @@ async def undo_forgetting(ctx: CommandContext, decisions: Sequence[int], space_i
     return back
 
 
+async def decide_waiting(ctx: CommandContext, keep: bool, space_id: int | None = None) -> int:
+    """Lets what was learned of a person's acts and waits for their tap count, or discards it. Returns how many acts."""
+    done = await ctx.store.decide_observations(await _space(ctx, space_id), ctx.user_id, keep)
+    if not done:
+        raise CommandRefused("Nothing is waiting for you.")
+    return done
+
+
 async def reset_preferences(ctx: CommandContext, known: int) -> ResetPreferences:
     """Forgets all of a person's preferences here. `known`: how many there are, to confirm it."""
     done = await ctx.store.reset_preferences(ctx.space, ctx.user_id, known)

@@ -98,6 +98,10 @@ class PreferenceCalls(Calls):
             await self._call("recall_preferences", space=space.as_json(), user_id=user_id, decisions=list(decisions))
         )
 
+    async def decide_observations(self, space: Space, user_id: int, keep: bool) -> int:
+        """Lets what waits for a tap count, or takes it away. Returns how many acts."""
+        return int(await self._call("decide_observations", space=space.as_json(), user_id=user_id, keep=keep))
+
     async def reset_preferences(self, space: Space, user_id: int, known: int) -> int | None:
         """Forgets all preferences, `known` in number. Returns how many; None: that's not their number."""
         done = await self._call("reset_preferences", space=space.as_json(), user_id=user_id, known=known)

@@ -56,6 +56,8 @@ class Preferences:
     rows: tuple[Preference, ...]
     """Strongest first; what was archived comes last. At most 200."""
     paused_until: datetime | None = None
+    waiting: int = 0
+    """Acts whose patterns wait for a tap, where the person wants to be asked first."""
 
 
 @dataclass(frozen=True, slots=True)

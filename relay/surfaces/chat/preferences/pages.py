@@ -82,6 +82,14 @@ class DropPreference(Callback):
     preference_id: int
 
 
+@callback("fk")
+class DecideWaiting(Callback):
+    """Keeps or discards what waits."""
+
+    space_id: int
+    keep: bool
+
+
 @callback("fs")
 class SwitchPreferences(Callback):
     """Turns preferences on or off, or ends a pause."""
@@ -107,7 +115,8 @@ def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Row
         last = button("⛔ Turn off", SwitchPreferences(space_id, "off"))
     else:
         last = button("🎚 Turn on", SwitchPreferences(space_id, "on"))
-    return "\n".join(lines).strip(), [*([openers] if openers else []), [last]]
+    waiting = [button("✓ Keep", DecideWaiting(space_id, True)), button("✖ Discard", DecideWaiting(space_id, False))]
+    return "\n".join(lines).strip(), [*([openers] if openers else []), *([waiting] if found.waiting else []), [last]]
 
 
 def state(found: Preferences, zone: tzinfo) -> list[str]:
@@ -119,6 +128,8 @@ def state(found: Preferences, zone: tzinfo) -> list[str]:
         lines.append(f"💤 Paused until {moment(found.paused_until, zone)}. /preferences resume")
     if HERE[found.here]:
         lines.append(HERE[found.here])
+    if found.waiting:
+        lines.append(f"⏳ {pluralize(found.waiting, 'reaction')} of yours may teach me something. Keep it?")
     return lines
 
 

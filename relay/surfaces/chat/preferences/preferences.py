@@ -13,6 +13,7 @@ from relay.commands.preferences.feedback import tag as tag_command
 from relay.commands.preferences.preferences import (
     Here,
     PreferenceSwitch,
+    decide_waiting,
     find_preferences,
     forget_preferences,
     list_preferences,
@@ -31,6 +32,7 @@ from relay.surfaces.chat.memory.controls import QUESTION_SECONDS
 from relay.surfaces.chat.memory.spans import until
 from relay.surfaces.chat.preferences.pages import (
     OPENED,
+    DecideWaiting,
     DropPreference,
     ForgetPreference,
     ListPreferences,
@@ -195,6 +197,14 @@ async def press_undo(call: ChatContext, to: UndoForgetting) -> ButtonReply:
     await undo_forgetting(call, [to.decision_id], to.space_id)
     page, rows = list_page(await list_preferences(call, to.space_id), to.space_id, call.zone)
     return ButtonReply("It's back.", page, rows)
+
+
+@pressed(DecideWaiting)
+async def press_waiting(call: ChatContext, to: DecideWaiting) -> ButtonReply:
+    """Keeps or discards what waits for a tap."""
+    await decide_waiting(call, to.keep, to.space_id)
+    page, rows = list_page(await list_preferences(call, to.space_id), to.space_id, call.zone)
+    return ButtonReply("Kept." if to.keep else "Discarded.", page, rows)
 
 
 @pressed(SwitchPreferences)
