@@ -22,7 +22,7 @@ from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn
 from tests.standins.telegram.faults import Fault
 from tests.standins.telegram.values import TEST_TOKEN
 
-GUESTS = range(2001, 2200)
+GUESTS = range(200_001, 200_200)
 WORD = re.compile(r"\bq\d+\b")
 SECRETS = (TEST_TOKEN, "sk-ant-test")
 

@@ -46,7 +46,7 @@ async def test_a_summary_is_made_on_demand_and_shown(town: Town) -> None:
     town.model.rule("lemur", "Lemurs were *discussed*.\n- at length", model="haiku", times=1)
     await town.press(dm, ada, none, "Write one now")
     assert "Summary, version 1 of 1 · by claude-haiku" in none.text
-    assert "of 4 messages until 20" in none.text
+    assert "covers 4 messages until 20" in none.text
     assert "Lemurs were *discussed*." in none.text
     assert len(small(town, "lemur 1 heard")) == 1
     await town.ask(dm, ada, "and now?", "Now.")

@@ -33,7 +33,7 @@ PAGES = ("/healthz", "/readyz", "/metrics")
 async def shared() -> AsyncIterator[House]:
     """A house whose pages are on any free port, and whose log tells everything."""
     async with open_house(
-        RELAY_WEB="on", RELAY_WEB_PORT="0", RELAY_LOG_LEVEL="DEBUG", RELAY_USERS="2001,2002,2003,2004"
+        RELAY_WEB="on", RELAY_WEB_PORT="0", RELAY_LOG_LEVEL="DEBUG", RELAY_USERS="200001,200002,200003,200004"
     ) as house:
         yield house
         assert house.tracebacks() == []
@@ -137,7 +137,7 @@ async def test_nothing_else_is_there(house: House) -> None:
 
 
 async def test_what_happened_is_counted_and_nothing_of_it_is_told(house: House) -> None:
-    chat = house.tg.dm(house.tg.user(2001, "Marmaduke Featherstone"))
+    chat = house.tg.dm(house.tg.user(200_001, "Marmaduke Featherstone"))
     before = await numbers(house)
     house.model.rule("walnut", "Noted. [LEARN: Has a walnut tree called Quercus]")
     house.model.fault("529", 1)
@@ -164,13 +164,13 @@ async def test_what_happened_is_counted_and_nothing_of_it_is_told(house: House) 
     assert after[("relay_database_up",)] == 1
     assert after[("relay_turns_free",)] == 64
     shown = "\n".join([re.sub(r" [\d.e+-]+$", "", (await get(house, path))[1], flags=re.M) for path in PAGES])
-    for private in ("walnut", "Quercus", "Marmaduke", "Featherstone", "2001", "Ada", str(OWNER), "relay_test_bot"):
+    for private in ("walnut", "Quercus", "Marmaduke", "Featherstone", "200001", "Ada", str(OWNER), "relay_test_bot"):
         assert private not in shown, private
 
 
 async def test_each_line_of_a_turn_names_it_whole(house: House) -> None:
-    chat = house.tg.dm(house.tg.user(2002, "Ben"))
-    room = house.tg.group(-1000000002002, "Forum", [house.tg.user(2002)], True)
+    chat = house.tg.dm(house.tg.user(200_002, "Ben"))
+    room = house.tg.group(-1000000002002, "Forum", [house.tg.user(200_002)], True)
     topic = house.tg.topic(room, "Plans")
     house.tg.fault("sendMessage", "429", chat_id=chat.id, retry_after=1)
     house.model.fault("500", 1)
@@ -200,7 +200,7 @@ async def test_a_database_that_is_away_makes_it_not_ready_but_alive(house: House
 
 
 async def test_while_it_stops_nobody_is_sent_to_it_and_it_still_tells_so(house: House) -> None:
-    chat = house.tg.dm(house.tg.user(2003, "Cid"))
+    chat = house.tg.dm(house.tg.user(200_003, "Cid"))
     word = house.word()
     house.model.rule(word, Reply(f"Answer: {word}", first_delay=3))
     await house.tg.say(chat, None, word)
@@ -223,7 +223,7 @@ async def test_while_it_stops_nobody_is_sent_to_it_and_it_still_tells_so(house: 
 
 
 async def test_a_summary_that_is_cut_off_is_no_error(house: House) -> None:
-    chat = house.tg.dm(house.tg.user(2004, "Dee"))
+    chat = house.tg.dm(house.tg.user(200_004, "Dee"))
     house.model.fault("hang", model="haiku", times=None)
     for _ in range(5):
         await house.answered(chat, await house.asked(chat))
@@ -259,7 +259,7 @@ async def test_the_usual_port_is_nobodys_wish_so_the_bot_does_without(house: Hou
         second = RelayProcess(settings, house.relay.log.with_name("third.log"))
         await second.start()
         await house.tg.wait_for(lambda: "there is no health and no metrics page" in second.output(), 30)
-        chat = house.tg.dm(house.tg.user(2002))
+        chat = house.tg.dm(house.tg.user(200_002))
         await house.answered(chat, await house.asked(chat))
         assert await second.stop() == 0
     assert "another program listens on port 8080" in second.output()

@@ -32,6 +32,7 @@ WRITERS = {
     ("memory_switches.sql", "'memory'"),
     # a switch of memory: on, off, until when
     ("memory_switches.sql", "'control'"),
+    ("preference_list.sql", "'control'"),
     # a start or a stop: numbers and a version of ours
     ("night.sql", "p_kind"),
 }
