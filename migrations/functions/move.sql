@@ -433,8 +433,8 @@ begin
     if not found then
         return null;
     end if;
-    aside := relay.restore_queue();
-    delete from invite where used_by is null;
     perform public.relay_move_finish(p_file, p_numbers);
+    aside := relay.restore_queue();  -- its jobs take numbers that follow the original ones
+    delete from invite where used_by is null;
     return to_jsonb(aside);
 end $$;

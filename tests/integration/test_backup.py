@@ -131,14 +131,28 @@ def with_rows(done: list[Restored]) -> dict[str, int]:
     return {table.table: table.rows for table in done}
 
 
+JOBS = "select kind, key from job"
+OF_OLDER_VERSIONS = """delete from summary_due; delete from title_due;
+    update judging set due_at = null, lease_owner = null, lease_until = null"""
+"""Takes away what versions before the jobs had to do: a restore makes jobs of it, as test_titles_sql.py shows."""
+
+
+def same_but_jobs(dump: dict[str, list[str]]) -> dict[str, list[str]]:
+    """A database without what may be owed anew, and the numbers that this takes."""
+    return {name: rows for name, rows in dump.items() if name not in ("job", "sequences")}
+
+
 async def test_everything_comes_back_row_by_row(make: Any, full: str, tmp_path: Path) -> None:
     source, target = await make(full), await make()
     filled = source.dump(*STAYS)
     assert all(filled.values()), "moving.sql leaves a table empty"
+    source.sql(OF_OLDER_VERSIONS)
+    filled = source.dump(*STAYS)
     made = await backup_of(source.port).make(tmp_path / "all.relaybackup")
     assert made.header.complete.startswith("everything as it was at")
     done = await restored(made.path, target.port)
-    assert target.dump(*STAYS) == filled
+    assert same_but_jobs(target.dump(*STAYS)) == same_but_jobs(filled)
+    assert set(source.sql(JOBS)) <= set(target.sql(JOBS)), "more is owed where a queue is set aside"
     numbers = {name: len(rows) for name, rows in filled.items() if name != "sequences"}
     assert with_rows(done) == made.rows == numbers
     source.sql("update message set text = 'changed' where id = 1")
@@ -147,7 +161,7 @@ async def test_everything_comes_back_row_by_row(make: Any, full: str, tmp_path: 
         await restored(made.path, source.port)
     assert source.dump(*STAYS) != filled
     await restored(made.path, source.port, replacing=True)
-    assert source.dump(*STAYS) == filled
+    assert same_but_jobs(source.dump(*STAYS)) == same_but_jobs(filled)
 
 
 @contextlib.asynccontextmanager
