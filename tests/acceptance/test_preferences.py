@@ -110,6 +110,10 @@ async def test_a_critique_says_what_could_be_better_and_a_new_answer_follows_it(
     assert "too long for what you prefer" in review.text
     asked_for = next(r for r in reversed(world.model.requests) if "You review a text" in json.dumps(r.body["system"]))
     assert "CHECK AGAINST\\nPrefer (high): short answers" in json.dumps(asked_for.body["messages"])
+    await asked(world, "/preferences off")
+    await asked(world, "/critique")
+    assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), "they are off"
+    await asked(world, "/preferences on")
     world.model.rule("my report", "Short report.")
     await press(world, review, "Answer again")
     await world.tg.wait_for(lambda: answer.text.startswith("Short report."))

@@ -52,7 +52,8 @@ async def critique(ctx: CommandContext, message_id: int = 0) -> Critique:
     )
     if found is None or not found.text.strip():
         raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
-    liked = preference_layer((await list_preferences(ctx)).rows, "critique")
+    known = await list_preferences(ctx)
+    liked = preference_layer(known.rows if known.on and not known.paused_until else (), "critique")
     parts = [liked.text] if liked.text else []
     parts.append(mark_untrusted(cut_to_tokens(found.text, READ_TOKENS), "text"))
     request = ModelRequest(
