@@ -240,6 +240,9 @@ begin
     delete from announcement a using turn t
     where a.status <> 'due' and t.id = a.turn_id and t.done_at < now() - interval '2 days';
     delete from job where parked_at < now() - interval '30 days';
+    perform relay.refold(space_id, user_id, thread_id, type, pattern) from (
+        select distinct space_id, user_id, thread_id, type, pattern from preference
+        where fold_version <> relay.fold_version() and observations > 0 limit p_limit) stale;
     return to_jsonb(dropped + forgotten);
 end $$;
 

@@ -1,6 +1,6 @@
 -- How a person likes answers: the fold of what was observed, and what of it a prompt shows.
 
--- The version of the fold. A change of the arithmetic below takes a new one; the night then folds everything again.
+-- The version of the fold. A change of the arithmetic below takes a new one; the daily cleanup then folds everything again.
 create or replace function relay.fold_version() returns integer
 language sql immutable set search_path = relay, extensions, pg_temp as $$ select 1 $$;
 

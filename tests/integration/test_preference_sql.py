@@ -10,6 +10,7 @@ from typing import Any
 from relay.archive.export import line, pages
 from relay.archive.imports import Import, check
 from relay.conversation.prompt import build_prompt
+from relay.jobs.tidy import tidy
 from relay.memory.rows.turns.preferences import FeedbackResult, Preference
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
@@ -256,3 +257,12 @@ async def test_lent_memory_brings_its_owners_preferences_along(house: House, sto
     assert "HOW Ada LIKES ANSWERS" in str(prompt.messages[-1])
     assert "LIKES ANSWERS" not in str(prompt.system), "in a group it is nobody else's"
     assert prompt.new_preferences == (), "nor is it told there"
+
+
+async def test_what_another_version_folded_is_folded_again_by_the_daily_cleanup(
+    house: House, store: Store, sql: Sql
+) -> None:
+    await said(store, "puns")
+    await sql("update preference set fold_version = 0, strength = 0.1, level = 0")
+    await tidy(store)
+    assert [(row.strength, row.level) for row in await of_ada(store)] == [(0.8, "high")]
