@@ -20,8 +20,8 @@ begin
     perform relay.refold_space(p_into);
 end $$;
 
--- How a person likes answers, everywhere and in this thread: {on, paused_until, here, waiting (acts), rows (strongest first, what was put
--- away at the end), known: how many there are in the space, other threads' own with them, but for those put away}.
+-- How a person likes answers, everywhere and in this thread: {on, paused_until, here, waiting (acts), rows (strongest first,
+-- archived ones at the end), known: how many in the space are not archived, other threads' own included}.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -39,7 +39,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where o.user_id = p_user_id and o.pending),
         'known', (select count(*) from own, preference stored, relay.preference_at(stored, now()) as now
             where stored.space_id = own.id and stored.user_id = p_user_id and now.status <> 'archived'),
-        'rows', (select coalesce(jsonb_agg(relay.preference_json(p) order by p.status = 'archived', p.strength desc, p.id), '[]')
+        'rows', (
+            select coalesce(jsonb_agg(relay.preference_json(p) order by p.status = 'archived', p.strength desc, p.id), '[]')
             from (select * from shown order by status = 'archived', strength desc, id limit 200) as p))
 $$;
 
@@ -133,8 +134,8 @@ begin
     return public.relay_preferences(p_space, p_chat_id, p_topic_id, p_user_id);
 end $$;
 
--- Forgets all preferences of a person in a space, which p_known confirms: how many there are that are not put away.
--- Returns how many were forgotten; null when the number is not right.
+-- Forgets all preferences of a person in a space. p_known confirms it: how many are not archived. Returns how many were
+-- forgotten; null when the number is wrong.
 create or replace function public.relay_reset_preferences(p_space jsonb, p_user_id bigint, p_known integer)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -42,6 +42,23 @@ def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[st
     }
 
 
+def allowed_actions(intents: Intents, choices: Choices) -> list[Learn | Forget | Remember]:
+    """What an answer asks of memory, as far as its person lets it learn."""
+    return [one for one in intents.actions if choices.learning != "off" or isinstance(one, Forget)]
+
+
+def second_row(
+    incoming: Incoming, choices: Choices, first: Intents, reply: Reply, intents: Intents
+) -> dict[str, object]:
+    """The second of two answers as it is stored, with what both ask of memory."""
+    return {
+        "text": intents.text,
+        "blocks": kept_steps(incoming, reply, intents),
+        "tainted": reply.tainted,
+        "actions": [[action_row(one, incoming) for one in allowed_actions(each, choices)] for each in (first, intents)],
+    }
+
+
 def record(prompt: Prompt, reply: Reply, choices: Choices) -> PromptRecord:
     """Returns the record of how an answer came about."""
     by_tool = ("tool",) if reply.tainted and not prompt.tainted else ()

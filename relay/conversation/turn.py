@@ -15,7 +15,7 @@ from relay.conversation.history import NO_MEDIA, Prompt, files_of, present_block
 from relay.conversation.memory_layer import as_written, diagnostic
 from relay.conversation.memory_tools import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 from relay.conversation.model_loop import Tools, converse
-from relay.conversation.outcome import action_row, aloud, kept_steps, record, shown_by
+from relay.conversation.outcome import action_row, allowed_actions, aloud, kept_steps, record, second_row, shown_by
 from relay.conversation.prompt import MEMORY_TOKENS, build_prompt
 from relay.core import metrics
 from relay.core.charge import Charge
@@ -24,7 +24,7 @@ from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Reply
 from relay.core.ports import Embedder, Sink
 from relay.media.attachment_reader import is_spoken
 from relay.media.media_context import MediaContext
-from relay.memory.intents import Forget, Intents, process_intents, without_echoes, without_known
+from relay.memory.intents import Intents, process_intents, without_echoes, without_known
 from relay.memory.query_vectors import embed_query
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.found import FoundEntry
@@ -245,7 +245,8 @@ async def finish(
     saved, and their changes wait for the choice."""
     prompt, reply, intents = said.prompt, said.reply, said.intents
     order = secrets.choice(ORDERS) if other else ""
-    actions = [one for one in intents.actions if choices.learning != "off" or isinstance(one, Forget)]
+    second = second_row(incoming, choices, intents, other.reply, other.intents) | {"order": order} if other else None
+    actions = allowed_actions(intents, choices)
     looked = any(tool["name"] in reply.tools for tool in WEB)
     held_back = engine.web and reply.tainted and not incoming.web and not looked
     told = {
@@ -279,7 +280,7 @@ async def finish(
             "warned_since": engine.gate.budget.day().isoformat(),
             "prompt": record(prompt, reply, choices).as_json(),
             "actions": [] if other else [action_row(action, incoming) for action in actions],
-            "other": second_row(incoming, choices, said, other, order) if other else None,
+            "other": second,
             "ask": choices.learning == "ask" or incoming.lent is not None,
             "told": told,
         },
@@ -299,25 +300,6 @@ async def say_second(engine: Engine, begun: BegunTurn, first: Said, stop: asynci
     if reply.status != "complete" or not reply.steps:
         return None
     return Said(prompt, reply, await asyncio.to_thread(understood, prompt, reply, begun.context))
-
-
-def second_row(incoming: Incoming, choices: Choices, first: Said, other: Said, order: str) -> dict[str, object]:
-    """The second of two answers as it is stored, with what both ask of memory."""
-    actions = [
-        [
-            action_row(action, incoming)
-            for action in said.intents.actions
-            if choices.learning != "off" or isinstance(action, Forget)
-        ]
-        for said in (first, other)
-    ]
-    return {
-        "text": other.intents.text,
-        "blocks": kept_steps(incoming, other.reply, other.intents),
-        "tainted": other.reply.tainted,
-        "order": order,
-        "actions": actions,
-    }
 
 
 async def bring_back(

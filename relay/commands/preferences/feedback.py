@@ -50,10 +50,6 @@ async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1]) -> F
     return Feedback((said,), done.acts, done.id)
 
 
-def _in_words(one: Pattern) -> str:
-    return one.pattern if one.polarity > 0 else f"no {one.pattern}"
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerTags:
     """The tags on an answer, by their names in `TAGS`."""
@@ -111,7 +107,7 @@ async def signal(ctx: CommandContext, one: Signal, source: str = "") -> Feedback
             act |= {"over": one.over, "value": {"chose": "a", "dimensions": list(one.dimensions)}}
         case "tag":
             patterns = read_patterns(one.words)
-            act["value"] = {"tags": [_in_words(pattern) for pattern in patterns]}
+            act["value"] = {"tags": [pattern.words for pattern in patterns]}
             act["observations"] = [pattern.observed("tag") for pattern in patterns]
         case "said":
             pattern = read_pattern(one.words, 1 if one.up else -1)

@@ -41,6 +41,11 @@ class Pattern:
     pattern: str
     polarity: Literal[-1, 1]
 
+    @property
+    def words(self) -> str:
+        """The pattern in words that say which way it goes."""
+        return f"{'prefer' if self.polarity > 0 else 'avoid'} {self.pattern}"
+
     def observed(self, kind: str) -> dict[str, object]:
         """As `relay_feedback` takes what an act of a kind says of it."""
         return {

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Protocol
 
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
@@ -81,22 +80,12 @@ class Attributions:
         return Change("preference", label(work), in_words(row.before), in_words(after), apply)
 
 
-class Signed(Protocol):
-    """A pattern that is preferred (1) or avoided (-1)."""
-
-    @property
-    def pattern(self) -> str: ...
-
-    @property
-    def polarity(self) -> int: ...
-
-
 def label(work: AttributionWork) -> str:
     """An act in a few words."""
     return f"{work.kind} of answer {work.answer_id}"
 
 
-def in_words(patterns: Iterable[Signed] | Sequence[Signed]) -> str | None:
+def in_words(patterns: Sequence[ObservedPattern]) -> str | None:
     """Patterns in a line; None for none."""
     said = [f"{'prefer' if one.polarity > 0 else 'avoid'} {one.pattern}" for one in patterns]
     return ", ".join(said) or None

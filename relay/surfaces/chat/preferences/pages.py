@@ -9,7 +9,6 @@ from typing import Literal
 from relay.commands.preferences.feedback import Feedback
 from relay.core.models import Rows
 from relay.core.text import escape_markdown, pluralize, shorten
-from relay.memory.preferences.patterns import Pattern
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.links import link_to
@@ -199,17 +198,12 @@ def evidence_line(one: Evidence, zone: tzinfo) -> str:
 
 def noted(done: Feedback) -> str:
     """What was said about an answer, and what follows."""
-    said = ", ".join(in_words(one) for one in done.patterns)
+    said = escape_markdown(", ".join(one.words for one in done.patterns))
     if new := [row for row in done.acts if row.new]:
         return f"{escape_markdown(acting(new))}."
     if len(done.acts) == len(done.patterns):
         return f"🏷 Noted: {said}. I follow that already."
     return f"🏷 Noted: {said}. I'll follow it once you've said so a few times."
-
-
-def in_words(one: Pattern) -> str:
-    """A pattern in words that say which way it goes."""
-    return f"{'prefer' if one.polarity > 0 else 'avoid'} {escape_markdown(one.pattern)}"
 
 
 def acting(rows: Sequence[Preference]) -> str:
