@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export PYTHON
 
-.PHONY: help run chat relay test test-all fuzz real-model lint format bench chaos soak commands surface picture requirements build clean
+.PHONY: help run chat relay test test-all fuzz real-model lint format bench chaos soak commands surface picture pictures requirements build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -77,7 +77,7 @@ soak: ## run for two hours as people use it, and see what grows (ARGS="--hours 8
 COMPILE = uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements" $(ARGS)
 
-commands: ## write the README's tables of commands and settings
+commands: ## write the tables in docs/commands.md and docs/settings.md
 	@sh scripts/setup dev
 	$(BIN)/python -m scripts.commands
 	$(BIN)/python -m scripts.settings
@@ -89,6 +89,10 @@ surface: ## write down what others build on, after it changed on purpose
 picture: ## make the README's picture from a conversation with a running Relay (needs Chromium)
 	@sh scripts/setup dev
 	$(BIN)/python -m scripts.picture
+
+pictures: ## make pictures of every page of the web app, in build/pictures (needs Chromium; ARGS="memory why": some)
+	@sh scripts/setup dev
+	$(BIN)/python -m scripts.pictures $(ARGS)
 
 requirements: ## pin what pyproject.toml asks for (needs uv; ARGS=--upgrade: the newest that fit)
 	$(COMPILE) pyproject.toml -o requirements.txt

@@ -16,14 +16,14 @@ def main() -> None:
     """Runs the command line; an error of ours is one sentence and an exit code (2: a setting is wrong)."""
     gc.disable()  # imports make nothing that it could free; `run_work` enables it
     from relay.surfaces.cli.cli import cli
-    from relay.surfaces.cli.shell import exit_code
+    from relay.surfaces.cli.shell import error_text, exit_code
 
     try:
         cli()
     except (RelayError, KeyboardInterrupt) as error:
         if isinstance(error, RelayError):
             hint = f" Or run `{RELAY} setup`." if asks_for(error) else ""
-            print(f"relay: {error}{hint}", file=sys.stderr)
+            print(f"relay: {error_text(error)}{hint}", file=sys.stderr)
         sys.exit(exit_code(error))
 
 

@@ -1,4 +1,4 @@
-"""Writes the README's table of commands from the verbs' declarations: `python -m scripts.commands`."""
+"""Writes the table of docs/commands.md from the declarations of commands: `python -m scripts.commands`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from pathlib import Path
 
 from relay.surfaces.chat import COMMANDS
 
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "docs/commands.md"
 MARKS = re.compile(r"(?s)(<!-- commands: made by `make commands` -->\n).*?(<!-- end of commands -->)")
 
 
 def table() -> str:
-    """One row for each verb, in the order of their names: its doors, and what it does."""
+    """Returns a row for each command, by name: where it works, and what it does."""
     rows = ["| in Telegram | in a shell | does |", "| --- | --- | --- |"]
-    for verb in sorted(COMMANDS.values(), key=lambda verb: verb.name):
-        usage = f" {verb.usage}".replace("|", "\\|") if verb.usage else ""
-        chat = f"`/{verb.name}{usage}`" if "chat" in verb.surfaces else ""
-        shell = f"`relay {verb.name}`" if "cli" in verb.surfaces else ""
-        rows.append(f"| {chat} | {shell} | {verb.help}{' (admins)' if verb.admin else ''} |")
+    for command in sorted(COMMANDS.values(), key=lambda command: command.name):
+        usage = f" {command.usage}".replace("|", "\\|") if command.usage else ""
+        chat = f"`/{command.name}{usage}`" if "chat" in command.surfaces else ""
+        shell = f"`relay {command.name}`" if "cli" in command.surfaces else ""
+        rows.append(f"| {chat} | {shell} | {command.help}{' (admins)' if command.admin else ''} |")
     return "\n".join(rows) + "\n"
 
 
-def written(readme: str) -> str:
-    """The README with its table as the declarations have it."""
-    return MARKS.sub(lambda found: found[1] + table() + found[2], readme)
+def written(page: str) -> str:
+    """Returns the page with a new table."""
+    return MARKS.sub(lambda found: found[1] + table() + found[2], page)
 
 
 if __name__ == "__main__":
-    README.write_text(written(README.read_text("utf-8")), "utf-8")
+    PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")

@@ -1,6 +1,6 @@
 """Makes the README's picture from a conversation with a running Relay: `python -m scripts.picture`. Needs Chromium.
 
-Writes docs/conversation.json (the messages as they stood in Telegram's stand-in) and docs/conversation.png.
+Writes docs/conversation.json (the messages as Telegram's stand-in had them) and docs/conversation.png.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COLORS = 96
 
 
 async def held() -> list[Json]:
-    """The conversation, with a Relay that is started for it."""
+    """Starts a Relay, holds the conversation with it, and returns its messages."""
     with tempfile.TemporaryDirectory(prefix="relay-picture-") as folder:
         async with TelegramStandIn() as tg, AnthropicStandIn() as model:
             user = tg.user(OWNER, "Ada")
@@ -51,7 +51,7 @@ async def held() -> list[Json]:
 
 
 def formatted(text: str, entities: list[Json]) -> str:
-    """A message's text as HTML. Offsets and lengths count UTF-16 code units, as Telegram does."""
+    """Returns a message's text as HTML. Offsets and lengths count UTF-16 code units, as in Telegram."""
     units = text.encode("utf-16-le")
     opened: dict[int, str] = {}
     closed: dict[int, str] = {}
@@ -68,7 +68,7 @@ def formatted(text: str, entities: list[Json]) -> str:
 
 
 def bubble(message: Json) -> str:
-    """A message with its buttons, as HTML."""
+    """Returns a message with its buttons, as HTML."""
     rows = ["".join(f"<span>{html.escape(label)}</span>" for label in row) for row in message["buttons"]]
     buttons = "".join(f'<div class="row">{row}</div>' for row in rows)
     text = formatted(message["text"], message["entities"])
@@ -76,7 +76,7 @@ def bubble(message: Json) -> str:
 
 
 def page(transcript: list[Json]) -> str:
-    """The conversation as a page: up to the new one on the left, what came then on the right."""
+    """Returns the conversation as an HTML page: the part through /new on the left, the rest on the right."""
     turn = 2 + next(number for number, message in enumerate(transcript) if message["text"] == "/new")
     columns = ("".join(map(bubble, part)) for part in (transcript[:turn], transcript[turn:]))
     body = "".join(f"<section>{column}</section>" for column in columns)
@@ -84,7 +84,7 @@ def page(transcript: list[Json]) -> str:
 
 
 def photographed(browser: str, text: str) -> Image.Image:
-    """A page as the browser shows it, cut to what is on it."""
+    """Returns a picture of an HTML page in the browser, cropped to its content."""
     with tempfile.TemporaryDirectory(prefix="relay-picture-") as folder:
         source, target = Path(folder) / "page.html", Path(folder) / "page.png"
         source.write_text(text, "utf-8")

@@ -1,6 +1,6 @@
-"""Writes what others build on, as the code declares it, into one file: `python -m scripts.surface`.
+"""Writes the public surface, as the code declares it, into one file: `python -m scripts.surface`.
 
-A test compares them: what others build on changes on purpose, in the same commit as this file, or not at all.
+A test compares both, so the public surface changes only on purpose, in the same commit as that file.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ FILE = Path(__file__).parent.parent / "tests" / "unit" / "public_surface.txt"
 BEGINS = "What others build on, written by `make surface` from what the code declares.\n"
 BOUNDS = ("ge", "le", "min_length", "pattern", "allow_inf_nan")
 QUIET = Process(silence=lambda: 0.0, free=lambda: 1, running=lambda: 0, stopping=lambda: True)
-"""A process that is stopping, for then it tells most."""
+"""A process that is stopping, because its health report is the longest."""
 
 
 class Answers:
-    """A store that answers what health asks."""
+    """A store that answers the queries of the health checks."""
 
     async def ping(self) -> bool:
         return True
@@ -52,7 +52,7 @@ class Answers:
 
 
 def scripts() -> Iterator[str]:
-    """What a script gets from `relay.open`."""
+    """Yields the Python API that scripts get from `relay.open`."""
     yield f"relay: {', '.join(sorted(relay.__all__))}"
     yield signature("relay.open", relay.open)
     for name, method in inspect.getmembers(Memory, inspect.isfunction):
@@ -63,7 +63,7 @@ def scripts() -> Iterator[str]:
 
 
 def signature(name: str, function: Callable[..., object]) -> str:
-    """A function's name, arguments, defaults and result, as its source has them."""
+    """Returns a function's name, arguments, defaults and result, as in its source."""
     told, bare = [], False
     found = inspect.signature(function)
     for one in found.parameters.values():
@@ -78,7 +78,7 @@ def signature(name: str, function: Callable[..., object]) -> str:
 
 
 def settings() -> Iterator[str]:
-    """Each setting with its default, its type and its bounds."""
+    """Yields each setting with its default, type and bounds."""
     for name, field in Settings.model_fields.items():
         default = "(by platform)" if field.default_factory else shown(field.default)
         bounds = [
@@ -91,34 +91,34 @@ def settings() -> Iterator[str]:
 
 
 def shown(value: Any) -> str:
-    """A default, the same wherever and whenever it is written."""
+    """Returns a default as text that is the same on every run."""
     return str(sorted(value)) if isinstance(value, frozenset) else repr(value)
 
 
 def chat() -> Iterator[str]:
-    """Each command of the chat, with where the menu offers it; and what old messages hold: buttons, questions."""
-    for name, verb in sorted(COMMANDS.items()):
-        if "chat" in verb.surfaces:
-            where = ", ".join([*verb.places, *(["admins"] if verb.admin else [])])
-            yield f"/{name} {verb.usage}".rstrip() + f" ({where})"
+    """Yields each command of the chat and the menus that offer it, and the buttons and questions in old messages."""
+    for name, command in sorted(COMMANDS.items()):
+        if "chat" in command.surfaces:
+            where = ", ".join([*command.places, *(["admins"] if command.admin else [])])
+            yield f"/{name} {command.usage}".rstrip() + f" ({where})"
     yield f"buttons: {' '.join(sorted(BUTTONS))}"
     yield f"questions: {' '.join(filter(None, sorted(ANSWERS)))}"
 
 
 def terminal() -> Iterator[str]:
-    """Each command of the terminal with its arguments and flags."""
+    """Yields each command of the terminal with its arguments and flags."""
     yield from commands("relay", typer.main.get_command(cli))
 
 
 def commands(path: str, command: Any) -> Iterator[str]:
-    """A command and those below it."""
+    """Yields a command and its subcommands."""
     yield " ".join([path, *map(parameter, command.params)])
     for name, below in sorted(getattr(command, "commands", {}).items()):
         yield from commands(f"{path} {name}", below)
 
 
 def parameter(given: Any) -> str:
-    """An argument or a flag: its names, type and default; in brackets where it may be left out."""
+    """Returns an argument or a flag: its names, type and default; in brackets if it is optional."""
     kind = getattr(given.type_descriptor.annotation, "__name__", str(given.type_descriptor.annotation))
     named = "/".join([*given.opts, *given.secondary_opts])
     default = "" if given.default in (None, False, "") else f"={given.default}"
@@ -127,7 +127,7 @@ def parameter(given: Any) -> str:
 
 
 def counted() -> Iterator[str]:
-    """Each metric: its kind, name and labels."""
+    """Yields each metric: its kind, name and labels."""
     for metric in Numbers(QUIET, Queue(0, 0, 0.0), "").collect():
         labels = metrics.LABELS.get(metric.name) or labels_of(metric)
         yield f"{metric.type} {metric.name}{{{', '.join(labels)}}}"
@@ -135,19 +135,19 @@ def counted() -> Iterator[str]:
 
 
 def labels_of(metric: Metric) -> list[str]:
-    """The labels that a metric's values carry."""
+    """Returns the labels of a metric's values."""
     return sorted({label for sample in metric.samples for label in sample.labels})
 
 
 def tags() -> Iterator[str]:
-    """The tags of the model's answers, and their limits."""
+    """Yields the tags of the model's answers, and their limits."""
     yield f"[{'] ['.join(TAGS)}]"
     yield f"in an answer at most: LEARN {MAX_LEARN}, FORGET {MAX_FORGET}, REMEMBER {MAX_REMEMBER}"
     yield f"a fact has at most {TAGGED_FACT_LENGTH} characters; categories: {', '.join(CATEGORIES)}"
 
 
 def exits() -> Iterator[str]:
-    """How commands end."""
+    """Yields the exit codes of commands."""
     for kind, code in EXIT_CODES.items():
         yield f"relay …: {kind.__name__} {code}"
     for name in ("model", "settings"):
@@ -156,15 +156,15 @@ def exits() -> Iterator[str]:
 
 
 async def health() -> list[str]:
-    """The pages, and what the one of them says that is JSON."""
+    """Returns the paths of the pages, and the JSON of /readyz."""
     asked = Health(QUIET, cast(Store, Answers()), 1)
     state = await asked.ready()
-    routes = sorted({str(route.resource and route.resource.canonical) for route in pages(asked, "").router.routes()})
+    routes = sorted(route.path for route in pages(asked, ""))
     return [*routes, f"/readyz: {state}"]
 
 
 def formats() -> Iterator[str]:
-    """What files say of themselves that Relay writes and reads."""
+    """Yields the versions and headers of the files that Relay writes and reads."""
     yield f"export: {export.SCHEMA}"
     yield f"import: {', '.join(imports.SCHEMAS)}"
     yield f"backup: {backup_file.FORMAT} {backup_file.VERSION}"
@@ -172,7 +172,7 @@ def formats() -> Iterator[str]:
 
 
 def surface() -> str:
-    """All of it."""
+    """Returns the text of the whole file."""
     parts = {
         "Scripts": scripts(),
         "Settings": settings(),

@@ -1,5 +1,5 @@
-"""What holds for every test: nothing that it, or a process it started, wrote holds a secret that the run has used. And
-a Supabase project for those that want one. What was left out is named at the end."""
+"""Asserts for every test that nothing written by it, or by a process it started, holds a secret used in the run.
+Provides a Supabase project to tests that want one, and lists at the end what was left out."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if os.environ.get("HYPOTHESIS_PROFILE") == strategies.NIGHTLY:
     settings.load_profile(strategies.NIGHTLY)
 
 LEFT_OUT: dict[str, str] = {}
-"""Tests that were not chosen, and why."""
+"""Tests that were left out, and why."""
 ELSEWHERE = pytest.StashKey[bool]()
-"""Set on a test of SQL that runs on another backend."""
+"""Set on a SQL test that runs on another backend."""
 
 
 FOLDERS: list[Path] = []
@@ -34,12 +34,12 @@ FOLDERS: list[Path] = []
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers inherit the directory of the one that started them. A shell's job in the background is deaf to Ctrl-C, as
-    all that tests start would be."""
+    """Makes the temporary directory, which workers inherit. Restores Ctrl-C, which a shell's background jobs ignore,
+    and all processes that tests start would ignore too."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput") and (folder := places.settle()):
         FOLDERS.append(folder)
-        # A server's socket next to its data has to have a path of at most 103 bytes.
+        # The path of a server's socket, which is next to its data, may have at most 103 bytes.
         config.option.basetemp = config.option.basetemp or folder / "b"
 
 
@@ -50,7 +50,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is collected stays until the end: the garbage collector need not look at it again and again."""
+    """Collected tests stay until the end, so the garbage collector need not scan them again and again."""
     gc.disable()
     try:
         return (yield)
@@ -60,13 +60,13 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Processes, kills and a loaded machine: a test that misses its moment is run once more, and listed as rerun. A
-    slow test says which others cover the same."""
+    """Runs a failed test of processes once more, as a loaded machine can spoil its timing, and lists it as rerun.
+    Asserts that a slow test says which others cover the same."""
     for item in items:
         for mark in item.iter_markers("slow"):
             if not mark.args:
                 raise pytest.UsageError(f"{item.nodeid} is marked as slow and does not say which tests cover the same")
-        if {"acceptance", "integration"} & set(item.path.relative_to(Path(__file__).parent).parts):
+        if {"acceptance", "browser", "integration"} & set(item.path.relative_to(Path(__file__).parent).parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
@@ -81,7 +81,7 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker of several tells the one that prints."""
+    """Each worker reports to the process that prints."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["left_out"] = LEFT_OUT
 
@@ -92,7 +92,7 @@ def pytest_testnodedown(node: Any, error: object | None) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """What was left out, and why."""
+    """Prints what was left out, and why."""
     if LEFT_OUT:
         terminalreporter.section("left out; `make test-all` runs them", "-")
         for reason, number in sorted(Counter(LEFT_OUT.values()).items()):
@@ -100,14 +100,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def is_wanted(item: pytest.Item) -> bool:
-    """Whether a test is heavy, and heavy tests must run. (espeak-ng is no package: not everybody can install it.)"""
+    """Whether a test is heavy and heavy tests must run. (espeak-ng is no package, so not everybody can install it.)"""
     return bool(os.environ.get("RELAY_HEAVY")) and item.get_closest_marker("heavy") is not None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
-    """A phase whose captured output or log holds a secret has failed; so has a heavy test that was skipped where all
-    that it needs should be there."""
+    """Fails a phase whose captured output or log holds a secret, and a heavy test that is skipped although all that it
+    needs should be installed."""
     report = yield
     if report.skipped and is_wanted(item) and "espeak-ng" not in str(report.longrepr):
         report.outcome = "failed"
@@ -120,7 +120,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
 
 @pytest.fixture(autouse=True)
 def log() -> Iterator[None]:
-    """Each test finds the log set up as every test does, whatever the one before it silenced."""
+    """Sets up logging the same way for each test, whatever the previous one silenced."""
     found = structlog.get_config()
     structlog.reset_defaults()
     logging.getLogger().setLevel(logging.WARNING)
@@ -138,6 +138,6 @@ def running() -> Iterator[SupabaseProject]:
 
 @pytest.fixture
 def project(running: SupabaseProject) -> SupabaseProject:
-    """The file's project with nothing in it."""
+    """The file's project, emptied."""
     running.reset()
     return running

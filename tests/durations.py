@@ -1,5 +1,5 @@
-"""Where the time of a test run goes: with `-p tests.durations`, a run ends with tables by folder, backend, file and
-fixture: seconds that passed, and seconds of processor time of the test process and the children that have ended."""
+"""Where a test run spends its time. With `-p tests.durations`, a run ends with tables by folder, backend, file and
+fixture: seconds that passed, and processor seconds of the test process and its ended children."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 MOST = 40
-"""Lines of a table."""
+"""The most lines of a table."""
 BACKEND = re.compile(r"\[(embedded|url|supabase)\b")
 
 last = 0.0
-"""Processor time of this process when the last phase ended."""
+"""Processor time of this process at the end of the last phase."""
 tables: dict[str, defaultdict[str, Counter[str]]] = {
     name: defaultdict(Counter) for name in ("folder", "backend", "file", "fixture")
 }
@@ -54,7 +54,7 @@ def pytest_runtest_makereport(item: Any, call: Any):
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Runs where the results come together: workers send theirs."""
+    """Runs in the process to which workers send their results."""
     file = report.nodeid.partition("::")[0]
     backend = BACKEND.search(report.nodeid)
     rows = [

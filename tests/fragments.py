@@ -1,4 +1,4 @@
-"""The pieces of which property tests make what a model writes: Markdown, and tags."""
+"""The pieces from which property tests build a model's output: Markdown and tags."""
 
 REMEMBER = '[REMEMBER] {"content": "deploys on Fridays", "category": "operational", "tags": ["work"]}'
 

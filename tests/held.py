@@ -1,7 +1,7 @@
-"""`python -m tests.held FILE run`: Relay, writing down what holds its event loop.
+"""`python -m tests.held FILE run`: runs Relay and records what blocks its event loop.
 
-Only processor time counts, so that a busy machine changes nothing: that of the loop's own thread in each callback, and
-that of the whole process between two ticks of the loop, where another thread keeps the interpreter's lock.
+Only processor time counts, so a busy machine changes nothing: that of the loop's own thread in each callback, and that
+of the whole process between two ticks of the loop, as another thread may hold the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 
 TICK = 0.005
 TOLD = 0.02
-"""Seconds from which on something is written down."""
+"""The fewest seconds that are recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Something that kept everybody waiting. `at`: Unix time; `seconds`: of processor time."""
+    """Something that blocked the loop. `at`: Unix time; `seconds`: of processor time."""
 
     at: float
     seconds: float
@@ -33,12 +33,12 @@ class Hold:
 
 
 def read(file: Path) -> list[Hold]:
-    """What was written down so far."""
+    """What was recorded so far."""
     return [Hold(**json.loads(line)) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
 
 
 class Watch:
-    """Measures the loop that runs in the main thread."""
+    """Measures the event loop of the main thread."""
 
     def __init__(self, file: Path) -> None:
         self._file = file.open("a", encoding="utf-8")
@@ -49,7 +49,7 @@ class Watch:
         self._main = threading.main_thread().ident or 0
 
     def start(self) -> None:
-        """Wraps whatever the loop calls."""
+        """Wraps every callback of the loop."""
         run = asyncio.events.Handle._run
 
         def timed(handle: asyncio.Handle) -> None:
@@ -78,7 +78,7 @@ class Watch:
             self._ticking.call_later(TICK, self._tick)
 
     def _look(self) -> None:
-        """Notes where the loop's thread is once a callback takes long."""
+        """Records where the loop's thread is once a callback takes long."""
         clock = time.pthread_getcpuclockid(self._main)
         while True:
             time.sleep(TICK)

@@ -1,6 +1,6 @@
-"""200 labelled messages in English, German and Spanish, and how well a judge tells what of them is worth keeping.
+"""200 labelled messages in English, German and Spanish, and how well a judge tells which are worth keeping.
 
-`python -m tests.judged` prints it for the keywords that judge where no model answers.
+`python -m tests.judged` prints the score of the keywords, which judge when no model answers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MESSAGES = Path(__file__).with_name("judge_messages.tsv")
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A message that a person wrote, and whether something of it is to be kept."""
+    """A message that a person wrote, and whether anything in it is worth keeping."""
 
     keep: bool
     language: str
@@ -29,7 +29,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many of the messages that were kept are right, and how many of the right ones were kept: 0 to 1."""
+    """The share of kept messages that are right, and the share of right messages that were kept: 0 to 1."""
 
     precision: float
     recall: float
@@ -42,7 +42,7 @@ def labelled() -> list[Labelled]:
 
 
 def score(messages: Iterable[Labelled], keeps: Callable[[str], bool]) -> Score:
-    """How a judge does on messages. There must be some that it keeps."""
+    """A judge's score on messages. It must keep at least one."""
     kept, right, wanted = 0, 0, 0
     for one in messages:
         is_kept = keeps(one.text)
@@ -53,12 +53,12 @@ def score(messages: Iterable[Labelled], keeps: Callable[[str], bool]) -> Score:
 
 
 def is_looked_at(text: str) -> bool:
-    """Whether a judge gets to read a message at all."""
+    """Whether a message reaches a judge at all."""
     return bool(readings(Batch(thread_id=1, messages=(message(1, text),))))
 
 
 def keywords_keep(text: str) -> bool:
-    """Whether the keywords keep something of a message."""
+    """Whether the keywords keep anything from a message."""
     return is_looked_at(text) and bool(keyword_findings({1: message(1, text)}))
 
 

@@ -1,4 +1,4 @@
-"""Messages that are judged, and what was found in them, as tests make them."""
+"""Judged messages and findings, as tests make them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MORNING = datetime(2026, 11, 22, 10, tzinfo=UTC)
 
 
 def message(id: int, text: str, role: str = "user", **more: Any) -> JudgedMessage:
-    """A message of Ada's, or the answer to it."""
+    """A message from Ada, or the answer to it."""
     told = {"thread_id": 1, "user_id": 7, "name": "Ada", "at": MORNING} | more
     return JudgedMessage(id=id, text=text, role=role, **told)
 
@@ -24,7 +24,7 @@ def learned(content: str, *evidence: int, **more: Any) -> FoundMemory:
 
 
 def result_of(work: JudgingWork, *findings: FoundMemory | Ending) -> JudgingResult:
-    """What a model found in all that was handed out."""
+    """A model's findings in all the work that was handed out."""
     return JudgingResult(
         after=work.after, through=work.through, again=work.again, version="1", findings=findings, fallback=False
     )

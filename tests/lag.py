@@ -1,4 +1,4 @@
-"""How long an event loop is held up."""
+"""How long an event loop is blocked."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ LITTLE = 0.05
 
 
 async def longest_lag(work: Callable[[], Awaitable[object]]) -> float:
-    """For how many seconds the loop stood still at most while some work ran. The best of several runs: what the work
-    itself does comes back in each, what else the machine does need not."""
+    """The longest time in seconds that the loop was blocked while some work ran. Takes the best of several runs: the
+    work's own delays recur in each, those of the machine need not."""
     best = float("inf")
     for _ in range(RUNS):
         best = min(best, await _lag(work))
@@ -36,7 +36,7 @@ async def _lag(work: Callable[[], Awaitable[object]]) -> float:
     try:
         await asyncio.sleep(2 * TICK)
         await work()
-        await asyncio.sleep(2 * TICK)  # the tick that was held up last tells it
+        await asyncio.sleep(2 * TICK)  # for the last delayed tick
     finally:
         ticking.cancel()
     return longest

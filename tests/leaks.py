@@ -1,4 +1,4 @@
-"""The secrets that tests use, and the search for them in whatever was written."""
+"""The secrets that tests use, and the search for them in all output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 LOGIN = re.compile(r"^\w+://(?:(.*)@)?.*$", re.DOTALL)
-"""What of a connection string says who connects, also where the rest of it is wrong."""
+"""The user and password in a connection string, even if the rest of it is wrong."""
 NAMED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY", "SUPABASE_SERVICE_ROLE_KEY", "RELAY_WEBHOOK_SECRET")
 
 used: set[str] = set()
@@ -16,7 +16,7 @@ used: set[str] = set()
 
 
 def secrets_in(environment: Mapping[str, str]) -> set[str]:
-    """The secrets among a process's settings: each as a whole, and the part of it that is secret."""
+    """The secrets in a process's settings: each as a whole, and its secret part."""
     whole = {environment.get(name, "") for name in NAMED}
     user, _, password = LOGIN.sub(r"\1", environment.get("DATABASE_URL", "")).partition(":")
     parts = {environment.get("TELEGRAM_BOT_TOKEN", "").partition(":")[2], password, unquote(password)}
@@ -24,13 +24,13 @@ def secrets_in(environment: Mapping[str, str]) -> set[str]:
 
 
 def found(written: str) -> list[str]:
-    """The secrets of this test run that a text holds, shortened, and where."""
+    """The secrets of this test run that a text holds: shortened, with their places."""
     places = {secret: written.find(secret) for secret in used}
     return [f"{secret[:4]}… after {written[max(0, at - 80) : at]!r}" for secret, at in places.items() if at >= 0]
 
 
 def searched(written: str, environment: Mapping[str, str]) -> str:
-    """What a process wrote, which must hold none of the secrets that it or any before it was given."""
+    """A process's output. Asserts that it holds no secret that this or any earlier process was given."""
     used.update(secrets_in(environment))
     leaked = found(written)
     assert not leaked, f"a secret was written: {leaked}"
@@ -38,6 +38,6 @@ def searched(written: str, environment: Mapping[str, str]) -> str:
 
 
 def search_files(folder: Path, environment: Mapping[str, str]) -> None:
-    """The same for the logs in a folder."""
+    """Does the same for the logs in a folder."""
     for path in folder.glob("*.log*"):
         searched(path.read_text("utf-8", "replace"), environment)

@@ -1,5 +1,5 @@
-"""A month of conversation as `relay import` takes it: thousands of messages about everyday things, and one thing that
-is said only once."""
+"""A month of conversation for `relay import`: thousands of messages about everyday things, and one thing that is said
+only once."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ PLANTED = (
     "nobody may dig it up before 2046."
 )
 PLANTED_AT = 20
-"""Which of the messages it is; it stands in the thread of the garden."""
+"""The number of the planted message, which is in the garden's thread."""
 
 
 def rows(owner: int, messages: int, seed: int = 7) -> list[Json]:
-    """The lines of an export, the header first. A user's message and its answer come by turns; threads change now and
+    """The lines of an export, the header first. A user's messages and the answers alternate; the thread changes now and
     then. The planted message is said once, near the beginning."""
     chance = random.Random(seed)
     topics = [0, *TOPICS]
@@ -80,7 +80,7 @@ def rows(owner: int, messages: int, seed: int = 7) -> list[Json]:
 
 
 def message(number: int, thread: int, user: bool, owner: int, text: str, at: datetime) -> Json:
-    """One message of an export."""
+    """A message of an export."""
     block: Json = {"type": "text", "text": text}
     return {
         "type": "message", "id": number, "thread": thread, "session": thread, "role": "user" if user else "assistant",
@@ -91,6 +91,6 @@ def message(number: int, thread: int, user: bool, owner: int, text: str, at: dat
 
 
 def written(path: Path, owner: int, messages: int) -> Path:
-    """The export as a file."""
+    """Writes the export to a file."""
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows(owner, messages)), "utf-8")
     return path

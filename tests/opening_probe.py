@@ -1,4 +1,4 @@
-"""`python -m tests.opening_probe`: the process that opens files, with work that misbehaves."""
+"""`python -m tests.opening_probe`: the file extractor's process, with work that misbehaves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Made = tuple[dict[str, Any], list[bytes]]
 
 
 def work(content: bytes, how: str) -> Made:
-    """Misbehaves as it is told."""
+    """Misbehaves as told."""
     return globals()[how](content)
 
 

@@ -31,7 +31,7 @@ def packed(files: Mapping[str, str | bytes]) -> bytes:
 
 
 def locked(archive: bytes) -> bytes:
-    """A zip archive whose files say that they are encrypted."""
+    """A zip archive whose files are flagged as encrypted."""
     content = bytearray(archive)
     for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = -1
@@ -41,7 +41,7 @@ def locked(archive: bytes) -> bytes:
 
 
 def pdf(pages: Sequence[str], password: str | None = None) -> bytes:
-    """A PDF; with a password ("" opens with none, and is encrypted all the same) as Acrobat 3 would encrypt it."""
+    """A PDF; with a password, encrypted as by Acrobat 3. With "" it is encrypted, but opens without a password."""
     number = b"0123456789abcdef"
     key = _key(password, number) if password is not None else b""
     kids = " ".join(f"{4 + 2 * place} 0 R" for place in range(len(pages)))
@@ -77,7 +77,7 @@ def pdf(pages: Sequence[str], password: str | None = None) -> bytes:
 
 
 def pdf_of_streams(size: int) -> bytes:
-    """A PDF whose only page has so many bytes of drawing, packed twice."""
+    """A PDF whose only page has this many bytes of drawing, compressed twice."""
     once = zlib.compressobj(9)
     packed_once = b"".join(once.compress(b"(x) Tj " * 150_000) for _ in range(size // 1_050_000)) + once.flush()
     stream = zlib.compress(packed_once, 9)
@@ -115,13 +115,13 @@ def _rc4(key: bytes, content: bytes) -> bytes:
 
 
 def relations(*rows: tuple[str, str, str]) -> str:
-    """Which parts a part refers to: id, type and target."""
+    """The relationships of a part to others: id, type and target."""
     each = "".join(f'<Relationship Id="{one}" Type="{OFFICE}/{kind}" Target="{to}"/>' for one, kind, to in rows)
     return f'<Relationships xmlns="{PACKAGE}">{each}</Relationships>'
 
 
 def docx(body: str, before: str = "", **more: str | bytes) -> bytes:
-    """A Word document of this XML; `before` stands before its root."""
+    """A Word document with this XML; `before` precedes its root."""
     main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
     files: dict[str, str | bytes] = {
         "[Content_Types].xml": TYPES.format(
@@ -146,7 +146,7 @@ def table(*rows: Sequence[str]) -> str:
 
 
 def xlsx(sheets: Mapping[str, Sequence[Sequence[object]]], **more: str | bytes) -> bytes:
-    """A spreadsheet: numbers and texts by sheets and rows."""
+    """A spreadsheet: numbers and texts by sheet and row."""
     base = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     parts = "".join(
         f'<Override PartName="/xl/worksheets/sheet{n}.xml" ContentType="{base}.worksheet+xml"/>'
@@ -181,7 +181,7 @@ def _cell(place: str, value: object) -> str:
 
 
 def pptx(slides: Sequence[Sequence[str]], notes: Mapping[int, str] | None = None, **more: str | bytes) -> bytes:
-    """A presentation: lines of slides, which stand in the package in the reverse of their order; notes by slide."""
+    """A presentation: lines by slide, and notes by slide. The package holds the slides in reverse order."""
     count = len(slides)
     files: dict[str, str | bytes] = {
         "[Content_Types].xml": TYPES.format(""),
@@ -208,8 +208,8 @@ def _drawn(lines: Sequence[str]) -> str:
 
 
 def epub(chapters: Sequence[str], before: str = "") -> bytes:
-    """A book: the bodies of its chapters, which stand in the package in the reverse of their order; `before` stands
-    before the root of its table."""
+    """A book with these chapter bodies, which the package holds in reverse order; `before` precedes the root of its
+    table."""
     names = [f"c{len(chapters) - n}.xhtml" for n in range(len(chapters))]
     files: dict[str, str | bytes] = {
         "mimetype": "application/epub+zip",
@@ -227,7 +227,7 @@ def epub(chapters: Sequence[str], before: str = "") -> bytes:
 
 
 def odt(*paragraphs: str) -> bytes:
-    """A text document of LibreOffice's kind."""
+    """A text document in LibreOffice's format."""
     text = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
     body = "".join(f"<text:p>{one}</text:p>" for one in paragraphs)
     return packed(
@@ -240,5 +240,5 @@ def odt(*paragraphs: str) -> bytes:
 
 
 def ole(stream: str) -> bytes:
-    """Something like an old Office file with a stream of this name."""
+    """Bytes that look like an old Office file with a stream of this name."""
     return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 1024 + stream.encode("utf-16-le") + b"\0\0" + b"\0" * 512

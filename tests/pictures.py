@@ -1,4 +1,4 @@
-"""Pictures for tests: of each kind that people send, with all that a camera writes into them."""
+"""Pictures for tests: every kind that people send, with all the metadata that a camera writes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ WEBM = b"\x1aE\xdf\xa3" + bytes(60)
 
 
 def drawn(width: int = 640, height: int = 480, mode: str = "RGB") -> Image.Image:
-    """Something with shades: a white, a red and a grey part."""
+    """An image with shades: a white, a red and a grey part."""
     image = Image.linear_gradient("L").resize((width, height)).convert("RGB")
     ImageDraw.Draw(image).rectangle((0, 0, width // 3, height // 3), fill="red")
     return image.convert(mode)
 
 
 def picture(kind: str = "JPEG", width: int = 640, height: int = 480, mode: str = "RGB", **more: Any) -> bytes:
-    """A file of a picture."""
+    """A picture file."""
     return saved(drawn(width, height, mode), kind, **more)
 
 
@@ -35,7 +35,7 @@ def saved(image: Image.Image, kind: str, **more: Any) -> bytes:
 
 
 def with_place(kind: str = "JPEG", orientation: int = 1, **more: Any) -> bytes:
-    """A picture that tells where, when and with what it was taken."""
+    """A picture whose metadata says where, when and with what it was taken."""
     exif = Image.Exif()
     exif[0x0112] = orientation
     exif[0x010F] = CAMERA
@@ -58,6 +58,6 @@ def animation(kind: str = "GIF", frames: int = 12, width: int = 200, height: int
 
 
 def bomb(side: int = 30_000) -> bytes:
-    """A PNG of some kilobytes that says it is huge."""
+    """A PNG of a few kilobytes with huge dimensions."""
     image = Image.new("1", (side, side))
     return saved(image, "PNG")

@@ -1,5 +1,5 @@
-"""Where tests keep their files: in memory where there is room. And a data directory as a first start leaves it, which
-is made once and copied: that takes 0.2 s, a first start 2 s in memory and 7 on a disk."""
+"""Where tests keep their files: in memory if there is room. Also a data directory as a first start leaves it, made once
+and copied: a copy takes 0.2 s, a first start 2 s in memory and 7 s on a disk."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from relay.memory import migrations
 
 SHARED = Path("/dev/shm")
 ROOM = 3 * 2**30
-"""Bytes that must be free there."""
+"""Bytes that must be free in memory."""
 DISK = os.environ.setdefault("TESTS_ON_DISK", tempfile.gettempdir())
-"""For what is large, as an environment with all packages is."""
+"""The directory for large files, such as an environment with all packages."""
 
 
 def settle() -> Path | None:
-    """Puts the temporary files of this process, and of all that it starts, into memory: the directory, to be removed at
-    the end. None: they stay on the disk."""
+    """Puts the temporary files of this process and its children into memory. Returns the directory, to be removed at
+    the end, or None if they stay on the disk."""
     if not SHARED.is_dir() or shutil.disk_usage(SHARED).free < ROOM:
         return None
-    for left in SHARED.glob("t[0-9]*"):  # by a run that was killed
+    for left in SHARED.glob("t[0-9]*"):  # by a killed run
         if not Path(f"/proc/{left.name[1:]}").exists():
             shutil.rmtree(left, ignore_errors=True)
-    folder = SHARED / f"t{os.getpid()}"  # short: some tests count the lines of what names it
+    folder = SHARED / f"t{os.getpid()}"  # short: some tests count the lines of texts that name it
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o711)  # the server may run as another user
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
@@ -40,7 +40,7 @@ def settle() -> Path | None:
 
 @functools.cache
 def template() -> Path:
-    """The database of a data directory that was used once, migrated; this process makes it when it is first needed."""
+    """The migrated database of a data directory that was used once. Made by this process when it is first needed."""
     data = Path(tempfile.mkdtemp(prefix="template-")) / "data"
     asyncio.run(_start_once(data))
     return data / "postgres"
@@ -60,7 +60,7 @@ async def _start_once(data: Path) -> None:
 
 
 async def furnish(data: Path) -> None:
-    """Puts a copy of the template's database into a data directory that does not exist yet."""
+    """Copies the template's database into a data directory that does not exist yet."""
     await asyncio.to_thread(_copy, data)
 
 
@@ -68,4 +68,4 @@ def _copy(data: Path) -> None:
     make_data_dir(data)
     subprocess.run(
         ["cp", "-a", template(), data / "postgres"], check=True, timeout=60
-    )  # the server's user stays its owner
+    )  # the server's user remains the owner

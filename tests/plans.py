@@ -1,4 +1,4 @@
-"""The plans of the statements inside SQL functions, as the server itself tells them (auto_explain)."""
+"""The plans of statements inside SQL functions, as the server reports them (auto_explain)."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ READ = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck"
 
 @dataclass
 class Plans:
-    """What a connection's statements did since they were last cleared."""
+    """The plans of a connection's statements since they were last cleared."""
 
     connection: psycopg.AsyncConnection[Any]
     told: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def database(self) -> Postgres:
-        """The port, on this connection alone."""
+        """The database port on this connection only."""
         return _Single(self.connection)
 
     def read(self) -> dict[str, int]:
-        """The most rows of each table that one statement read in one pass, hits or not. A scan that a limit or a
-        condition ends early counts with what it read."""
+        """The most rows of each table that one statement read in one pass, matching or not. A scan that a limit or a
+        condition ends early counts with the rows it read."""
         found: dict[str, int] = {}
         for one in self.told:
             for node in _nodes(one["Plan"]):
@@ -41,7 +41,7 @@ class Plans:
         return found
 
     def scans(self) -> dict[str, str]:
-        """The tables that are read from end to end for want of an index, each with a statement that does."""
+        """The tables that are read completely for lack of an index, each with a statement that does so."""
         return {
             node["Relation Name"]: one["Query Text"]
             for one in self.told
@@ -57,7 +57,7 @@ class Plans:
 
 @asynccontextmanager
 async def plans(url: str, **settings: str) -> AsyncIterator[Plans]:
-    """A connection (of a superuser) whose statements' plans are told, those inside functions too."""
+    """A superuser's connection that collects the plans of its statements, including those inside functions."""
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
         await connection.execute("load 'auto_explain'")
         for name, value in SETTINGS.items():

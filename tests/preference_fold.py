@@ -1,9 +1,9 @@
-"""How preferences are learned, calculated a second time: straight from the rules, in fractions."""
+"""A second implementation of how preferences are learned: straight from the rules, in fractions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from math import floor
@@ -24,7 +24,7 @@ class Seen:
 
 
 def rounded(number: Fraction) -> Fraction:
-    """To four places, half up, as it is stored."""
+    """Rounds to four places, half up, as the database does."""
     return Fraction(floor(number * 10_000 + Fraction(1, 2)), 10_000)
 
 
@@ -35,7 +35,7 @@ def allowed(strength: Fraction, reinforced: int) -> int:
 
 @dataclass(frozen=True)
 class Belief:
-    """What is held of a pattern: the observations that agree, and those against it since the last of them."""
+    """What is believed about a pattern: the observations that agree, and those against it since the last of them."""
 
     polarity: int
     strength: Fraction
@@ -63,7 +63,7 @@ def agreed(belief: Belief | None, seen: Seen) -> Belief:
 
 
 def aged(belief: Belief, now: datetime) -> Belief | None:
-    """None: it is put away."""
+    """The belief after the time that has passed, or None if it is archived by then."""
     if now - belief.last >= OLD:
         return None
     if now - belief.last < HALF_OLD or belief.faded:
@@ -80,7 +80,7 @@ def aged(belief: Belief, now: datetime) -> Belief | None:
 
 
 def opposed(belief: Belief, seen: Seen) -> Belief:
-    """The belief after a contradiction; one of the other polarity, where its shadow has become medium."""
+    """The belief after a contradiction. Its shadow of the other polarity replaces it once it is medium."""
     before = belief.before if belief.against else (belief.strength, belief.level)
     belief = replace(belief, against=(*belief.against, seen), before=before)
     number, sessions = len(belief.against), len({one.session_id for one in belief.against})
@@ -98,13 +98,28 @@ def opposed(belief: Belief, seen: Seen) -> Belief:
 
 @dataclass
 class History:
-    """One pattern's observations, as they come."""
+    """A pattern's observations in order."""
 
     belief: Belief | None = None
-    put_away: set[int] = field(default_factory=set)
+    former: int | None = None
+    """The polarity of the previous, archived belief."""
 
     def see(self, seen: Seen) -> None:
-        """Takes the next observation."""
+        """Adds the next observation."""
+        before = self.belief
+        self._take(seen)
+        if before and before.polarity != self.polarities[0]:
+            self.former = before.polarity
+        if self.former in self.polarities:
+            self.former = None
+
+    @property
+    def polarities(self) -> list[int]:
+        """The polarities of the belief and of its shadow."""
+        held = self.belief
+        return [one.polarity for one in (held, held and held.shadow) if one]
+
+    def _take(self, seen: Seen) -> None:
         held = self.belief
         if held and (now := aged(held, seen.at)) is None:
             shadow = held.shadow
@@ -119,7 +134,7 @@ class History:
             self.belief = opposed(self.belief, seen)
 
     def shown(self, now: datetime) -> tuple[int, float, int] | None:
-        """What is held at a moment: polarity, strength, level; None: nothing, or it is doubted."""
+        """The belief at a moment: polarity, strength, level. None if there is none or it is doubted."""
         stored = replace(self.belief, strength=rounded(self.belief.strength)) if self.belief else None
         held = aged(stored, now) if stored else None
         if held is None or held.shadow:
@@ -128,7 +143,7 @@ class History:
 
 
 def fold(history: Sequence[Seen]) -> History:
-    """A pattern after all of its observations."""
+    """The history of a pattern after all of its observations."""
     folded = History()
     for seen in history:
         folded.see(seen)

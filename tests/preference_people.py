@@ -1,4 +1,4 @@
-"""People with hidden likes and dislikes, who choose between answers, change their minds, and may say why. Made up."""
+"""Simulated people with hidden likes and dislikes. They choose between answers, change their minds and may say why."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from tests.preference_fold import Seen, fold
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DIMENSION = Fraction(40, 100)
-"""What a choice with a reason weighs for that reason."""
+"""The weight of a choice with a reason for that reason."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of people: how many patterns there are, liked, in an answer; and how surely they choose."""
+    """A kind of people: how many patterns exist, are liked, and are in an answer; and how surely they choose."""
 
     patterns: int = 16
     liked: int = 4
-    """So many they like, and as many they dislike."""
+    """How many they like, and how many they dislike."""
     in_answer: int = 5
     sureness: float = 2.0
-    """The log-odds of a choice for each liked pattern more; infinite: they never choose otherwise."""
+    """The log-odds of a choice for each additional liked pattern; infinite: they never choose otherwise."""
     changes: int = 3
     drops: bool = False
-    """What changes is liked no more, rather than disliked."""
+    """A change of mind drops a like instead of turning it into a dislike."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What is believed of people: shares of their likes that were found, and of what is shown that is wrong."""
+    """What is believed about people: the share of their likes that was found, and of shown ones that is wrong."""
 
     found: float
     wrong: float
@@ -46,7 +46,7 @@ def likes_of(rng: Random, kind: Kind) -> dict[int, int]:
 
 
 def changed(rng: Random, likes: dict[int, int], kind: Kind) -> dict[int, int]:
-    """The likes after a change of mind: some turn round, or (`drops`) make room for others."""
+    """The likes after a change of mind: some are reversed, or (`drops`) replaced by others."""
     now = dict(likes)
     for one in rng.sample(sorted(likes), kind.changes):
         if kind.drops:
@@ -74,7 +74,7 @@ def contrast(chosen: tuple[set[int], set[int]]) -> Contrast:
 
 
 def reason(rng: Random, likes: dict[int, int], chosen: tuple[set[int], set[int]]) -> list[tuple[int, int]]:
-    """One or two patterns, with the polarity, for which the chosen answer was chosen; none when there is no reason."""
+    """One or two patterns, with their polarity, that are the reason for a choice; none if there is no reason."""
     more, less = chosen
     why = [(p, 1) for p in more if likes.get(p) == 1] + [(p, -1) for p in less if likes.get(p) == -1]
     return rng.sample(why, min(len(why), rng.choice([1, 2])))
@@ -85,7 +85,7 @@ def believed_by_regression(choices: Sequence[Contrast]) -> dict[int, int]:
 
 
 def believed_by_reasons(reasons: Sequence[list[tuple[int, int]]]) -> dict[int, int]:
-    """What prompts would show: the patterns that were named often enough. Each choice is in a session of its own."""
+    """What prompts would show: the patterns that were named often enough. Each choice is in its own session."""
     histories: dict[int, list[Seen]] = {}
     for number, named in enumerate(reasons):
         for pattern, polarity in named:
@@ -97,7 +97,7 @@ def believed_by_reasons(reasons: Sequence[list[tuple[int, int]]]) -> dict[int, i
 
 
 def live(seed: int, people: int, choices: int, kind: Kind, reasons: bool) -> tuple[Score, Score]:
-    """What is believed of people after so many choices, and after as many more once they changed their minds."""
+    """What is believed about people after `choices` choices, and after as many more once they changed their minds."""
     rng = Random(seed)
     totals = [[0.0, 0, 0], [0.0, 0, 0]]
     for _ in range(people):
@@ -118,7 +118,7 @@ def live(seed: int, people: int, choices: int, kind: Kind, reasons: bool) -> tup
 
 
 def needed(seed: int, people: int, kind: Kind, share: float = 0.8, most: int = 100) -> str:
-    """How many choices with reasons it takes until a share of the likes is found: the median and the most."""
+    """How many choices with reasons it takes to find a share of the likes: the median and the most."""
     rng, counts = Random(seed), []
     for _ in range(people):
         likes, named = likes_of(rng, kind), list[list[tuple[int, int]]]()

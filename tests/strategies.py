@@ -1,4 +1,4 @@
-"""What property tests share: how many examples they try, and what is put before them."""
+"""Shared by property tests: how many examples they try, and strategies for their inputs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ settings.register_profile(
 
 
 def examples(number: int) -> Callable[[Any], Any]:
-    """Decorates a property test: it tries so many examples, the same each time, or, where the profile says so, many
-    others."""
+    """Sets how many examples a property test tries: the same ones each time, or many others if the profile says so."""
     if settings.get_current_profile_name() == NIGHTLY:
         return settings()
     ignored = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -45,7 +44,7 @@ ODD = st.none() | st.booleans() | ODD_NUMBERS | ODD_TEXT
 
 
 def json_of(*keys: str, leaves: st.SearchStrategy[Any] = ODD, most: int = 12) -> st.SearchStrategy[Any]:
-    """Any JSON value, with these keys and others; numbers and texts that JSON can carry and others cannot."""
+    """Any JSON value, with these keys and others. Its numbers and texts include some that JSON cannot carry."""
     named = st.sampled_from(keys) | ODD_TEXT if keys else ODD_TEXT
     return st.recursive(
         leaves,
@@ -55,13 +54,13 @@ def json_of(*keys: str, leaves: st.SearchStrategy[Any] = ODD, most: int = 12) ->
 
 
 def nested(depth: int, key: str = "reply_to_message") -> Any:
-    """Objects in objects."""
+    """Nested objects."""
     return functools.reduce(lambda inner, _: {key: inner}, range(depth), {"text": "deep"})
 
 
 @st.composite
 def altered(draw: st.DrawFn, value: Any, odd: st.SearchStrategy[Any] = ODD) -> Any:
-    """A JSON value in which a few things are missing, doubled, or something else."""
+    """A JSON value in which a few things are missing, doubled or replaced."""
     made = draw(st.just(value))
     for _ in range(draw(st.integers(1, 4))):
         made = draw(_with_one_change(made, odd))
@@ -85,7 +84,7 @@ def _with_one_change(draw: st.DrawFn, value: Any, odd: st.SearchStrategy[Any]) -
 
 @st.composite
 def damaged(draw: st.DrawFn, content: bytes, most: int = 8) -> bytes:
-    """A file with bits turned, bytes changed, parts cut out, doubled, moved or put in, and cut off."""
+    """A file with bits flipped, bytes changed, parts removed, doubled, moved or inserted, and the end cut off."""
     made = bytearray(content)
     for _ in range(draw(st.integers(0, most))):
         if not made:
@@ -118,6 +117,6 @@ markdowns = st.one_of(
         lambda x: "".join(x[0]) * x[1]
     ),
 )
-"""What a model may write, whole and broken, of any length."""
+"""Markdown as a model may write it, whole and broken, of any length."""
 replies = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=14).map("".join)
-"""Tags, half tags, and what stands around them."""
+"""Tags, half tags, and the text around them."""

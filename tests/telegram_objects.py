@@ -1,4 +1,4 @@
-"""Telegram's objects from the JSON that Telegram sends."""
+"""Telegram objects from the JSON that Telegram sends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pydantic import TypeAdapter
 
 from relay.memory.rows.turns.inbox import InboxRow
 from relay.surfaces.telegram.parsing.objects import Message, User, decode_update
-from relay.surfaces.telegram.parsing.updates import Bot, sort_update
+from relay.surfaces.telegram.parsing.sorting import sort_update
+from relay.surfaces.telegram.parsing.updates import Bot
 
 _MESSAGE, _USER = TypeAdapter(Message), TypeAdapter(User)
 
@@ -23,5 +24,5 @@ def as_user(raw: Mapping[str, Any]) -> User:
 
 
 def sorted_row(raw: Mapping[str, Any], bot: Bot, named: frozenset[int], group_open: bool) -> InboxRow:
-    """An update as the queue takes it."""
+    """An update as a row of the queue."""
     return sort_update(decode_update(raw), bot, named, group_open)

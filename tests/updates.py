@@ -1,5 +1,4 @@
-"""Updates as Telegram sends them, of every kind and with everything that a message can carry; and such as it never
-would."""
+"""Updates as Telegram sends them, of every kind and with everything that a message can carry, and malformed ones."""
 
 from __future__ import annotations
 
@@ -76,7 +75,7 @@ around = st.sampled_from(
 
 @st.composite
 def messages(draw: st.DrawFn) -> Json:
-    """A message of somebody, somewhere, that says or carries something, and may reply to another."""
+    """A message from anybody in any chat, with text or content, that may reply to another."""
     chat = draw(chats)
     made: Json = {"message_id": draw(st.integers(1, 2**31)), "date": 1_700_000_000, "chat": chat, "from": draw(users)}
     if draw(st.booleans()):
@@ -100,7 +99,7 @@ presses = st.one_of(
     ),
     ODD_TEXT,
 )  # fmt: skip
-"""What buttons may hold: of this version, of others, and forged."""
+"""Callback data of buttons: from this version, from others, and forged."""
 members = st.builds(
     lambda status, user: {"user": user, "status": status},
     st.sampled_from(["member", "left", "kicked", "administrator", "restricted", "odd"]), users,
@@ -149,9 +148,9 @@ told = st.one_of(
     _kind("deleted_business_messages", business_connection_id="1", chat=chats, message_ids=st.just([1])),
 )  # fmt: skip
 shaped = st.one_of(said, said, told)
-"""What Telegram may send: well formed."""
+"""Well-formed updates that Telegram may send."""
 mutated = shaped.flatmap(lambda update: st.fixed_dictionaries({kind: altered(body) for kind, body in update.items()}))
-"""The same with something missing, or something else in its place."""
+"""The same with something missing or replaced."""
 random_updates = st.one_of(
     st.dictionaries(st.sampled_from(["message", "edited_message", "callback_query", "my_chat_member", "odd"]),
                     json_of(*FIELDS, leaves=ODD | user_ids | st.sampled_from(["private", "supergroup"])), max_size=3),

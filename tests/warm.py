@@ -1,7 +1,7 @@
 """A process that opens one file after another, within the limits of `relay.media.extraction`.
 
-What costs half a second in a process of its own takes milliseconds here. A file that ends it, or on which it hangs, is
-noticed all the same.
+What takes half a second in a separate process takes milliseconds here. A file that ends the process or makes it hang
+is noticed all the same.
 
     python -m tests.warm   reads lines of JSON as `relay.media.extraction` does, each with a file, and answers each
 """
@@ -22,13 +22,13 @@ from relay.media.extraction.__main__ import WORK, run_task
 from relay.media.extraction.isolation import limit_resources, pipes
 
 MOST = 500
-"""Files for one process: what a library forgets to give back is no fault of the next."""
+"""The most files for one process, so that a library's memory leaks do not affect later files."""
 
 Json = dict[str, Any]
 
 
 class Warm:
-    """Opens files. Each call tells what of the file was told, or `{"ended": exit code}`."""
+    """Opens files. Each call returns the result for the file, or `{"ended": exit code}`."""
 
     def __init__(self) -> None:
         self._opened = 0
@@ -64,7 +64,7 @@ class Warm:
 
 
 def work(content: bytes, **options: Any) -> tuple[Json, list[bytes]]:
-    """A recording as those get it that hear it. Without any, the process is gone, as when a library crashes."""
+    """Decodes a recording as speech to text does. Without content, the process dies, as when a library crashes."""
     if not content:
         os.kill(os.getpid(), signal.SIGABRT)
     from relay.media.speech.decoding import decode
@@ -73,7 +73,7 @@ def work(content: bytes, **options: Any) -> tuple[Json, list[bytes]]:
 
 
 def main() -> None:
-    """Opens what it is given until there is no more."""
+    """Opens files until there are no more."""
     WORK["recording"] = "tests.warm"
     for module in WORK.values():
         importlib.import_module(module)

@@ -1,5 +1,5 @@
-"""Whisper base as openai-whisper loads it (`.pt`), made from the tensors that CTranslate2 has of it. CTranslate2 keeps
-query, key and value of self-attention in one matrix, and key and value of cross-attention in another."""
+"""Whisper base as openai-whisper loads it (`.pt`), made from CTranslate2's tensors. CTranslate2 keeps query, key and
+value of self-attention in one matrix, and key and value of cross-attention in another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 TYPES = {0: "float32", 1: "int8", 2: "int16", 3: "int32", 4: "float16"}
-"""The numbers that CTranslate2 writes for types (`python/ctranslate2/specs/model_spec.py`)."""
+"""CTranslate2's numbers for types (`python/ctranslate2/specs/model_spec.py`)."""
 LAYER = {
     "self_attention/layer_norm": "attn_ln",
     "attention/layer_norm": "cross_attn_ln",
@@ -63,7 +63,7 @@ def variables(file: Any) -> Any:
 
 
 def renamed(name: str, value: Any) -> dict[str, Any]:
-    """A tensor of CTranslate2's by the names that openai-whisper has for it; nothing for what that does not have."""
+    """A CTranslate2 tensor under openai-whisper's names; empty if openai-whisper does not have it."""
     side, _, rest = name.partition("/")
     if re.match(r"layer_\d", rest):
         layer, _, part = rest.removeprefix("layer_").partition("/")
@@ -96,5 +96,5 @@ def _of_layer(part: str, value: Any) -> dict[str, Any]:
         ("cross_attn", "linear_2"): ("out",),
     }[into, linear]
     parts = zip(pieces, value.chunk(len(pieces)), strict=True)
-    # Whisper's keys have no bias; CTranslate2 has zeros in its place.
+    # Whisper's keys have no bias; CTranslate2 has zeros instead.
     return {f"{into}.{piece}.{end}": one.clone() for piece, one in parts if (piece, end) != ("key", "bias")}

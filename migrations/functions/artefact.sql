@@ -1,12 +1,14 @@
--- Artefacts: what is derived from messages and then shown, searched, exported and erased with them. A table declares in
--- its comment (tables.sql) that it holds them:
+-- Artefacts: things derived from messages that are shown, searched, exported and erased with them. A table declares in
+-- its comment (tables.sql) that it holds artefacts:
 --
 --   "artefact": {"kind": "note"}
 --
 -- That is enough if it has the usual columns: id, space_id, thread_id, session_id, text, tainted, derivation, created_at and
 -- inputs text[], the names of what it was made from: 'message:12', 'summary:3'. If not, the declaration has SQL about t:
 -- text, space, inputs, author (whose words it holds; null: its messages'), found (whether search finds it).
--- own: what the kind does with its own functions: index, export, erase, open.
+-- own: what the kind has its own functions for: index, export, erase, open. For exports: whole (which are exported),
+-- children (tables whose rows belong to one, with the column that leads to it), same (what makes t and an imported n of
+-- the same time and thread one; otherwise their text) and adopt (a function that fits an imported row to what is there).
 
 -- Lists the kinds of artefacts, with the SQL that reads them.
 create or replace function relay.artefact_kinds() returns table (
@@ -84,111 +86,193 @@ $$;
 -- Erasing.
 
 -- Returns the names of the space's artefacts that match the needles, or were made from p_inputs or from such artefacts;
--- none with the words of someone whose words this person may not erase.
+-- none with the words of someone whose words this person may not erase. Finds indexed ones by their entries, whose words
+-- are stems: a sweep of all texts finds the rest.
 create or replace function relay.erase_artefacts(
     p_space_id bigint, p_inputs text[], p_needles jsonb, p_user_id bigint, p_admin boolean)
 returns text[]
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     gone text[] := '{}';
+    fresh text[] := p_inputs;
     one record;
     more text[];
-    seen integer;
+    said text[] := '{}';
 begin
-    loop
-        seen := cardinality(gone);
+    if p_needles <> '[]' then
         for one in select * from relay.artefact_kinds() k where not k.own ? 'erase' loop
-            execute format('select array(select %L || t.id from relay.%I t where %s = $1
-                    and (%s && $2 or relay.says(%s, $3))
-                    and (%s is null or relay.may_erase($1, %s, $4, $5)))',
-                one.kind || ':', one.name, one.space, one.inputs, one.body, one.author, one.author)
-                into more using p_space_id, p_inputs || gone, p_needles, p_user_id, p_admin;
-            gone := gone || array(select unnest(more) except select unnest(gone));
+            execute format('select array(select %1$L || t.id from relay.%2$I t where %3$s = $1
+                    and (not (%4$s) or t.id = any ($2)) and relay.says(%5$s, $3)
+                    and (%6$s is null or relay.may_erase($1, %6$s, $4, $5)))',
+                one.kind || ':', one.name, one.space, one.found, one.body, one.author)
+                into more using p_space_id, relay.entries_saying(p_space_id, one.kind, p_needles), p_needles, p_user_id,
+                    p_admin;
+            said := said || more;
         end loop;
-        exit when cardinality(gone) = seen;  -- nothing was made from what was found last
+    end if;
+    gone := said;
+    fresh := fresh || said;
+    while cardinality(fresh) > 0 loop
+        said := '{}';
+        for one in select * from relay.artefact_kinds() k where not k.own ? 'erase' loop
+            -- An overlap of arrays would compare each with each; this hashes the second.
+            execute format('select array(select %1$L || t.id from relay.%2$I t
+                where %3$s = $1 and exists (select from unnest(%4$s) as one where one = any ($2))
+                    and (%5$s is null or relay.may_erase($1, %5$s, $3, $4)))',
+                one.kind || ':', one.name, one.space, one.inputs, one.author)
+                into more using p_space_id, fresh, p_user_id, p_admin;
+            said := said || more;
+        end loop;
+        fresh := array(select unnest(said) except select unnest(gone));  -- what was made from these comes next
+        gone := gone || fresh;
     end loop;
     return gone;
 end $$;
 
--- Deletes artefacts and the stored results that were made from them.
+-- Returns the ids of a kind's sources whose entries may match one of the needles.
+create or replace function relay.entries_saying(p_space_id bigint, p_kind text, p_needles jsonb) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select e.source_id from jsonb_array_elements(p_needles) as needle cross join lateral (
+            select string_agg(relay.word_of_space(p_space_id, form) || ':*', ' | ')::tsquery as query
+            from (
+                select word from jsonb_array_elements_text(needle -> 'words') as word order by length(word) desc
+                limit jsonb_array_length(needle -> 'words') - (needle ->> 'least')::integer + 1) few
+            cross join lateral (
+                select word as form
+                union
+                select unnest(tsvector_to_array(to_tsvector(language::regconfig, word)))
+                from relay.languages_of(p_space_id)) forms) asked
+        join entry e on relay.words_of_space(e.space_id, e.words) @@ asked.query
+        where e.space_id = p_space_id and e.kind = p_kind)
+$$;
+
+-- Deletes artefacts and the stored results that were made from them. They leave the index together, so that a word of
+-- many is counted once.
 create or replace function relay.erase_artefact_rows(p_space_id bigint, p_artefacts text[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     one record;
+    ids bigint[];
 begin
     perform relay.erase_results(p_space_id, p_artefacts);
+    perform set_config('relay.index', 'later', true);
     for one in select kind, name from relay.artefact_kinds() where not own ? 'erase' loop
-        execute format('delete from relay.%I where id = any ($1)', one.name) using relay.inputs_of(one.kind, p_artefacts);
+        ids := relay.inputs_of(one.kind, p_artefacts);
+        execute format('delete from relay.%I where id = any ($1)', one.name) using ids;
+        delete from entry where kind = one.kind and source_id = any (ids);
     end loop;
+    perform set_config('relay.index', '', true);
 end $$;
 
 -- Returns those of some artefacts that still exist.
 create or replace function relay.existing_artefacts(p_artefacts text[]) returns text[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select array(
-        select one from unnest(p_artefacts) as one
-        where exists (select from relay.artefact(split_part(one, ':', 1), split_part(one, ':', 2)::bigint)))
-$$;
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    more text[];
+    found text[] := '{}';
+begin
+    for one in select kind, name from relay.artefact_kinds() loop
+        execute format('select array(select %L || id from relay.%I where id = any ($1) order by id)', one.kind || ':', one.name)
+            into more using relay.inputs_of(one.kind, p_artefacts);
+        found := found || more;
+    end loop;
+    return found;
+end $$;
 
 -- Export and import.
 
 -- Exports a page of a kind's artefacts after an id, none off the record: {type, id, thread, session, inputs, row: the
--- other columns}.
+-- other columns and the rows of children}.
 create or replace function public.relay_export_artefacts(p_space jsonb, p_kind text, p_after jsonb, p_most integer)
 returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
 declare
+    most constant integer := least(p_most, 20);  -- a page is built before it is cut
     own record;
+    declared jsonb;
+    children text;
     page jsonb;
 begin
     select * into own from relay.artefact_kinds() k where k.kind = p_kind and not k.own ? 'export';
     if own.kind is null then
         return relay.export_page('{}', '{}', p_most, p_after);
     end if;
+    declared := relay.declared(own.name) -> 'artefact';
+    select coalesce(string_agg(format(' || jsonb_build_object(%1$L, (select coalesce(jsonb_agg(to_jsonb(c) - %2$L
+        order by to_jsonb(c)), ''[]'') from relay.%1$I c where c.%2$I = t.id))', key, value), ''), '') into children
+    from jsonb_each_text(declared -> 'children');
     execute format('
         select relay.export_page(array_agg(jsonb_build_object(''type'', $1, ''id'', id, ''thread'', thread_id,
                 ''session'', session_id, ''inputs'', to_jsonb(inputs), ''row'', line) order by id),
             array_agg(jsonb_build_array(id) order by id), $2, $3)
         from (
             select t.id, t.thread_id, t.session_id, %s as inputs, to_jsonb(t) - ''id'' - ''space_id'' - ''thread_id''
-                - ''session_id'' - ''inputs'' as line
+                - ''session_id'' - ''inputs''%s as line
             from relay.%I t left join session s on s.id = t.session_id
-            where %s = relay.find_space($4) and s.private is not true and t.id > coalesce(($3 ->> 0)::bigint, 0)
-            order by t.id limit $2) page', own.inputs, own.name, own.space)
-        into page using p_kind, p_most, p_after, p_space;
+            where %s = relay.find_space($4) and s.private is not true and t.id > coalesce(($3 ->> 0)::bigint, 0) and %s
+            order by t.id limit $2) page', own.inputs, children, own.name, own.space,
+            coalesce(declared ->> 'whole', 'true'))
+        into page using p_kind, most, p_after, p_space;
     return page;
 end $$;
 
--- Imports artefacts of a kind. One with the same time, thread and text is the same.
+-- Returns the stored columns of a table that a row names, to insert it: an export from a newer version may have others.
+create or replace function relay.columns_named(p_table text, p_row jsonb) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select string_agg(quote_ident(attname), ', ' order by attnum) from pg_attribute
+    where attrelid = format('relay.%I', p_table)::regclass and attnum > 0 and not attisdropped
+        and attidentity = '' and attgenerated = '' and p_row ? attname
+$$;
+
+-- Imports artefacts of a kind. One with the same time, thread and text (or what the kind declares) is the same.
 create or replace function public.relay_import_artefacts(p_space_id bigint, p_kind text, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own record;
+    declared jsonb;
     one jsonb;
     given jsonb;
-    columns text;
     found_id bigint;
     ids bigint[] := '{}';
     added integer := 0;
 begin
     select * into strict own from relay.artefact_kinds() k where k.kind = p_kind and not k.own ? 'export';
+    declared := relay.declared(own.name) -> 'artefact';
     for one in select jsonb_array_elements(p_rows) loop
         given := (one -> 'row') || jsonb_build_object('space_id', p_space_id, 'thread_id', one -> 'thread',
             'session_id', one -> 'session', 'inputs', one -> 'inputs');
-        -- An export from a newer version may have columns that are not here.
-        select string_agg(quote_ident(attname), ', ' order by attnum) into columns from pg_attribute
-        where attrelid = format('relay.%I', own.name)::regclass and attnum > 0 and not attisdropped
-            and attidentity = '' and attgenerated = '' and given ? attname;
         execute format('select t.id from relay.%1$I t, jsonb_populate_record(null::relay.%1$I, $1) n
             where %2$s = $2 and t.created_at = n.created_at and t.thread_id is not distinct from n.thread_id
-                and %3$s = %4$s limit 1', own.name, own.space, own.body, replace(own.body, 't.', 'n.'))
+                and %3$s limit 1', own.name, own.space, coalesce(declared ->> 'same', format(
+                '%s is not distinct from %s', own.body, replace(own.body, 't.', 'n.'))))
             into found_id using given, p_space_id;
         if found_id is null then
+            if declared ? 'adopt' then
+                execute format('select %s($1)', declared ->> 'adopt') into given using given;
+            end if;
             execute format('insert into relay.%1$I (%2$s) select %2$s from jsonb_populate_record(null::relay.%1$I, $1)
-                returning id', own.name, columns) into found_id using given;
+                returning id', own.name, relay.columns_named(own.name, given)) into found_id using given;
+            perform relay.import_children(declared -> 'children', given, found_id);
             added := added + 1;
         end if;
         ids := ids || found_id;
     end loop;
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+end $$;
+
+-- Imports the rows of an artefact's children.
+create or replace function relay.import_children(p_children jsonb, p_row jsonb, p_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    child record;
+    one jsonb;
+begin
+    for child in select key as name, value as parent from jsonb_each_text(p_children) loop
+        for one in select jsonb_array_elements(p_row -> child.name) || jsonb_build_object(child.parent, p_id) loop
+            execute format('insert into relay.%1$I (%2$s) select %2$s from jsonb_populate_record(null::relay.%1$I, $1)
+                on conflict do nothing', child.name, relay.columns_named(child.name, one)) using one;
+        end loop;
+    end loop;
 end $$;

@@ -1,18 +1,18 @@
--- Attribution: which patterns acts were about, and what all of a person's choices say together.
+-- Attribution: which patterns each act was about, and estimates from all of a person's choices together.
 
--- An act with the texts that it is about, as AttributionWork has it. Null when it was taken back, or its answer is gone.
+-- Returns an act with the texts that it is about, as an AttributionWork. Null if it was withdrawn or its answer is gone.
 create or replace function relay.attribution_of(p_feedback_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('feedback_id', f.id, 'space_id', f.space_id, 'user_id', f.user_id,
         'session_id', f.session_id, 'kind', f.kind, 'value', f.value, 'question_id', asked.id,
-        'question', coalesce(left(asked.text, 1500), ''), 'answer_id', said.id, 'answer', left(said.text, 4000),
+        'question', coalesce(left(relay.plain_text(asked), 1500), ''), 'answer_id', said.id, 'answer', left(said.text, 4000),
         'other_id', other.id, 'other', coalesce(left(f.value ->> 'text', 4000), left(other.text, 4000)),
         'chosen', case when f.value ? 'text' then 'b' else 'a' end,
         'attributable', not t.tainted and (o.id is null or not o.tainted),
         'dimensions', coalesce(f.value -> 'dimensions', '[]'),
         'counts_in', relay.observed_in(h),
-        'known', (select coalesce(jsonb_agg(distinct p.pattern), '[]') from (
-            select pattern from preference where space_id = f.space_id and user_id = f.user_id
+        'known', (select coalesce(jsonb_agg(distinct jsonb_build_object('type', p.type, 'pattern', p.pattern)), '[]') from (
+            select type, pattern from preference where space_id = f.space_id and user_id = f.user_id
             order by last_seen desc limit 50) p))
     from feedback f
     join turn t on t.id = f.turn_id
@@ -24,13 +24,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where f.id = p_feedback_id and f.withdrawn_at is null
 $$;
 
--- What a job is to attribute. Null when the act was taken back, or its answer is gone.
+-- Returns the act that a job attributes. Null if it was withdrawn or its answer is gone.
 create or replace function public.relay_preference_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.attribution_of(key::bigint) from job where id = p_job_id and fence = p_fence
 $$;
 
--- Keeps what an act says of patterns in place of what it said before, {observations, derivation}. Whether it still counts.
+-- Replaces an act's observations by {observations, derivation}. Returns whether the act still counts.
 create or replace function public.relay_replace_observations(p_feedback_id bigint, p_result jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -48,7 +48,7 @@ begin
     return 'true';
 end $$;
 
--- The same for a job, which it finishes. Whether the process still had it.
+-- The same for a job, which it finishes. Returns whether the process still had it.
 create or replace function public.relay_store_observations(p_job_id bigint, p_fence bigint, p_result jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -59,8 +59,8 @@ begin
     return to_jsonb(held.id is not null);
 end $$;
 
--- A page of a space's acts since a moment that another version than p_version attributed, after an id:
--- [{work, before: [{type, pattern, polarity}]}].
+-- Returns a page of a space's acts since a moment that another version than p_version attributed, after an id: [{work,
+-- before: [{type, pattern, polarity}]}].
 create or replace function public.relay_derived_feedback(
     p_space jsonb, p_since timestamptz, p_version text, p_after bigint, p_most integer)
 returns jsonb
@@ -78,8 +78,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where work is not null
 $$;
 
--- Takes over reactions from before feedback was kept: 200 signals a day, in order. The job that does it waits for the next
--- day, and is done once there are no more. Returns how many became feedback; null when the process has lost it.
+-- Converts old reactions, from before feedback was stored: 200 signals a day, in order. Its job waits for the next day,
+-- and is done once none are left. Returns how many became feedback; null if the process lost the job.
 create or replace function public.relay_backfill_feedback(p_job_id bigint, p_fence bigint, p_most integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -111,9 +111,54 @@ begin
     return to_jsonb(taken);
 end $$;
 
--- What a model attributed to a person's acts, oldest first, as far as it counts: [{patterns, weight}]; the newest 500.
-create or replace function public.relay_preference_contrasts(p_space_id bigint, p_user_id bigint, p_thread_id bigint)
-returns jsonb
+-- Returns the places where a person's acts count, if a model attributed some of them or an estimate is left.
+create or replace function relay.estimated_places(p_space_id bigint, p_user_id bigint)
+returns table (space_id bigint, user_id bigint, thread_id bigint)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select o.space_id, o.user_id, o.thread_id from observation o
+    where o.space_id = p_space_id and o.user_id = p_user_id and not o.explicit
+    union
+    select p.space_id, p.user_id, p.thread_id from preference p
+    where p.space_id = p_space_id and p.user_id = p_user_id and p.sureness is not null
+$$;
+
+create or replace function relay.estimate_key(p_space_id bigint, p_user_id bigint, p_thread_id bigint) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select concat_ws(' ', p_space_id, p_user_id, p_thread_id)
+$$;
+
+-- Owes a person's estimates after choices were added, withdrawn, forgotten, erased or moved. A process that is working
+-- on them loses the job, because it began with the old choices.
+create or replace function relay.owe_estimates(p_space_id bigint, p_user_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into job as j (kind, key, payload)
+    select 'estimate', relay.estimate_key(space_id, user_id, thread_id),
+        jsonb_build_object('space_id', space_id, 'user_id', user_id, 'counts_in', thread_id)
+    from relay.estimated_places(p_space_id, p_user_id) order by 2
+    on conflict (kind, key) do update set due_at = '-infinity', failures = 0, last_error = null, parked_at = null,
+        lease_owner = null, lease_until = null, fence = j.fence + 1
+$$;
+
+-- The same for all people, after a move or a restore, which don't copy estimates.
+create or replace function relay.owe_all_estimates() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_job('estimate', relay.estimate_key(space_id, user_id, thread_id),
+        jsonb_build_object('space_id', space_id, 'user_id', user_id, 'counts_in', thread_id))
+    from (select distinct space_id, user_id, thread_id from observation where not explicit order by 1, 2, 3) place
+    where not exists (
+        select from job where kind = 'estimate' and key = relay.estimate_key(space_id, user_id, thread_id))
+$$;
+
+-- Returns what a model attributed to the newest 500 of a person's acts that count, oldest first: [{patterns, weight}].
+-- Null if the process lost the job.
+create or replace function public.relay_estimate_work(p_job_id bigint, p_fence bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.choices_of((payload ->> 'space_id')::bigint, (payload ->> 'user_id')::bigint,
+        (payload ->> 'counts_in')::bigint)
+    from job where id = p_job_id and fence = p_fence
+$$;
+
+create or replace function relay.choices_of(p_space_id bigint, p_user_id bigint, p_thread_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with act as (
         select f.id, jsonb_agg(jsonb_build_object('type', o.type, 'pattern', o.pattern, 'polarity', o.polarity)
@@ -128,32 +173,51 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('patterns', patterns, 'weight', weight / 0.4) order by id), '[]') from act
 $$;
 
--- Stores what all of a person's choices say together, [{type, pattern, polarity, sureness}], in place of what they said
--- before. Where the person said otherwise outright, that holds.
-create or replace function public.relay_store_estimates(
+-- Replaces a person's estimates by [{type, pattern, polarity, sureness}]. What the person said outright takes precedence.
+create or replace function relay.keep_estimates(
     p_space_id bigint, p_user_id bigint, p_thread_id bigint, p_estimates jsonb)
-returns jsonb
+returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    perform from space where id = p_space_id for update;
     delete from preference
     where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
-        and sureness is not null and observations = 0;
+        and sureness is not null and observations = 0 and (type, pattern, polarity) not in (
+            select e.type, e.pattern, e.polarity
+            from jsonb_to_recordset(p_estimates) as e (type text, pattern text, polarity smallint));
     update preference set sureness = null
     where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
-        and sureness is not null;
+        and sureness is not null and observations > 0;
     insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status, reinforced,
         observations, sessions, last_seen, fold_version, sureness)
-    select p_space_id, p_user_id, p_thread_id, e.type, e.pattern, e.polarity, 0, 0, 'stable', 0, 0, 0, now(),
+    select p_space_id, p_user_id, p_thread_id, e.type, e.pattern, e.polarity, 0, 0, 'stable', 0, 0, 0, agreed.last,
         relay.fold_version(), e.sureness
-    from jsonb_to_recordset(p_estimates) as e (type text, pattern text, polarity smallint, sureness real)
-    where exists (
-        select from observation o
-        where o.space_id = p_space_id and o.user_id = p_user_id and o.type = e.type and o.pattern = e.pattern)
-    and not exists (
+    from jsonb_to_recordset(p_estimates) as e (type text, pattern text, polarity smallint, sureness real),
+    lateral (
+        select max(o.at) as last from observation o
+        where o.space_id = p_space_id and o.user_id = p_user_id and o.thread_id is not distinct from p_thread_id
+            and o.type = e.type and o.pattern = e.pattern and o.polarity = e.polarity and not o.pending) agreed
+    where agreed.last is not null and not exists (
         select from preference p
         where p.space_id = p_space_id and p.user_id = p_user_id and p.thread_id is not distinct from p_thread_id
             and p.type = e.type and p.pattern = e.pattern and p.polarity <> e.polarity)
-    on conflict (space_id, user_id, thread_id, type, pattern, polarity) do update set sureness = excluded.sureness;
-    return 'true';
+    on conflict (space_id, user_id, thread_id, type, pattern, polarity) do update set sureness = excluded.sureness,
+        last_seen = case when preference.observations = 0 then excluded.last_seen else preference.last_seen end,
+        status = case when preference.observations = 0 then excluded.status else preference.status end;
+end $$;
+
+-- The same for a job, which it finishes. Returns whether the process still had it.
+create or replace function public.relay_store_estimates(p_job_id bigint, p_fence bigint, p_estimates jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held job;
+begin
+    perform from space s join job j on s.id = (j.payload ->> 'space_id')::bigint where j.id = p_job_id
+    for no key update of s;
+    held := relay.hold_job(p_job_id, p_fence);
+    if held.id is not null then
+        perform relay.keep_estimates((held.payload ->> 'space_id')::bigint, (held.payload ->> 'user_id')::bigint,
+            (held.payload ->> 'counts_in')::bigint, p_estimates);
+        delete from job where id = held.id;
+    end if;
+    return to_jsonb(held.id is not null);
 end $$;

@@ -1,7 +1,7 @@
 -- Two answers to choose from.
 
--- Saves the second of two answers beside the first, as one that is replaced: it stands nowhere unless it is chosen. What
--- both ask of memory waits for the choice.
+-- Saves the second of two answers as a replaced one, which isn't used unless it is chosen. The memory actions of both
+-- wait for the choice.
 create or replace function relay.save_second(p_turn relay.turn, p_first bigint, p_other jsonb, p_ask boolean)
 returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -17,15 +17,15 @@ begin
     where id = p_turn.id;
 end $$;
 
--- Of two answers of a turn the one that does not stand. Null: it gave one.
+-- Returns the one of a turn's two answers that is not current. Null if it gave only one.
 create or replace function relay.second_of(p_turn relay.turn) returns bigint
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select one::bigint from jsonb_array_elements_text(p_turn.prompt #> '{two,ids}') as one
     where one::bigint <> p_turn.assistant_message_id limit 1
 $$;
 
--- Lets one of two answers of a turn (0: the first, 1: the second) stand, and does what it asked of memory, unless p_quiet.
--- What the other one did by an earlier choice is taken back.
+-- Makes one of a turn's two answers (0: the first, 1: the second) the current one, and applies its memory actions unless
+-- p_quiet. Undoes the actions of the other one, if that was chosen before.
 create or replace function relay.let_stand(p_turn relay.turn, p_place integer, p_quiet boolean) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -49,9 +49,9 @@ begin
     return p_turn;
 end $$;
 
--- Somebody chooses between two answers: a, b, both or neither. The chosen one (else the first) stands from now on. Within
--- half a minute they may choose again. Returns {chose, reasons, taught: whether that says something about what they like};
--- {refused: late} once that time is over. Null: there is no choice.
+-- Stores a choice between two answers: a, b, both or neither. The chosen one (else the first) becomes the current one.
+-- Within half a minute the person may choose again. Returns {chose, reasons, taught: whether the choice says something
+-- about what they like}; {refused: late} after that time. Null if there is no choice.
 create or replace function public.relay_choose_answer(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_chose text)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -83,8 +83,23 @@ begin
     return jsonb_build_object('chose', p_chose, 'reasons', '[]'::jsonb, 'taught', not done ? 'refused');
 end $$;
 
--- A reason for a choice, given within two minutes, or taken back. Returns as relay_choose_answer; null where there is no
--- choice to give a reason for.
+-- Records that a person, asked which of two answers is better, chose the first, which was brought back (p_turn). An
+-- earlier choice of the other one (p_over) no longer counts.
+create or replace function relay.prefer_first(p_turn relay.turn, p_over bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    here thread;
+    done jsonb;
+begin
+    select * into here from thread where id = p_turn.thread_id;
+    perform relay.withdraw_feedback(p_over, p_turn.user_id, 'compare', 'button');
+    done := relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, p_over,
+        '{"kind": "compare", "value": {"chose": "a", "dimensions": []}, "source": "button"}');
+    update turn set told = told || jsonb_build_object('reasons', not done ? 'refused') where id = p_turn.id;
+end $$;
+
+-- Adds a reason for a choice within two minutes, or removes it. Returns the same as relay_choose_answer; null if there is
+-- no such choice.
 create or replace function public.relay_choice_reason(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_reason text)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -68,9 +68,17 @@ begin
                     and relay.not_unasked(p.older, p.newer, 'supersede')));
 end $$;
 
+-- Returns a memory as a note of a pair: {id, content, at: when it was last said, sessions: those in which it was said}.
+create or replace function relay.note_of(p_memory relay.memory) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', p_memory.id, 'content', p_memory.content, 'at', relay.memory_said_at(p_memory),
+        'sessions', array(
+            select distinct session_id from message
+            where id = p_memory.source_message_id or id = any (p_memory.evidence)))
+$$;
+
 -- Returns pairs that may say the same or contradict each other, for the next 5 memories after p_after that are new
--- since the last night: {pairs: [{older, newer}: {id, content, at: when it was last said}], after: the last memory
--- examined, null when done}.
+-- since the last night: {pairs: [{older, newer}: notes], after: the last memory examined, null when done}.
 create or replace function public.relay_pairs(p_space_id bigint, p_after bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with fresh as materialized (
@@ -78,11 +86,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and m.id > greatest(r.after_memory, p_after) and m.id <= r.through_memory
         order by m.id limit 5)
     select jsonb_build_object('after', (select max((f.m).id) from fresh f), 'pairs', (
-        select coalesce(jsonb_agg(jsonb_build_object(
-            'older', jsonb_build_object('id', (p.older).id, 'content', (p.older).content,
-                'at', relay.memory_said_at(p.older)),
-            'newer', jsonb_build_object('id', (p.newer).id, 'content', (p.newer).content,
-                'at', relay.memory_said_at(p.newer)))
+        select coalesce(jsonb_agg(jsonb_build_object('older', relay.note_of(p.older), 'newer', relay.note_of(p.newer))
             order by (f.m).id, o.id), '[]')
         from fresh f, lateral relay.near_older(f.m) o, lateral relay.in_order(o, f.m) p))
 $$;
@@ -123,23 +127,60 @@ create or replace function relay.merged(p_older relay.memory, p_newer relay.memo
 returns bigint
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, tainted, thread_id,
-        session_id, turn_id, source_message_id, derivation, confidence, valid_from, valid_until, evidence, promoted_by,
-        last_used_at, uses)
+        session_id, turn_id, source_message_id, derivation, confidence, valid_from, valid_until, exact_at, evidence,
+        promoted_by, last_used_at, uses)
     select p_newer.space_id, p_newer.kind, p_newer.subject_id, p_newer.subject, p_content,
         coalesce(p_newer.category, p_older.category),
         array(select distinct unnest(p_older.tags || p_newer.tags)), greatest(p_older.importance, p_newer.importance),
         p_older.pinned or p_newer.pinned, p_older.tainted or p_newer.tainted, p_newer.thread_id, p_newer.session_id,
         p_newer.turn_id, p_newer.source_message_id, p_derivation, greatest(p_older.confidence, p_newer.confidence),
-        least(p_older.valid_from, p_newer.valid_from), p_newer.valid_until,
+        least(p_older.valid_from, p_newer.valid_from), p_newer.valid_until, coalesce(p_newer.exact_at, p_older.exact_at),
         array(select distinct unnest(p_older.evidence || p_newer.evidence)),
         coalesce(p_newer.promoted_by, p_older.promoted_by), greatest(p_older.last_used_at, p_newer.last_used_at),
         p_older.uses + p_newer.uses
     returning id
 $$;
 
+-- Learns a pattern from the memories that say it (the inputs of p_derivation), unless one of them is tainted; one that was
+-- found before is as good as said again, and one that a person forgot stays forgotten. Returns whether it is new.
+create or replace function relay.learn_pattern(p_newest relay.memory, p_content text, p_derivation jsonb)
+returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    said constant bigint[] := relay.inputs_of('memory', array(select jsonb_array_elements_text(p_derivation -> 'inputs')));
+    proofs constant bigint[] := array(
+        select distinct unnest(evidence || source_message_id) from memory
+        where id = any (said) and space_id = p_newest.space_id);
+    known memory;
+    made bigint;
+begin
+    if exists (select from memory where id = any (said) and tainted) then
+        return false;
+    end if;
+    select * into known from memory
+    where space_id = p_newest.space_id and 'pattern' = any (tags) and derivation ->> 'name' = 'consolidate'
+        and (evidence && proofs or relay.normal_form(content) = relay.normal_form(p_content))
+    order by id desc limit 1 for update;
+    if known.id is not null then
+        update memory set confidence = confidence + (1 - confidence) / 2, updated_at = now(),
+            evidence = array(select distinct unnest(known.evidence || proofs))
+        where id = known.id and status = 'active' and not evidence @> proofs;
+        return false;
+    end if;
+    insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, confidence, thread_id,
+        session_id, source_message_id, evidence, derivation)
+    select p_newest.space_id, 'learning', p_newest.subject_id, p_newest.subject, p_content, 'operational',
+        array['pattern'], p_newest.importance, 0.8, p_newest.thread_id, p_newest.session_id,
+        p_newest.source_message_id, array_remove(proofs, null), p_derivation
+    returning id into made;
+    insert into memory_change (space_id, memory_id, action) values (p_newest.space_id, made, 'learn');
+    return true;
+end $$;
+
 -- Applies a plan in order: {action: merge, older, newer, content, derivation}, {action: supersede, older, newer},
--- {action: archive, older}; each memory as {id, content}. Skips memories that are no longer active, were reworded, are
--- pinned, or would be changed by a tainted one. Returns {merged, superseded, archived}.
+-- {action: archive, older}, {action: pattern, older, newer, content, derivation}; each memory as {id, content}. Skips
+-- memories that are no longer active, were reworded, are pinned, or would be changed by a tainted one. Returns {merged,
+-- superseded, archived, patterns}.
 create or replace function relay.carry_out(p_space_id bigint, p_plan jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -147,7 +188,7 @@ declare
     older memory;
     newer memory;
     into_one bigint;
-    counts jsonb := '{"merged": 0, "superseded": 0, "archived": 0}';
+    counts jsonb := '{"merged": 0, "superseded": 0, "archived": 0, "patterns": 0}';
     word text;
 begin
     perform relay.hold_memory(p_space_id);
@@ -160,6 +201,9 @@ begin
         if step ->> 'action' = 'archive' then
             perform relay.retire(older, 'archive', null, false);
             word := 'archived';
+        elsif step ->> 'action' = 'pattern' then
+            continue when not relay.learn_pattern(newer, step ->> 'content', step -> 'derivation');
+            word := 'patterns';
         elsif not relay.of_one_kind(older, newer) or relay.not_unasked(older, newer, step ->> 'action') then
             continue;
         elsif step ->> 'action' = 'supersede' then

@@ -45,7 +45,7 @@ begin
         select held.id, part.seq, p_bot_id, part.chat_id, held.assistant_message_id, part.request
         from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
-            preview = false, message_id = excluded.message_id,
+            preview = false, message_id = coalesce(excluded.message_id, outbox.message_id),
             status = case outbox.status when 'queued' then 'waiting' else outbox.status end;
         update outbox set status = 'failed', error = 'there was nothing to send'
         where turn_id = held.id and status = 'queued';
@@ -108,7 +108,8 @@ begin
             or exists (select from turn where bot_id = held.bot_id and status = 'working' and lease_owner is null
                 and not_before is null)
             or exists (select from outbox
-                where bot_id = held.bot_id and status = 'queued' and turn_id is null and not_before <= now()),
+                where bot_id = held.bot_id and status = 'queued' and turn_id is null
+                    and not_before <= greatest(now(), created_at)),
         'owed', owed, 'summary', owed <> '[]');
 end $$;
 

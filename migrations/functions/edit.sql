@@ -109,9 +109,33 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by d.seq desc limit 1
 $$;
 
+-- Returns an edited message whose markers are to be read: {marked: {message_id, wording, blocks}}; {} if it has none and
+-- had none.
+create or replace function relay.marked_message(p_edit jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((
+        select jsonb_build_object('marked', jsonb_build_object('message_id', m.id, 'wording', relay.wordings(m.id),
+            'blocks', m.blocks))
+        from posted p join message m on m.id = p.message_id
+        where p.bot_id = (p_edit ->> 'bot_id')::bigint and p.chat_id = (p_edit ->> 'chat_id')::bigint
+            and p.telegram_message_id = (p_edit ->> 'telegram_message_id')::bigint
+            and m.role = 'user' and m.user_id = (p_edit ->> 'user_id')::bigint
+            and (m.text ilike '%##keepit%' or exists (
+                select from keepit where message_id = m.id and typed is not null))), '{}')
+$$;
+
 -- Handles an edit by a message's author. busy: the old wording is being answered, so retry later. offer: the answer
--- fits the old wording; a new one can be offered there.
+-- fits the old wording; a new one can be offered there. marked: its markers are to be read again.
 create or replace function public.relay_edit(p_edit jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    done jsonb := relay.apply_edit(p_edit);
+begin
+    return case when done ? 'busy' then done else done || relay.marked_message(p_edit) end;
+end $$;
+
+-- Stores an edit: the part of relay_edit that changes the message.
+create or replace function relay.apply_edit(p_edit jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own posted;
@@ -214,6 +238,29 @@ begin
         perform public.relay_decide_change(change.id, p_turn.user_id, true,
             case change.status when 'pending' then 'discard' else 'undo' end);
     end loop;
+end $$;
+
+-- Deletes the reminders and standing intents that the replaced answer set, as its tools did, unless the new answer set
+-- them too (p_reminders) or somebody changed them since.
+create or replace function relay.withdraw_set(p_turn relay.turn, p_reminders jsonb) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    source constant text[] := array['message:' || p_turn.user_message_id];
+    one reminder;
+begin
+    for one in
+        update reminder set status = 'deleted', changed_at = now()
+        where space_id = p_turn.space_id and origin = 'tool' and inputs = source and status in ('proposed', 'active')
+            and changed_at = created_at
+            and not coalesce(p_reminders, '[]') @> jsonb_build_array(jsonb_build_object('id', id))
+        returning *
+    loop
+        perform relay.note_reminder(one.id, 'deleted', p_turn.user_id);
+        perform relay.owe_reminders(one.bot_id, one.chat_id, one.topic_id);
+    end loop;
+    update standing_intent set status = 'deleted'
+    where space_id = p_turn.space_id and inputs = source and status in ('proposed', 'active') and used = 0
+        and created_at < p_turn.created_at;
 end $$;
 
 -- Lists what was just undone for a turn's answer; the answer does not teach it again.

@@ -68,7 +68,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with made as (select model, count(*) as many from embedding group by model),
     own as (select coalesce((select many from made where model = p_model), 0) as many)
     select jsonb_build_object(
-        'entries', (select count(*) from entry),
+        'entries', (select count(*) from entry where kind <> 'version'),
         'embedded', own.many,
         'due', (select count(*) from embed_due),
         'of_other_models', (select coalesce(sum(many), 0) from made where model <> p_model),
@@ -116,7 +116,8 @@ begin
         delete from embedding_rebuild where true;
         return to_jsonb(0);
     end if;
-    insert into embed_due (entry_id, since) select id, 'epoch' from entry where id > reached and id <= upto
+    insert into embed_due (entry_id, since)
+    select id, 'epoch' from entry where id > reached and id <= upto and kind <> 'version'
     on conflict do nothing;
     update embedding_rebuild set through = upto where true;
     return to_jsonb(put);

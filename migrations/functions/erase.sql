@@ -54,6 +54,9 @@ begin
         select key from job where kind = 'summary' and lease_owner is not null
             and (payload ->> 'session_id')::bigint in (select id from session where thread_id = any (threads))));
     perform relay.free_jobs('judging', threads::text[]);
+    perform relay.free_jobs('digest', array(select distinct space_id::text from thread where id = any (threads)));
+    perform relay.free_jobs('compression', array(
+        select id::text from compression where session_id = any (sessions) and status = 'due'));
 end $$;
 
 -- Returns the files that a message's blocks name.
@@ -71,6 +74,14 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict (unique_id) do update set unique_id = excluded.unique_id
 $$;
 
+-- Returns the turns that messages belong to.
+create or replace function relay.turns_of(p_messages bigint[]) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select turn_id from message where id = any (p_messages) and turn_id is not null
+        union select id from turn where user_message_id = any (p_messages))
+$$;
+
 -- Deletes messages with their turns' data, derived rows, earlier wordings and documents, and queues their files for
 -- removal. Returns how many.
 create or replace function relay.erase_messages(
@@ -78,9 +89,7 @@ create or replace function relay.erase_messages(
 returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    turns bigint[] := array(
-        select turn_id from message where id = any (p_messages) and turn_id is not null
-        union select id from turn where user_message_id = any (p_messages));
+    turns constant bigint[] := relay.turns_of(p_messages);
     gone integer;
 begin
     perform relay.erase_under_way(p_messages);
@@ -168,11 +177,12 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_one || p_other || jsonb_object_agg(name, (
         select coalesce(jsonb_agg(distinct one order by one), '[]')
         from jsonb_array_elements(coalesce(p_one -> name, '[]') || coalesce(p_other -> name, '[]')) as one))
-    from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'artefacts', 'documents']) as name
+    from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'artefacts', 'documents',
+        'feedback', 'preferences']) as name
 $$;
 
--- Returns the rows of a plan that still exist: {memories, messages, summaries, documents} as ids,
--- {artefacts} as names.
+-- Returns the rows of a plan that still exist: {memories, messages, summaries, documents, feedback, preferences} as
+-- ids, {artefacts} as names.
 create or replace function relay.existing(p_plan jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -184,7 +194,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where id = any (array(select jsonb_array_elements_text(p_plan -> 'summaries')::bigint))),
         'artefacts', relay.existing_artefacts(array(select jsonb_array_elements_text(p_plan -> 'artefacts'))),
         'documents', (select coalesce(jsonb_agg(id), '[]') from document
-            where id = any (array(select jsonb_array_elements_text(p_plan -> 'documents')::bigint))))
+            where id = any (array(select jsonb_array_elements_text(p_plan -> 'documents')::bigint))),
+        'feedback', (select coalesce(jsonb_agg(id), '[]') from feedback
+            where id = any (array(select jsonb_array_elements_text(p_plan -> 'feedback')::bigint))),
+        'preferences', (select coalesce(jsonb_agg(id), '[]') from preference
+            where id = any (array(select jsonb_array_elements_text(p_plan -> 'preferences')::bigint))))
 $$;
 
 -- Starts a previewed erasure on a person's tap, including what was derived since the preview. Returns whether it
@@ -244,19 +258,23 @@ begin
         from (select unique_id from file_gone where unique_id = any (few) order by unique_id limit 100) hundred);
 end $$;
 
--- An erasure runs in steps of about a second and resumes after a crash.
+-- An erasure runs in steps of about half a second and resumes after a crash.
 
--- Erases the plan's rows: 200 messages at a time, then 300 summaries, newest first, then the memories. Returns whether
--- it is done.
+-- Erases the plan's rows: 10 artefacts at a time (their words leave the index), then 200 messages, then 300
+-- summaries, newest first, then the memories. Returns whether it is done.
 create or replace function relay.erase_rows(p_erasure relay.erasure) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     plan jsonb := p_erasure.work;
+    artefacts constant text[] := array(select jsonb_array_elements_text(plan -> 'artefacts'));
     messages constant bigint[] := array(select jsonb_array_elements_text(plan -> 'messages')::bigint);
     summaries constant bigint[] := array(
         select one::bigint from jsonb_array_elements_text(plan -> 'summaries') as one order by one::bigint desc);
 begin
-    if cardinality(messages) > 0 then
+    if cardinality(artefacts) > 0 then
+        perform relay.erase_artefact_rows(p_erasure.space_id, artefacts[:10]);
+        plan := plan || jsonb_build_object('artefacts', artefacts[11:]);
+    elsif cardinality(messages) > 0 then
         perform relay.erase_messages(p_erasure.space_id, messages[:200], p_erasure.id, plan -> 'close');
         plan := plan || jsonb_build_object('messages', messages[201:]);
     elsif cardinality(summaries) > 0 then
@@ -269,8 +287,8 @@ begin
         perform relay.owe_summaries(plan -> 'owed');
         perform relay.erase_memory_rows(p_erasure.space_id,
             array(select jsonb_array_elements_text(plan -> 'memories')::bigint), p_erasure.id, plan -> 'close');
-        perform relay.erase_artefact_rows(p_erasure.space_id,
-            array(select jsonb_array_elements_text(plan -> 'artefacts')));
+        perform relay.erase_feedback(p_erasure.space_id,
+            array(select jsonb_array_elements_text(plan -> 'feedback')::bigint));
         perform relay.erase_titles(p_erasure);
         return true;
     end if;
@@ -291,20 +309,20 @@ begin
         return false;
     end if;
     perform relay.erase_artefact_rows(p_erasure.space_id, relay.erase_artefacts(p_erasure.space_id,
-        relay.gone_inputs(p_erasure), p_erasure.work -> 'loose', p_erasure.user_id,
-        (p_erasure.work ->> 'admin')::boolean));
+        relay.gone_inputs(p_erasure), '[]', p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
+    perform relay.erase_messages(p_erasure.space_id, late, p_erasure.id, p_erasure.work -> 'loose')
+    from (select relay.said_from(p_erasure.space_id, relay.gone_inputs(p_erasure)) as late) own where late <> '{}';
     perform relay.sweep_memories(p_erasure), relay.sweep_derived(p_erasure);
-    perform relay.erase_feedback(p_erasure.space_id, relay.feedback_saying(p_erasure.space_id,
-        p_erasure.work -> 'needles', p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
+    perform relay.sweep_feedback(p_erasure.space_id, p_erasure.work -> 'loose', p_erasure.user_id,
+        (p_erasure.work ->> 'admin')::boolean);
     -- What else was shown can still be erased, but for what asks for the same words, or is gone.
     delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
         relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')
-        or relay.existing(work)
-            = '{"memories": [], "messages": [], "summaries": [], "artefacts": [], "documents": []}');
+        or not exists (select from jsonb_each(relay.existing(work)) as one where one.value <> '[]'));
     return true;
 end $$;
 
--- Continues an erasure (null: the oldest unfinished one) for about a second: {erasure_id, done, counts, theirs: what
+-- Continues an erasure (null: the oldest unfinished one) for half a second: {erasure_id, done, counts, theirs: what
 -- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited,
 -- posted: 0, for older versions}. Null if there is none or another process runs it. Previews not started within 15
 -- minutes are dropped.
@@ -312,7 +330,8 @@ create or replace function public.relay_erase_step(p_erasure_id bigint) returns 
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
-    phases constant text[] := array['rows', 'messages', 'turns', 'events', 'entries', 'rest', 'end'];
+    phases constant text[] := array['rows', 'messages', 'artefacts', 'turns', 'events', 'entries', 'words', 'rest',
+        'end'];
     phase text;
     after bigint;
 begin
@@ -326,9 +345,11 @@ begin
         case phase
             when 'rows' then after := case when relay.erase_rows(own) then null else 0 end;
             when 'messages' then after := relay.sweep_messages(own, after);
+            when 'artefacts' then after := relay.sweep_artefacts(own, after);
             when 'turns' then after := relay.sweep_turns(own, after);
             when 'events' then after := relay.sweep_events(own, after);
             when 'entries' then after := relay.sweep_entries(own, after);
+            when 'words' then after := relay.sweep_words(after);
             else
                 phase := case when relay.erase_rest(own) then phase else 'rows' end;
                 after := case phase when 'rows' then 0 end;
@@ -339,7 +360,7 @@ begin
             work = case when phase <> 'end' then work || jsonb_build_object('phase', phase, 'after', coalesce(after, 0)) end
         where id = own.id;
         delete from job where phase = 'end' and kind = 'erasure' and key = own.id::text;
-        exit when phase = 'end' or clock_timestamp() > statement_timestamp() + interval '1 second';
+        exit when phase = 'end' or clock_timestamp() > statement_timestamp() + interval '500 milliseconds';
     end loop;
     return (
         select jsonb_build_object('erasure_id', id, 'done', status = 'done', 'counts', counts,

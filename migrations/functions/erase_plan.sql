@@ -190,7 +190,15 @@ begin
             from unnest(telling) as word) end);
 end $$;
 
--- Returns the newest p_most messages to erase: the evidence, other matches, and answers that repeat the words.
+-- Returns the messages by which Relay told, by itself, what it had made from these inputs, such as digests.
+create or replace function relay.said_from(p_space_id bigint, p_inputs text[]) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(array_agg(m.id), '{}') from outbox o join message m on m.id = o.message_id
+    where o.space_id = p_space_id and o.message_id is not null and o.inputs is not null and o.inputs ?| p_inputs
+$$;
+
+-- Returns the newest p_most messages to erase: the evidence, other matches, answers that repeat the words, and what was
+-- told by itself from any of these or from the memories.
 create or replace function relay.erase_messages_meant(
     p_space_id bigint, p_memories bigint[], p_evidence bigint[], p_elsewhere bigint[], p_telling text[],
     p_user_id bigint, p_admin boolean, p_most integer)
@@ -204,17 +212,23 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select turn_id from message where id = any (p_evidence)
                 union select id from turn where user_message_id = any (p_evidence)
                 union select turn_id from memory where id = any (p_memories))
-            and exists (select from unnest(p_telling) as word where position(word in lower(r.text)) > 0))
-    select coalesce(array_agg(id order by id desc), '{}') from (
+            and exists (select from unnest(p_telling) as word where position(word in lower(r.text)) > 0)),
+    own as materialized (
         select m.id from meant join message m using (id) left join turn t on t.id = m.turn_id
         where m.space_id = p_space_id
             and relay.may_erase(p_space_id, coalesce(m.user_id, t.user_id), p_user_id, p_admin)
-        order by m.id desc limit p_most) newest
+        order by m.id desc limit p_most)
+    select coalesce(array_agg(id order by id desc), '{}') from (
+        select id from own
+        union
+        select unnest(relay.said_from(p_space_id, relay.input_names('message', array(select id from own))
+            || relay.input_names('memory', p_memories)))
+        order by id desc limit p_most) newest
 $$;
 
--- Returns the plan: ids of {memories, messages, summaries, documents}, names of {artefacts}, the query, and three sets of needles: `needles`
--- finds messages, `loose` finds what repeats them, `close` finds traces in what was said nearby. `more`: there are more
--- than p_most messages; the plan has the newest.
+-- Returns the plan: ids of {memories, messages, summaries, documents, feedback, preferences}, names of {artefacts}, the
+-- query, and three sets of needles: `needles` finds messages, `loose` finds what repeats them, `close` finds traces in
+-- what was said nearby. `more`: there are more than p_most messages; the plan has the newest.
 create or replace function relay.erase_plan(
     p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer)
 returns jsonb
@@ -226,6 +240,7 @@ declare
     evidence bigint[] := relay.erase_evidence(memories);
     elsewhere constant bigint[] := relay.erase_elsewhere(p_space_id, found -> 'needles', p_query ? 'words');
     messages bigint[];
+    feedback bigint[];
 begin
     memories := memories || relay.erasable(p_space_id, array(
         select unnest(relay.erase_saying(p_space_id, found -> 'needles', p_query ? 'words')
@@ -234,7 +249,11 @@ begin
     evidence := relay.erase_evidence(memories);
     messages := relay.erase_messages_meant(p_space_id, memories, evidence, elsewhere,
         array(select jsonb_array_elements_text(found -> 'telling')), p_user_id, p_admin, p_most + 1);
+    feedback := array(
+        select unnest(relay.feedback_about(messages[:p_most], relay.turns_of(messages[:p_most])))
+        union select unnest(relay.feedback_saying(p_space_id, found -> 'loose', p_user_id, p_admin)));
     return jsonb_build_object('query', p_query, 'needles', found -> 'needles', 'loose', found -> 'loose', 'close', found -> 'close',
+        'feedback', feedback, 'preferences', relay.preferences_of(p_space_id, feedback),
         'memories', memories, 'messages', messages[:p_most], 'more', cardinality(messages) > p_most,
         'summaries', relay.erase_summaries(p_space_id, messages[:p_most], found -> 'loose', p_user_id, p_admin),
         'artefacts', relay.erase_artefacts(p_space_id, relay.input_names('message', messages[:p_most])
@@ -242,11 +261,11 @@ begin
         'documents', coalesce((select jsonb_agg(id) from document where message_id = any (messages[:p_most])), '[]'));
 end $$;
 
--- Counts a plan's rows: {memories, messages, summaries, artefacts, documents}.
+-- Counts a plan's rows: {memories, messages, summaries, artefacts, documents, feedback, preferences}.
 create or replace function relay.erase_counts(p_plan jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select jsonb_object_agg(name, coalesce(jsonb_array_length(p_plan -> name), 0))
-    from unnest(array['memories', 'messages', 'summaries', 'artefacts', 'documents']) as name
+    from unnest(array['memories', 'messages', 'summaries', 'artefacts', 'documents', 'feedback', 'preferences']) as name
 $$;
 
 -- Returns words of the plan that up to 20 other messages also contain, rarest first: [{word, messages}].
@@ -267,7 +286,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Stores a plan for 15 minutes and returns a preview: {erasure_id, memories and messages (up to ten each), counts,
--- documents (names), left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log
+-- documents (names), preferences (patterns, up to ten), left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log
 -- drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null)
@@ -284,7 +303,7 @@ begin
     update event e set payload = null from inbox i
     where i.turn_id = p_turn_id and e.at = i.received_at and e.bot_id = i.bot_id and e.update_id = i.update_id;
     if own is null or plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]'
-        and plan -> 'artefacts' = '[]'
+        and plan -> 'artefacts' = '[]' and plan -> 'feedback' = '[]'
     then
         return null;
     end if;
@@ -299,5 +318,9 @@ begin
             order by id limit 10) m),
         'documents', (select coalesce(jsonb_agg(name order by id), '[]') from document
             where id = any (array(select jsonb_array_elements_text(plan -> 'documents')::bigint))),
+        'preferences', (select coalesce(jsonb_agg(pattern order by pattern), '[]') from (
+            select distinct pattern from preference
+            where id = any (array(select jsonb_array_elements_text(plan -> 'preferences')::bigint))
+            order by pattern limit 10) p),
         'left', relay.erase_left(own, plan));
 end $$;

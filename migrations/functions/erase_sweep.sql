@@ -1,6 +1,6 @@
 -- Sweeps all tables, page by page, for matches that the plan did not list.
 
--- Clears matching titles and topic names; a title that a model wrote is owed again. In a group, only an admin clears a
+-- Clears matching titles, topics and topic names; what a model wrote is owed again. In a group, only an admin clears a
 -- name that a person chose.
 create or replace function relay.erase_titles(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -12,7 +12,10 @@ begin
     perform relay.owe_job_anew('title', s.id::text, jsonb_build_object('bot_id', t.bot_id))
     from session s, lateral (
         select bot_id from turn where thread_id = s.thread_id and bot_id is not null order by id desc limit 1) t
-    where s.space_id = p_erasure.space_id and s.titled_by = 'model' and relay.says(s.title, loose);
+    where s.space_id = p_erasure.space_id and (s.titled_by = 'model' and relay.says(s.title, loose)
+        or relay.says(array_to_string(s.topics, ', '), loose));
+    update session set topics = null
+    where space_id = p_erasure.space_id and relay.says(array_to_string(topics, ', '), loose);
     update session set title = null, titled_by = null
     where space_id = p_erasure.space_id and title is not null and (all_of_it or titled_by = 'model')
         and relay.says(title, loose);
@@ -104,7 +107,7 @@ begin
     into looked, saying, prompts, lists from own o;
     perform relay.erase_turns(saying, p_erasure.id, loose) where saying is not null;
     delete from outbox q where q.status = 'queued' and q.turn_id is null and (q.inputs ?| relay.gone_inputs(p_erasure)
-        or q.space_id = p_erasure.space_id and relay.says(q.request::text, loose));
+        or q.space_id = p_erasure.space_id and relay.says(relay.texts_in(to_jsonb(q), '["request"]'), loose));
     perform relay.retract(p_erasure.id, lists, loose) where lists is not null;
     perform relay.note_theirs(p_erasure.id, relay.exports_in(p_after, looked, chats));
     update turn set prompt = null where id = any (prompts) and status in ('done', 'failed');
@@ -181,6 +184,58 @@ begin
     return looked;
 end $$;
 
+-- Sweeps the next 20 artefacts after an id, of all kinds: erases those whose text matches, or that were made from erased
+-- rows (what was made from these goes at the end, with the rest). Returns the last id examined; null at the end.
+create or replace function relay.sweep_artefacts(p_erasure relay.erasure, p_after bigint) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    admin constant boolean := coalesce((p_erasure.work ->> 'admin')::boolean, false);
+    inputs constant text[] := relay.gone_inputs(p_erasure);
+    gone text[] := '{}';
+    more text[];
+    looked bigint;
+    one record;
+begin
+    execute 'select max(id) from (select id from (' || (
+        select string_agg(format('(select id from relay.%I where id > $1 order by id limit 20)', name), ' union all ')
+        from relay.artefact_kinds() where not own ? 'erase') || ') every order by id limit 20) page'
+        into looked using p_after;
+    for one in select * from relay.artefact_kinds() k where not k.own ? 'erase' loop
+        execute format('select array(select %1$L || t.id from relay.%2$I t where %3$s = $1 and t.id > $2 and t.id <= $3
+                and (exists (select from unnest(%4$s) as one where one = any ($4)) or relay.says(%5$s, $5))
+                and (%6$s is null or relay.may_erase($1, %6$s, $6, $7)))',
+            one.kind || ':', one.name, one.space, one.inputs, one.body, one.author)
+            into more using p_erasure.space_id, p_after, looked, inputs, p_erasure.work -> 'loose', p_erasure.user_id,
+                admin;
+        gone := gone || more;
+    end loop;
+    if cardinality(gone) > 0 then
+        perform relay.erase_artefact_rows(p_erasure.space_id, gone);
+        update erasure set work = jsonb_set(work, '{gone_artefacts}', work -> 'gone_artefacts' || to_jsonb(gone)),
+            counts = jsonb_set(counts, '{artefacts}', to_jsonb((counts ->> 'artefacts')::integer + cardinality(gone)))
+        where id = p_erasure.id;
+    end if;
+    return looked;
+end $$;
+
+-- Applies the next 20,000 pending changes to word counts, of all spaces: a range of ids is found by an index, however
+-- many are pending. Returns the last one applied; null at the end.
+create or replace function relay.sweep_words(p_after bigint) returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    upto bigint;
+begin
+    perform pg_advisory_xact_lock(hashtext('relay.lexeme'));
+    select max(id) into upto from (
+        select id from lexeme_change where id > p_after order by id limit 20000) page;
+    with gone as (
+        delete from lexeme_change where id > p_after and id <= upto returning space_id, word, change)
+    insert into lexeme as l (space_id, word, entries)
+    select space_id, word, sum(change) from gone group by space_id, word having sum(change) <> 0
+    on conflict (space_id, word) do update set entries = l.entries + excluded.entries;
+    return upto;
+end $$;
+
 -- Erases matching memories learned meanwhile, and matches in other memories' history.
 create or replace function relay.sweep_memories(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -197,15 +252,30 @@ begin
         and relay.may_erase(m.space_id, m.subject_id, p_erasure.user_id, admin);
 end $$;
 
+-- Returns the texts in some columns of a row, without the names of JSON fields.
+create or replace function relay.texts_in(p_row jsonb, p_columns jsonb) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select string_agg(text #>> '{}', ' ')
+    from jsonb_array_elements_text(p_columns) as name,
+        jsonb_path_query(p_row -> name, 'strict $.** ? (@.type() == "string")') as text
+$$;
+
 -- Deletes matches from the tables that declare `erased: swept`.
 create or replace function relay.sweep_derived(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     one record;
 begin
-    for one in select name from relay.declared_tables() where declared ->> 'erased' = 'swept' order by name loop
-        execute format('delete from relay.%I t where space_id = $1 and relay.says(to_jsonb(t)::text, $2)', one.name)
-        using p_erasure.space_id, p_erasure.work -> 'loose';
+    for one in
+        select name, declared -> 'words' as words, declared ->> 'author' as author from relay.declared_tables()
+        where declared ->> 'erased' = 'swept' and declared ? 'words' order by name
+    loop
+        -- Most rows are passed by without a look at each of their texts.
+        execute format('delete from relay.%I t where space_id = $1 and case when relay.says(to_jsonb(t)::text, $2)
+            then relay.says(relay.texts_in(to_jsonb(t), $3), $2) end', one.name)
+            || case when one.author is null then '' else format(' and relay.may_erase($1, t.%I, $4, $5)', one.author) end
+        using p_erasure.space_id, p_erasure.work -> 'loose', one.words, p_erasure.user_id,
+            (p_erasure.work ->> 'admin')::boolean;
     end loop;
     perform relay.add_up_space(p_erasure.space_id);
 end $$;

@@ -1,4 +1,4 @@
--- Exports a space as lines, page by page. A page ends after p_most rows or half a megabyte.
+-- Exports a space as lines, page by page. A page ends after p_most rows or an eighth of a megabyte.
 
 -- Makes a page of ordered lines, each with its key: {rows, last, end}.
 create or replace function relay.export_page(p_lines jsonb[], p_keys jsonb[], p_most integer, p_last jsonb)
@@ -9,7 +9,7 @@ declare
     bytes bigint := 0;
     seen integer := 0;
 begin
-    while seen < coalesce(cardinality(p_lines), 0) and bytes < 524288 loop
+    while seen < coalesce(cardinality(p_lines), 0) and bytes < 131072 loop
         seen := seen + 1;
         rows := rows || p_lines[seen];
         bytes := bytes + octet_length(p_lines[seen]::text);
@@ -60,8 +60,9 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
             'tags', to_jsonb(m.tags), 'importance', m.importance, 'pinned', m.pinned, 'status', m.status,
             'tainted', m.tainted, 'thread', m.thread_id, 'session', m.session_id, 'source', m.source_message_id,
             'confidence', m.confidence, 'valid_from', m.valid_from, 'valid_until', m.valid_until,
-            'replaced_by', m.replaced_by, 'evidence', to_jsonb(m.evidence), 'promoted_by', m.promoted_by,
-            'last_used_at', m.last_used_at, 'uses', m.uses,
+            'exact_at', m.exact_at, 'replaced_by', m.replaced_by, 'evidence', to_jsonb(m.evidence), 'promoted_by', m.promoted_by,
+            'last_used_at', m.last_used_at, 'uses', m.uses, 'validated_at', m.validated_at,
+            'validated_by', m.validated_by,
             'made_by', m.derivation -> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at, 'changes', (
                 select coalesce(jsonb_agg(jsonb_build_object('action', c.action, 'status', c.status,
                     'user_id', c.user_id, 'before', c.before -> 'content', 'state', c.before -> 'status', 'created_at', c.created_at,
@@ -83,7 +84,8 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
         where thread_id = p_thread_id and not private and space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
         order by id limit p_most)
     select relay.export_page(array_agg(jsonb_build_object('type', 'session', 'id', s.id, 'thread', s.thread_id,
-            'title', s.title, 'titled_by', s.titled_by, 'started_at', s.started_at, 'ended_at', s.ended_at)
+            'title', s.title, 'titled_by', s.titled_by, 'topics', to_jsonb(s.topics), 'started_at', s.started_at,
+            'ended_at', s.ended_at, 'registered_at', s.registered_at, 'last_accessed_at', s.last_accessed_at)
             order by s.id),
         array_agg(jsonb_build_array(s.id) order by s.id), p_most, p_after)
     from page s
@@ -110,7 +112,7 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     select relay.export_page(array_agg(jsonb_build_object('type', 'message', 'id', m.id, 'thread', m.thread_id,
             'session', m.session_id, 'role', m.role, 'user_id', m.user_id, 'name', m.name, 'text', m.text,
             'blocks', m.blocks, 'status', m.status, 'untrusted', m.untrusted, 'tainted', m.tainted,
-            'judged', relay.is_judged(m), 'created_at', m.created_at, 'versions', (
+            'started_by', m.started_by, 'judged', relay.is_judged(m), 'created_at', m.created_at, 'versions', (
                 select coalesce(jsonb_agg(jsonb_build_object('text', v.text, 'blocks', v.blocks,
                     'untrusted', v.untrusted, 'replaced_at', v.replaced_at) order by v.id), '[]')
                 from message_version v where v.message_id = m.id), 'reactions', (
@@ -140,7 +142,24 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from page d
 $$;
 
--- A page of what people said about answers in a space, each act with what it says of patterns, after an id.
+-- Returns a page of a space's preferences after an id, each with what taught it. For people to read: an import uses the
+-- feedback instead. `name`: the person, in a group.
+create or replace function public.relay_export_preferences(p_space jsonb, p_after jsonb, p_most integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select p.*, p as stored from preference p
+        where space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
+        order by id limit p_most)
+    select relay.export_page(array_agg(jsonb_build_object('type', 'preference', 'thread', p.thread_id,
+            'user_id', p.user_id, 'name', case s.kind when 'group' then coalesce(
+                (select name from person where user_id = p.user_id), p.user_id::text) end,
+            'preference', found -> 'preference', 'learned_from', found -> 'evidence', 'total', found -> 'total')
+            order by p.id),
+        array_agg(jsonb_build_array(p.id) order by p.id), p_most, p_after)
+    from page p join space s on s.id = p.space_id, relay.with_evidence(p.stored) as found
+$$;
+
+-- Returns a page of the feedback in a space after an id, each act with its observations.
 create or replace function public.relay_export_feedback(p_space jsonb, p_after jsonb, p_most integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
@@ -152,13 +171,13 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
             'origin', f.source, 'created_at', f.at, 'withdrawn_at', f.withdrawn_at, 'observations', (
                 select coalesce(jsonb_agg(jsonb_build_object('kind', o.type, 'pattern', o.pattern,
                     'polarity', o.polarity, 'weight', o.weight, 'reinforcing', o.reinforcing, 'explicit', o.explicit,
-                    'here', o.thread_id is not null, 'made_by', o.derivation) order by o.id), '[]')
+                    'here', o.thread_id is not null, 'pending', o.pending, 'made_by', o.derivation) order by o.id), '[]')
                 from observation o where o.feedback_id = f.id)) order by f.id),
         array_agg(jsonb_build_array(f.id) order by f.id), p_most, p_after)
     from page f
 $$;
 
--- A page of what people decided about patterns in a space, after an id.
+-- Returns a page of people's decisions about patterns in a space after an id.
 create or replace function public.relay_export_preference_decisions(p_space jsonb, p_after jsonb, p_most integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
@@ -173,7 +192,7 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
     from page d
 $$;
 
--- A page of a thread's summaries after an id.
+-- Returns a page of a thread's summaries after an id.
 create or replace function public.relay_export_summaries(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
 returns jsonb
@@ -189,4 +208,47 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
             order by s.id),
         array_agg(jsonb_build_array(s.id) order by s.id), p_most, p_after)
     from page s
+$$;
+
+-- Returns a page of the markers in a thread after an id, removed ones too.
+create or replace function public.relay_export_keepits(
+    p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select * from keepit
+        where thread_id = p_thread_id and space_id = relay.find_space(p_space)
+            and id > coalesce((p_after ->> 0)::bigint, 0)
+        order by id limit p_most)
+    select relay.export_page(array_agg(jsonb_build_object('type', 'keepit', 'id', k.id, 'thread', k.thread_id,
+            'session', k.session_id, 'message', k.message_id, 'user_id', k.user_id, 'row', to_jsonb(k) - array['id',
+                'space_id', 'thread_id', 'session_id', 'message_id', 'user_id']) order by k.id),
+        array_agg(jsonb_build_array(k.id) order by k.id), p_most, p_after)
+    from page k
+$$;
+
+-- Returns a page of a space's links from sessions to other conversations, after one.
+create or replace function public.relay_export_session_links(p_space jsonb, p_after jsonb, p_most integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    with page as (
+        select * from session_link
+        where space_id = relay.find_space(p_space) and (source_session_id, target_thread_id)
+            > (coalesce((p_after ->> 0)::bigint, 0), coalesce((p_after ->> 1)::bigint, 0))
+        order by source_session_id, target_thread_id limit p_most)
+    select relay.export_page(array_agg(jsonb_build_object('type', 'session_link', 'session', l.source_session_id,
+            'thread', l.target_thread_id, 'reason', l.reason, 'linked_by', l.linked_by, 'created_at', l.linked_at)
+            order by l.source_session_id, l.target_thread_id),
+        array_agg(jsonb_build_array(l.source_session_id, l.target_thread_id)
+            order by l.source_session_id, l.target_thread_id), p_most, p_after)
+    from page l
+$$;
+
+-- Returns the settings for contexts that a space changed, as a page of one line.
+create or replace function public.relay_export_context_settings(p_space jsonb, p_after jsonb, p_most integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+    select relay.export_page(array_agg(jsonb_build_object('type', 'context_setting', 'settings', c.settings,
+        'created_at', c.changed_at)), array_agg('[]'::jsonb), 2, null)
+    from context_setting c where c.space_id = relay.find_space(p_space)
 $$;

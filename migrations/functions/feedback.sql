@@ -1,6 +1,6 @@
--- Feedback: what people say about answers, each act once, with what it says of how they like them.
+-- Feedback: people's acts about answers, each stored once, with what it says about their preferences.
 
--- The turn of an answer to a person, in their space: by its number, or by a message of ours in a chat. Null: none such.
+-- Returns the turn of an answer to a person in their space, by its id or by our message in a chat. Null if unknown.
 create or replace function relay.answer_turn(p_space_id bigint, p_user_id bigint, p_about jsonb) returns relay.turn
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select t from turn t
@@ -11,7 +11,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and t.space_id = p_space_id and t.user_id = p_user_id and t.assistant_message_id is not null
 $$;
 
--- Where what is observed in a thread counts: there alone where it has a character of its own, or its person wants that.
+-- Returns where observations of a thread count: only there if it has a persona or the person wants that; null: everywhere.
 create or replace function relay.observed_in(p_thread relay.thread) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_thread.id where p_thread.preferences = 'own' or coalesce((
@@ -19,11 +19,42 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where chat_id = p_thread.chat_id and topic_id = p_thread.topic_id order by id desc limit 1), false)
 $$;
 
--- Takes what a person says about an answer (p_about), or about all answers: {id, coalesced, acts}. The same act about an
--- answer takes the place of the first within half a minute. p_act: {kind, value, source, observations: [{type, pattern,
--- polarity, weight, reinforcing}]}; without observations a model finds them once it has settled. `acts`: of the patterns,
--- those that prompts show now. A pattern counts once for an answer. Where nothing may be learned: {refused: private, off,
--- paused or here}.
+-- Stores an act: in the row of the same act about the same answer, if that is less than half a minute old (even if it was
+-- withdrawn), else in a new row. The last of a row's tags counts. Returns the row with its former value.
+create or replace function relay.keep_act(
+    p_space_id bigint, p_thread relay.thread, p_user_id bigint, p_about relay.turn, p_other_turn_id bigint, p_act jsonb)
+returns relay.feedback
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    same feedback;
+begin
+    select * into same from feedback
+    where turn_id = p_about.id and user_id = p_user_id and kind = p_act ->> 'kind' and settles_at > now()
+    order by id desc limit 1;
+    if same.id is null then
+        insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, message_id, other_turn_id, value,
+            source, by_turn_id)
+        values (p_space_id, p_thread.id, coalesce(p_about.session_id, p_thread.session_id), p_user_id, p_act ->> 'kind',
+            p_about.id, p_about.assistant_message_id, p_other_turn_id, p_act -> 'value', p_act ->> 'source',
+            (p_act ->> 'by')::bigint)
+        returning * into same;
+        return same;
+    end if;
+    update feedback set withdrawn_at = null, other_turn_id = p_other_turn_id, by_turn_id = (p_act ->> 'by')::bigint,
+        value = p_act -> 'value' || case same.kind
+            when 'tag' then jsonb_build_object('tags', (same.value -> 'tags') || (p_act #> '{value,tags}')) else '{}' end
+    where id = same.id;
+    delete from observation o where o.feedback_id = same.id and (same.kind <> 'tag' or exists (
+        select from jsonb_to_recordset(p_act -> 'observations') as one (type text, pattern text, polarity smallint)
+        where one.type = o.type and one.pattern = o.pattern and one.polarity <> o.polarity));
+    return same;
+end $$;
+
+-- Stores feedback about an answer (p_about), or about all answers: {id, coalesced, acts}. The same act about an answer
+-- replaces the first within half a minute. p_act: {kind, value, source, by: the turn of the command, which gives it only
+-- once; observations: [{type, pattern, polarity, weight, reinforcing}]}; without observations, a model finds them once
+-- the act has settled. `acts`: those of the patterns that prompts show now. A pattern counts once for an answer. If
+-- nothing may be learned: {refused: private, off, paused or here}.
 create or replace function relay.take_feedback(
     p_space_id bigint, p_thread relay.thread, p_user_id bigint, p_about relay.turn, p_other_turn_id bigint, p_act jsonb)
 returns jsonb
@@ -40,44 +71,33 @@ begin
     if why is not null then
         return jsonb_build_object('refused', why);
     end if;
-    perform from space where id = p_space_id for update;  -- one act of a space after the other
+    perform from space where id = p_space_id for no key update;  -- one act of a space after the other
     select * into same from feedback
-    where turn_id = p_about.id and user_id = p_user_id and kind = p_act ->> 'kind' and withdrawn_at is null
-        and settles_at > now()
-    order by id desc limit 1;
+    where by_turn_id = (p_act ->> 'by')::bigint and user_id = p_user_id and kind = p_act ->> 'kind';
     if same.id is null then
-        insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, message_id, other_turn_id, value,
-            source)
-        values (p_space_id, p_thread.id, session, p_user_id, p_act ->> 'kind', p_about.id,
-            p_about.assistant_message_id, p_other_turn_id, p_act -> 'value', p_act ->> 'source')
-        returning * into same;
-    else
-        update feedback set other_turn_id = p_other_turn_id, value = p_act -> 'value' || case same.kind
-            when 'tag' then jsonb_build_object('tags', (same.value -> 'tags') || (p_act #> '{value,tags}')) else '{}' end
-        where id = same.id;
-        delete from observation where feedback_id = same.id and same.kind <> 'tag';
+        same := relay.keep_act(p_space_id, p_thread, p_user_id, p_about, p_other_turn_id, p_act);
+        if p_act -> 'observations' is null then
+            perform relay.owe_job('preference', same.id::text, '{}', same.settles_at);
+        else
+            perform relay.observe(same, p_thread, p_act -> 'observations', '{}');
+        end if;
     end if;
-    if p_act -> 'observations' is null then
-        perform relay.owe_job('preference', same.id::text, '{}', same.settles_at);
-    else
-        perform relay.observe(same, p_thread, p_act -> 'observations', '{}');
-    end if;
-    select coalesce(jsonb_agg(relay.preference_json(now) || jsonb_build_object('new', relay.is_new(now))
+    select coalesce(jsonb_agg(relay.preference_json(now) || jsonb_build_object('new', not now.told)
         order by now.strength desc, now.id), '[]') into acts
     from observation o
     join preference p on p.space_id = p_space_id and p.user_id = p_user_id and p.type = o.type
         and p.pattern = o.pattern and p.polarity = o.polarity and p.thread_id is not distinct from o.thread_id,
-    relay.preference_at(p, now()) as now
+    relay.preferences_at(array[p], now()) as now
     where o.feedback_id = same.id and now.status = 'stable' and now.level >= 1;
-    -- Whoever said it is told at once.
+    -- The reply announces these preferences at once.
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action)
     select space_id, user_id, thread_id, type, pattern, polarity, 'told' from preference
     where id in (select (one ->> 'id')::bigint from jsonb_array_elements(acts) as one where one -> 'new' = 'true');
     return jsonb_build_object('id', same.id, 'coalesced', same.value is distinct from p_act -> 'value', 'acts', acts);
 end $$;
 
--- Keeps what an act says of patterns (what a person names themselves counts at once; all else waits for their tap where they
--- want to be asked): [{type, pattern, polarity, weight, reinforcing, explicit}].
+-- Stores an act's observations: [{type, pattern, polarity, weight, reinforcing, explicit}]. Patterns that the person
+-- named count at once; others wait for a tap if the person wants to be asked.
 create or replace function relay.observe(
     p_feedback relay.feedback, p_thread relay.thread, p_observations jsonb, p_derivation jsonb)
 returns void
@@ -98,9 +118,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict do nothing
 $$;
 
--- What a person says about an answer of theirs (p_input.about: {turn_id | bot_id, chat_id, telegram_message_id}; over: the
--- turn of the answer that it was preferred to), or about all: see relay.take_feedback. {refused: unknown} where there is no
--- such answer.
+-- Stores a person's feedback about an answer to them (p_input.about: {turn_id | bot_id, chat_id, telegram_message_id};
+-- over: the turn of the answer that it was preferred to), or about all answers: see relay.take_feedback. {refused:
+-- unknown} if there is no such answer.
 create or replace function public.relay_feedback(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_input jsonb)
 returns jsonb
@@ -129,8 +149,8 @@ begin
     return relay.take_feedback(own, here, p_user_id, about, over.id, p_input);
 end $$;
 
--- What somebody's reactions to an answer say: approval or disapproval (thumbs), and that it was just right (accept). What
--- no reaction says any more is taken back. In a group only the one who asked teaches.
+-- Stores what a person's reactions say about an answer: approval or disapproval (thumbs), or that it was just right
+-- (accept). Withdraws what no reaction says any more. In a group, only the reactions of the person who asked count.
 create or replace function relay.feedback_of_reactions(p_message relay.message, p_user_id bigint, p_source text)
 returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -156,20 +176,21 @@ begin
             ('accept', emojis && array['👌', '💯', '🏆'], '{}')) as said (kind, stands, value)
     loop
         if not one.stands then
-            perform relay.withdraw_feedback(about.id, p_user_id, one.kind, 'reaction');
+            perform relay.withdraw_feedback(about.id, p_user_id, one.kind, 'reaction', 'backfill');
         elsif not exists (
             select from feedback where turn_id = about.id and user_id = p_user_id and kind = one.kind
                 and withdrawn_at is null and value = one.value)
         then
-            perform relay.withdraw_feedback(about.id, p_user_id, one.kind, 'reaction');
+            perform relay.withdraw_feedback(about.id, p_user_id, one.kind, 'reaction', 'backfill');
             perform relay.take_feedback(p_message.space_id, here, p_user_id, about, null,
                 jsonb_build_object('kind', one.kind, 'value', one.value, 'source', p_source));
         end if;
     end loop;
 end $$;
 
--- Takes back what a person said about an answer: the acts of a kind from a source. Returns how many.
-create or replace function relay.withdraw_feedback(p_turn_id bigint, p_user_id bigint, p_kind text, p_source text)
+-- Withdraws a person's acts of a kind about an answer, from some sources. Returns how many.
+create or replace function relay.withdraw_feedback(
+    p_turn_id bigint, p_user_id bigint, p_kind text, variadic p_sources text[])
 returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -177,7 +198,7 @@ declare
 begin
     with withdrawn as (
         update feedback set withdrawn_at = now()
-        where turn_id = p_turn_id and user_id = p_user_id and kind = p_kind and source = p_source
+        where turn_id = p_turn_id and user_id = p_user_id and kind = p_kind and source = any (p_sources)
             and withdrawn_at is null
         returning id)
     select array_agg(id) into gone from withdrawn;
@@ -185,7 +206,7 @@ begin
     return coalesce(cardinality(gone), 0);
 end $$;
 
--- Takes away acts, what they taught, and where their person was told of it.
+-- Erases acts, what they taught, and the lines that told their person about it.
 create or replace function relay.erase_feedback(p_space_id bigint, p_feedback bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -206,7 +227,7 @@ begin
     delete from preference_decision where id = any (gone);
 end $$;
 
--- The acts about some messages or about the answers of some turns.
+-- Returns the acts about some messages or about the answers of some turns.
 create or replace function relay.feedback_about(p_messages bigint[], p_turns bigint[]) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
@@ -214,20 +235,45 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where message_id = any (p_messages) or turn_id = any (p_turns) or other_turn_id = any (p_turns))
 $$;
 
--- The acts in a space that have the words of some needles, of those whom a person may erase.
+-- Returns the acts in a space that match the needles and that the person may erase.
 create or replace function relay.feedback_saying(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
 returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
         select f.id from feedback f
         where f.space_id = p_space_id and relay.may_erase(p_space_id, f.user_id, p_user_id, p_admin)
-            and (relay.says(f.value::text, p_needles) or exists (
-                select from observation o where o.feedback_id = f.id and relay.says(o.pattern, p_needles))))
+            and (relay.says(concat_ws(' ', f.value -> 'text', f.value -> 'pattern', f.value -> 'tags'), p_needles)
+                or exists (select from observation o where o.feedback_id = f.id and relay.says(o.pattern, p_needles))))
 $$;
 
--- What happened to an answer says something about it: it was stopped while it was written (p_stopped), or it took the
--- place of another (p_replaced_turn_id), for a better wording (refine), or for the same one: then the other was not what
--- was wanted (abandon), unless its person had liked it. p_back: the answer is one that was brought back (revert).
+-- Erases the acts that match the needles, and the decisions about such patterns.
+create or replace function relay.sweep_feedback(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
+returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.erase_feedback(p_space_id, relay.feedback_saying(p_space_id, p_needles, p_user_id, p_admin));
+    delete from preference_decision
+    where space_id = p_space_id and relay.may_erase(p_space_id, user_id, p_user_id, p_admin)
+        and relay.says(pattern, p_needles)
+$$;
+
+-- Returns the preferences in a space that only these acts taught.
+create or replace function relay.preferences_of(p_space_id bigint, p_feedback bigint[]) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select p.id from preference p
+        where p.space_id = p_space_id
+            and (p.user_id, p.type, p.pattern) in (
+                select user_id, type, pattern from observation where feedback_id = any (p_feedback))
+            and not exists (
+                select from observation o
+                where o.space_id = p.space_id and o.user_id = p.user_id and o.type = p.type and o.pattern = p.pattern
+                    and o.thread_id is not distinct from p.thread_id and o.feedback_id <> all (p_feedback))
+        order by p.id)
+$$;
+
+-- Stores what happened to an answer as feedback: it was stopped while it was written (p_stopped), or it replaced another
+-- (p_replaced_turn_id): after a better wording (refine), or with the same one, which means that the other was not wanted
+-- (abandon), unless its person had liked it. p_back: the answer was brought back (revert).
 create or replace function relay.feedback_of_finish(
     p_turn relay.turn, p_stopped boolean, p_replaced_turn_id bigint, p_back boolean)
 returns void
@@ -260,7 +306,7 @@ begin
     end if;
 end $$;
 
--- Somebody kept what an answer of theirs says: it was right.
+-- Stores as feedback that a person kept an answer as a memory: it was right.
 create or replace function relay.accept_answer(p_message_id bigint, p_user_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -275,7 +321,7 @@ begin
     end if;
 end $$;
 
--- The tags that a person has put on an answer of theirs: [{type, pattern, polarity}]. Null: it is none of theirs.
+-- Returns the tags that a person put on an answer to them: [{type, pattern, polarity}]. Null if it was not to them.
 create or replace function public.relay_answer_tags(p_space jsonb, p_user_id bigint, p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((
@@ -286,7 +332,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where t.id is not null
 $$;
 
--- Takes a tag from an answer. Whether it had it.
+-- Removes a tag from an answer. Returns whether it had the tag.
 create or replace function public.relay_untag(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_pattern jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -32,7 +32,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     left join message m on m.id = case f.kind when 'message' then f.source_id else d.message_id end
     left join memory k on f.kind = 'memory' and k.id = f.source_id
     left join summary y on f.kind = 'summary' and y.id = f.source_id
-    cross join lateral (select coalesce(p.text, m.text, k.content, y.text, relay.entry_text(e)) as text) told
+    cross join lateral (select coalesce(p.text, relay.plain_text(m), k.content, y.text, relay.entry_text(e)) as text) told
 $$;
 
 -- Returns a question's words as the space's texts store them, joined by OR.

@@ -71,7 +71,18 @@ begin
     update session set thread_id = p_into where thread_id = p_from;
     perform relay.merge_judging(p_into, p_from);
     update message set thread_id = p_into where thread_id = p_from;
+    update keepit set thread_id = p_into where thread_id = p_from;
+    update composition c set name = left(c.name, 40) || ' ' || c.id
+    where c.thread_id = p_from and c.deleted_at is null and exists (
+        select from composition o
+        where o.thread_id = p_into and lower(o.name) = lower(c.name) and o.deleted_at is null);
     perform relay.move_artefacts('thread_id', p_into, p_from);
+    delete from session_link l
+    where target_thread_id = p_from and (
+        exists (select from session where id = l.source_session_id and thread_id = p_into) or exists (
+            select from session_link o
+            where o.target_thread_id = p_into and o.source_session_id = l.source_session_id));
+    update session_link set target_thread_id = p_into where target_thread_id = p_from;
     update feedback set thread_id = p_into where thread_id = p_from;
     update observation set thread_id = p_into where thread_id = p_from;
     update preference_decision set thread_id = p_into where thread_id = p_from;
@@ -162,8 +173,12 @@ begin
     delete from consolidation where space_id in (p_into, p_from);  -- it was about the memories of one of them
     delete from sleep_due d where space_id = p_from and exists (select from sleep_due where space_id = p_into);
     update sleep_due set space_id = p_into where space_id = p_from;
+    delete from context_setting where space_id = p_from and exists (
+        select from context_setting where space_id = p_into);
+    update context_setting set space_id = p_into where space_id = p_from;
     delete from digest d where space_id = p_from and exists (select from digest where space_id = p_into);
     update digest set space_id = p_into where space_id = p_from;
+    perform relay.owe_digest(p_from), relay.owe_digest(p_into);
 end $$;
 
 -- Moves a group's spaces and threads to its new id. If both ids exist, the older row absorbs the other.

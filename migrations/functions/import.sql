@@ -48,12 +48,15 @@ declare
     added integer := 0;
 begin
     for one in select * from jsonb_to_recordset(p_rows) as r (
-        thread bigint, title text, titled_by text, started_at timestamptz, ended_at timestamptz)
+        thread bigint, title text, titled_by text, topics text[], started_at timestamptz, ended_at timestamptz,
+        registered_at timestamptz, last_accessed_at timestamptz)
     loop
         select id into found_id from session where thread_id = one.thread and started_at = one.started_at limit 1;
         if found_id is null then
-            insert into session (thread_id, space_id, title, titled_by, started_at, ended_at)
-            values (one.thread, p_space_id, one.title, one.titled_by, one.started_at, one.ended_at)
+            insert into session (thread_id, space_id, title, titled_by, topics, started_at, ended_at, registered_at,
+                last_accessed_at)
+            values (one.thread, p_space_id, one.title, one.titled_by, one.topics, one.started_at, one.ended_at,
+                one.registered_at, one.last_accessed_at)
             returning id into found_id;
             added := added + 1;
         end if;
@@ -75,16 +78,17 @@ declare
 begin
     for one in select * from jsonb_to_recordset(p_rows) as r (
         thread bigint, session bigint, role text, user_id bigint, name text, text text, blocks jsonb, status text,
-        untrusted boolean, tainted boolean, judged boolean, created_at timestamptz, versions jsonb, reactions jsonb)
+        untrusted boolean, tainted boolean, started_by text, judged boolean, created_at timestamptz, versions jsonb,
+        reactions jsonb)
     loop
         select id into found_id from message
         where session_id = one.session and role = one.role and created_at = one.created_at limit 1;
         if found_id is null then
             perform set_config('relay.judged', case when one.judged then 'yes' else 'no' end, true);
             insert into message (space_id, thread_id, session_id, role, user_id, name, text, blocks, status, untrusted,
-                tainted, created_at)
+                tainted, started_by, created_at)
             values (p_space_id, one.thread, one.session, one.role, one.user_id, one.name, one.text, one.blocks,
-                one.status, one.untrusted, one.tainted, one.created_at)
+                one.status, one.untrusted, one.tainted, one.started_by, one.created_at)
             returning id into found_id;
             insert into message_version (message_id, text, blocks, untrusted, replaced_at)
             select found_id, v.text, v.blocks, v.untrusted, v.replaced_at
@@ -173,8 +177,10 @@ begin
     for one in select * from jsonb_to_recordset(p_rows) as r (
         kind text, subject_id bigint, subject text, content text, category text, tags text[], importance smallint,
         pinned boolean, status text, tainted boolean, thread bigint, session bigint, source bigint, made_by text,
-        confidence real, valid_from timestamptz, valid_until timestamptz, evidence bigint[], promoted_by bigint,
-        last_used_at timestamptz, uses integer, created_at timestamptz, updated_at timestamptz, changes jsonb)
+        confidence real, valid_from timestamptz, valid_until timestamptz, exact_at timestamptz, evidence bigint[],
+        promoted_by bigint,
+        last_used_at timestamptz, uses integer, validated_at timestamptz, validated_by bigint, created_at timestamptz,
+        updated_at timestamptz, changes jsonb)
     loop
         -- Memories from one answer share their time, so only one with the same words, or one that was reworded,
         -- matches.
@@ -187,12 +193,12 @@ begin
         order by (content = one.content) desc, id limit 1;
         if found_id is null then
             insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status,
-                tainted, thread_id, session_id, source_message_id, confidence, valid_from, valid_until, evidence,
-                promoted_by, last_used_at, uses, derivation, created_at, updated_at)
+                tainted, thread_id, session_id, source_message_id, confidence, valid_from, valid_until, exact_at,
+                evidence, promoted_by, last_used_at, uses, validated_at, validated_by, derivation, created_at, updated_at)
             values (p_space_id, one.kind, one.subject_id, one.subject, one.content, one.category, one.tags,
                 one.importance, one.pinned, one.status, one.tainted, one.thread, one.session, one.source,
-                coalesce(one.confidence, 1), one.valid_from, one.valid_until, coalesce(one.evidence, '{}'),
-                one.promoted_by, one.last_used_at, coalesce(one.uses, 0),
+                coalesce(one.confidence, 1), one.valid_from, one.valid_until, one.exact_at, coalesce(one.evidence, '{}'),
+                one.promoted_by, one.last_used_at, coalesce(one.uses, 0), one.validated_at, one.validated_by,
                 jsonb_build_object('name', coalesce(one.made_by, 'tag'), 'version', 1), one.created_at, one.updated_at)
             returning id into found_id;
             insert into memory_change (space_id, memory_id, user_id, action, status, before, created_at, decided_at)
@@ -212,7 +218,7 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
--- What people said about answers, with what it says of patterns: known by whose it is, its kind and its time.
+-- Imports feedback with its observations, identified by person, kind and time.
 create or replace function public.relay_import_feedback(p_space_id bigint, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -234,11 +240,12 @@ begin
                 one.created_at, one.created_at, one.withdrawn_at)
             returning id into found_id;
             insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight,
-                reinforcing, explicit, session_id, at, derivation)
+                reinforcing, explicit, pending, session_id, at, derivation)
             select found_id, p_space_id, one.user_id, case when o.here then one.thread end, o.kind, left(o.pattern, 60),
-                o.polarity, o.weight, o.reinforcing, o.explicit, one.session, one.created_at, o.made_by
+                o.polarity, o.weight, o.reinforcing, o.explicit, coalesce(o.pending, false), one.session, one.created_at,
+                o.made_by
             from jsonb_to_recordset(one.observations) as o (kind text, pattern text, polarity smallint, weight numeric,
-                reinforcing smallint, explicit boolean, here boolean, made_by jsonb);
+                reinforcing smallint, explicit boolean, here boolean, pending boolean, made_by jsonb);
             added := added + 1;
         end if;
         ids := ids || found_id;
@@ -246,7 +253,7 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
--- What people decided about patterns: known by whose it is, the pattern and its time.
+-- Imports decisions about patterns, identified by person, pattern and time.
 create or replace function public.relay_import_preference_decisions(p_space_id bigint, p_rows jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with given as (
@@ -266,8 +273,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
         'added', (select count(*) from added))
 $$;
 
--- Links memories that were taken in to what replaced them there, {id, replaced_by}, and the changes by which that came
--- about to the memories that they replaced. Links that stand already are left as they are.
+-- Links imported memories to those that replaced them, {id, replaced_by}, and the changes that did so to the replaced
+-- memories. Existing links stay.
 create or replace function public.relay_import_links(p_space_id bigint, p_rows jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with link as (
@@ -283,6 +290,62 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where c.memory_id = l.replaced_by and c.action in ('supersede', 'merge') and not c.before ? 'id'
             and c.before ->> 'content' = l.content returning c.id)
     select jsonb_build_object('linked', (select count(*) from linked), 'told', (select count(*) from told))
+$$;
+
+-- Imports markers, identified by their message and place.
+create or replace function public.relay_import_keepits(p_space_id bigint, p_rows jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one jsonb;
+    of_message message;
+    given jsonb;
+    found_id bigint;
+    ids bigint[] := '{}';
+    added integer := 0;
+begin
+    for one in select jsonb_array_elements(p_rows) loop
+        select * into of_message from message where id = (one ->> 'message')::bigint and space_id = p_space_id;
+        select id into found_id from keepit
+        where message_id = of_message.id and seq = (one #>> '{row,seq}')::integer;
+        if found_id is null and of_message.id is not null then
+            given := (one -> 'row') || jsonb_build_object('space_id', p_space_id, 'thread_id', of_message.thread_id,
+                'session_id', of_message.session_id, 'message_id', of_message.id, 'user_id', one -> 'user_id',
+                'origin', 'import');
+            execute format('insert into relay.keepit (%1$s) select %1$s from jsonb_populate_record(null::relay.keepit, $1)
+                returning id', relay.columns_named('keepit', given)) into found_id using given;
+            added := added + 1;
+        end if;
+        ids := ids || found_id;
+    end loop;
+    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+end $$;
+
+-- Imports links from sessions to other conversations of the space.
+create or replace function public.relay_import_session_links(p_space_id bigint, p_rows jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with given as (
+        select * from jsonb_to_recordset(p_rows) as r (
+            session bigint, thread bigint, reason text, linked_by bigint, created_at timestamptz)),
+    added as (
+        insert into session_link (source_session_id, target_thread_id, space_id, reason, linked_by, linked_at)
+        select s.id, t.id, p_space_id, g.reason, g.linked_by, g.created_at
+        from given g join session s on s.id = g.session and s.space_id = p_space_id and not s.private
+        join thread t on t.id = g.thread and t.space_id = p_space_id
+        on conflict do nothing returning 1)
+    select jsonb_build_object('ids', (select coalesce(jsonb_agg(null::bigint), '[]') from given),
+        'added', (select count(*) from added))
+$$;
+
+-- Imports a space's settings for contexts unless it has its own.
+create or replace function public.relay_import_context_settings(p_space_id bigint, p_rows jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with added as (
+        insert into context_setting (space_id, settings, changed_at)
+        select p_space_id, one -> 'settings', (one ->> 'created_at')::timestamptz
+        from jsonb_array_elements(p_rows) one limit 1
+        on conflict do nothing returning 1)
+    select jsonb_build_object('ids', (select coalesce(jsonb_agg(null::bigint), '[]') from jsonb_array_elements(p_rows)),
+        'added', (select count(*) from added))
 $$;
 
 -- Finishes an import: threads that were empty continue with their last session. relay.turn_page handles the others.

@@ -60,7 +60,7 @@ language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 begin
     if p_kind = 'message' then
         return query select m.space_id, 0, m.thread_id, m.session_id, m.role, m.user_id, m.name, null, '{}'::text[],
-                m.created_at, m.text
+                m.created_at, relay.plain_text(m)
             from message m join session s on s.id = m.session_id
             where m.id = p_id and m.status <> 'replaced' and not s.private;
     elsif p_kind = 'memory' then
@@ -87,7 +87,7 @@ end $$;
 create or replace function relay.entry_text(p_entry relay.entry) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case p_entry.kind
-        when 'message' then (select text from message where id = p_entry.source_id)
+        when 'message' then (select relay.plain_text(m) from message m where id = p_entry.source_id)
         when 'memory' then (select content from memory where id = p_entry.source_id)
         when 'part' then (select text from document_part where document_id = p_entry.source_id and part = p_entry.part)
         else (select body from relay.artefact(p_entry.kind, p_entry.source_id)) end
@@ -185,7 +185,9 @@ begin
         insert into lexeme_change (space_id, word, change)
         select made.space_id, w.word, count(*) from made, relay.counted_words(made::entry) w
         group by made.space_id, w.word)
-    insert into embed_due (entry_id) select id from made on conflict (entry_id) do update set since = now();
+    -- Versions repeat messages, which have vectors of their own.
+    insert into embed_due (entry_id) select id from made where kind <> 'version'
+    on conflict (entry_id) do update set since = now();
     if exists (select from made where id % 64 = 0) then
         perform relay.add_up_words(5000);
     end if;
@@ -204,7 +206,8 @@ begin
         union all
         select made.space_id, w.word, 1 from made, relay.counted_words(made::entry) w) counted
     group by space_id, word having sum(change) <> 0;
-    insert into embed_due (entry_id) select made.id from made join gone using (id) where made.digest <> gone.digest
+    insert into embed_due (entry_id)
+    select made.id from made join gone using (id) where made.digest <> gone.digest and made.kind <> 'version'
     on conflict (entry_id) do update set since = now();
     return null;
 end $$;

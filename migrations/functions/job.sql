@@ -65,12 +65,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
     with claimed as (
         update job set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds),
             fence = fence + 1
-        where id in (
+        -- As an array, the ids are found once. A joined subquery may run again, and takes more than p_limit.
+        where id = any (array(
             select id from job j
             where kind = p_kind and parked_at is null and key = coalesce(p_key, key) and relay.is_for(j, p_bot_id)
                 and (p_key is not null or due_at <= now() or due_at > now() + interval '2 hours')
                 and (relay.is_due(j) or p_key is not null and lease_owner is null)
-            order by due_at, id limit p_limit for update skip locked)
+            order by due_at, id limit p_limit for update skip locked))
         returning *)
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'key', key, 'payload', payload, 'fence', fence,
         'failures', failures) order by due_at, id), '[]') from claimed

@@ -1,12 +1,12 @@
 -- Judging: reads each thread again for what is worth keeping. A durable cursor per thread moves in the transaction that
 -- stores the findings, so nothing is judged twice or skipped.
 
--- Marks whether a message may teach anything now.
+-- Marks whether a message may teach anything now. What Relay says by itself teaches nothing.
 create or replace function relay.mark_teaching() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     if not exists (select from move where state = 'copying') then
-        new.teaches := relay.teaches(new.session_id);
+        new.teaches := new.started_by is null and relay.teaches(new.session_id);
     end if;
     return new;
 end $$;
@@ -72,13 +72,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     order by id desc limit 1
 $$;
 
--- Returns a message as the judge reads it. learning: its speaker's setting.
+-- Returns a message as the judge reads it. learning, zone: its speaker's settings.
 create or replace function relay.judged_json(p_message relay.message) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', p_message.id, 'thread_id', p_message.thread_id, 'role', p_message.role,
-        'user_id', p_message.user_id, 'name', p_message.name, 'text', left(p_message.text, 4000),
+        'user_id', p_message.user_id, 'name', p_message.name, 'text', left(relay.plain_text(p_message), 4000),
         'untrusted', p_message.untrusted, 'tainted', p_message.tainted, 'at', p_message.created_at,
-        'learning', coalesce((select choices ->> 'learning' from choice where user_id = p_message.user_id), 'on'))
+        'learning', coalesce(c.choices ->> 'learning', 'on'), 'zone', coalesce(c.choices ->> 'zone', ''))
+    from (select) always left join choice c on c.user_id = p_message.user_id
 $$;
 
 -- Returns a thread's next work: messages after the cursor (again: those that only keywords have judged), a few before

@@ -34,7 +34,7 @@ $$;
 create or replace function relay.told_message(p_message relay.message, p_characters integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', p_message.id, 'at', p_message.created_at, 'role', p_message.role,
-        'user_id', p_message.user_id, 'name', p_message.name, 'text', left(p_message.text, p_characters),
+        'user_id', p_message.user_id, 'name', p_message.name, 'text', left(relay.plain_text(p_message), p_characters),
         'cut', length(p_message.text) > p_characters, 'untrusted', p_message.untrusted or p_message.tainted)
 $$;
 

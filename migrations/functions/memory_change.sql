@@ -69,7 +69,9 @@ begin
         stands := true;  -- a number that may stand in one, such as a code
         select array_agg(id) into matches from relay.forgettable(p_turn.space_id, words, p_turn.user_id, by_admin);
     end if;
-    if matches is null then
+    if matches is null and p_action ? 'memory_id' then
+        return relay.refuse_change(p_turn, p_action, array['active']);
+    elsif matches is null then
         return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', words);
     end if;
     more := cardinality(matches) > 10;
@@ -91,20 +93,35 @@ begin
     return jsonb_build_object('matches', cardinality(matches));
 end $$;
 
+-- Says why a memory can't be changed in this way, which is for those in p_states.
+create or replace function relay.refuse_change(p_turn relay.turn, p_action jsonb, p_states text[]) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('tag', p_action ->> 'action', 'text', coalesce(p_action ->> 'content', ''),
+        'failed', coalesce((
+            select 'memory #' || number || ' is ' || case when status = any (p_states) then 'not yours to change'
+                when status = 'superseded' then 'replaced' else status end
+            from memory where id = (p_action ->> 'memory_id')::bigint and space_id = p_turn.space_id),
+            'there is no such memory'))
+$$;
+
 -- Replaces a memory's text with a person's own. For a pending memory, this also approves it.
 create or replace function relay.edit_memory(p_turn relay.turn, p_memory_id bigint, p_content text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
+    states constant text[] := array['active', 'pending'];
     edited memory;
 begin
     select * into edited from memory
-    where id = p_memory_id and space_id = p_turn.space_id and status in ('active', 'pending') for update;
+    where id = p_memory_id and space_id = p_turn.space_id and status = any (states) for update;
     if edited.id is null then
-        return jsonb_build_object('failed', 'there is no such memory', 'tag', 'edit', 'text', p_content);
+        return relay.refuse_change(p_turn, jsonb_build_object(
+            'action', 'edit', 'memory_id', p_memory_id, 'content', p_content), states);
     end if;
     perform relay.take_effect(c) from memory_change c
     where c.memory_id = edited.id and c.status = 'pending' and c.action <> 'forget';
-    update memory set content = p_content, updated_at = now() where id = edited.id;
+    -- The new words may name another time.
+    update memory set content = p_content, exact_at = null, updated_at = now() where id = edited.id;
+    perform relay.validate_memory(edited.id, p_turn.user_id);
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
     values (p_turn.space_id, edited.id, p_turn.id, p_turn.user_id, 'refresh', to_jsonb(edited));
     return jsonb_build_object('edited', true);
@@ -128,14 +145,35 @@ declare
     pin boolean := p_action ->> 'action' = 'pin';
 begin
     if one.id is null then
-        return jsonb_build_object('failed', 'there is no such memory', 'tag', p_action ->> 'action', 'text', '');
+        return relay.refuse_change(p_turn, p_action, array['active']);
     end if;
+    perform relay.validate_memory(one.id, p_turn.user_id) where pin;
     if one.pinned <> pin then
         update memory set pinned = pin, updated_at = now() where id = one.id;
         insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
         values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, p_action ->> 'action', to_jsonb(one));
     end if;
     return jsonb_build_object('pinned', pin);
+end $$;
+
+-- Notes that a person stands for a memory: there is no doubt about it any more.
+create or replace function relay.validate_memory(p_memory_id bigint, p_user_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update memory set validated_at = now(), validated_by = p_user_id, confidence = 1
+    where id = p_memory_id and validated_at is null
+$$;
+
+-- Takes a person's word that a memory is right. Allowed to whoever may forget it.
+create or replace function relay.confirm_memory(p_turn relay.turn, p_action jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one memory := relay.own_memory(p_turn, p_action, array['active']);
+begin
+    if one.id is null then
+        return relay.refuse_change(p_turn, p_action, array['active']);
+    end if;
+    perform relay.validate_memory(one.id, p_turn.user_id);
+    return jsonb_build_object('validated', true);
 end $$;
 
 -- Archives a memory: it is no longer used, but can be found and restored.
@@ -145,7 +183,7 @@ declare
     one memory := relay.own_memory(p_turn, p_action, array['active']);
 begin
     if one.id is null then
-        return jsonb_build_object('failed', 'there is no such memory', 'tag', 'archive', 'text', '');
+        return relay.refuse_change(p_turn, p_action, array['active']);
     end if;
     update memory set status = 'archived', updated_at = now() where id = one.id;
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
@@ -159,18 +197,21 @@ create or replace function relay.restore_memory(p_turn relay.turn, p_action json
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     wording boolean := p_action ? 'change_id';
-    one memory := relay.own_memory(p_turn, p_action,
-        case when wording then array['active'] else array['archived', 'superseded', 'forgotten'] end);
+    states text[] := case when wording then array['active'] else array['archived', 'superseded', 'forgotten'] end;
+    one memory := relay.own_memory(p_turn, p_action, states);
     older jsonb := (select before from memory_change
         where id = (p_action ->> 'change_id')::bigint and memory_id = one.id);
 begin
-    if one.id is null or wording and older ->> 'content' is null then
-        return jsonb_build_object('failed', 'there is no such memory', 'tag', 'restore', 'text', '');
+    if one.id is null then
+        return relay.refuse_change(p_turn, p_action, states);
+    elsif wording and older ->> 'content' is null then
+        return jsonb_build_object('failed', 'there is no such change', 'tag', 'restore', 'text', '');
     end if;
     if wording and older ->> 'content' = one.content then
         return jsonb_build_object('restored', false);
     elsif wording then
-        update memory set content = older ->> 'content', updated_at = now() where id = one.id;
+        update memory set content = older ->> 'content', exact_at = (older ->> 'exact_at')::timestamptz,
+            updated_at = now() where id = one.id;
     else
         select before into older from memory_change
         where memory_id = one.replaced_by and (before ->> 'id')::bigint = one.id order by id desc limit 1;
@@ -202,17 +243,20 @@ begin
             when 'edit' then relay.edit_memory(p_turn, (action ->> 'memory_id')::bigint, action ->> 'content')
             when 'pin' then relay.pin_memory(p_turn, action)
             when 'unpin' then relay.pin_memory(p_turn, action)
+            when 'validate' then relay.confirm_memory(p_turn, action)
             when 'archive' then relay.archive_memory(p_turn, action)
             when 'restore' then relay.restore_memory(p_turn, action)
             when 'refresh' then relay.refresh_memory(p_turn, action, waits)
             when 'refine' then relay.replace_memory(p_turn, action, p_message_id, waits)
             when 'supersede' then relay.replace_memory(p_turn, action, p_message_id, waits)
+            when 'merge' then relay.merge_memories(p_turn, action)
             else relay.learn_memory(p_turn, action, p_message_id, waits) end;
     end loop;
     return results;
 end $$;
 
--- Applies a person's /remember or /forget in the space and thread that the command names.
+-- Applies what a person does with memories, in the space that the command names: several actions together, or none if
+-- one fails.
 create or replace function public.relay_change_memory(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_actions jsonb)
 returns jsonb
@@ -226,7 +270,13 @@ begin
         update turn set space_id = held.space_id where id = held.id;
         results := relay.refused_actions(held, p_actions);
         if results = '[]' then
-            results := relay.apply_actions(held, null, p_actions, false);
+            begin
+                results := relay.apply_actions(held, null, p_actions, false);
+                if jsonb_array_length(p_actions) > 1 and results @? '$[*].failed' then
+                    raise sqlstate 'RL003';
+                end if;
+            exception when sqlstate 'RL003' then null;  -- takes back what the others did
+            end;
         end if;
     end if;
     return jsonb_build_object('changes', relay.changes_of(held.id),

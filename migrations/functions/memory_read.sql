@@ -29,36 +29,57 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where o.turn_id = c.turn_id and o.action = 'forget' and o.status in ('applied', 'undone')))
 $$;
 
--- Returns a space's memories by {kind, facts, category, pinned, subject_id, words, past}, newest first. `past`:
--- archived and replaced ones instead of active ones. `facts`: all kinds but learnings. Words match text, subject or
--- tags; if none match, the similar ones among the newest 1,500 (comparing 10,000 takes 160 ms).
-create or replace function relay.chosen_memories(p_space_id bigint, p_chosen jsonb) returns bigint[]
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+-- Returns the ids of a space's memories by {kind, facts, category, pinned, unconfirmed, subject_id, words, past, pending},
+-- newest first. `unconfirmed`: nobody has said that it is right. Instead of active ones, `past`: archived and replaced
+-- ones; `pending`: those that wait for a tap. `facts`: all kinds but learnings. p_limit null: all. A word is anywhere in
+-- text, subject or tags; indexes find one with three letters in a row, others are looked for among the newest 10,000.
+create or replace function relay.chosen_memories(
+    p_space_id bigint, p_chosen jsonb, p_offset integer, p_limit integer)
+returns bigint[]
+language plpgsql stable set search_path = relay, extensions, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     of_kind text := p_chosen ->> 'kind';
     of_category text := p_chosen ->> 'category';
     of_subject bigint := p_chosen ->> 'subject_id';
     only_pinned boolean := coalesce((p_chosen ->> 'pinned')::boolean, false);
+    only_unconfirmed boolean := coalesce((p_chosen ->> 'unconfirmed')::boolean, false);
     only_facts boolean := coalesce((p_chosen ->> 'facts')::boolean, false);
     states text[] := case when (p_chosen ->> 'past')::boolean then array['superseded', 'archived']
-        else array['active'] end;
-    words text := left(p_chosen ->> 'words', 200);
-    having_words text[] := relay.patterns(words);
-    found bigint[];
+        when (p_chosen ->> 'pending')::boolean then array['pending'] else array['active'] end;
+    words text[] := relay.patterns(left(p_chosen ->> 'words', 200));
+    sought text := (select word from unnest(words) as word where word ~ '\w{3}' order by length(word) desc limit 1);
+    others text[] := nullif(array_remove(words, sought), '{}');
+    oldest bigint := case when others is not null and sought is null then (
+        select id from memory where space_id = p_space_id and status = any (states)
+        order by id desc offset 9999 limit 1) end;
 begin
-    select array_agg(id order by id desc) into found from memory
-    where space_id = p_space_id and status = any (states) and (of_kind is null or kind = of_kind)
-        and (not only_facts or kind <> 'learning') and (of_category is null or category = of_category) and (of_subject is null or subject_id = of_subject)
-        and (not only_pinned or pinned)
-        and (having_words is null
-            or concat_ws(' ', subject, content, array_to_string(tags, ' ')) ilike all (having_words));
-    if found is null and having_words is not null then
-        select array_agg(id order by id desc) into found from (
-            select id, content from memory where space_id = p_space_id and status = 'active'
-            order by id desc limit 1500) newest
-        where content %> words;
+    -- The planner knows the values: it drops what is null, and reads along an index for a word that many have.
+    return array(
+        select id from memory
+        where space_id = p_space_id and status = any (states) and (of_kind is null or kind = of_kind)
+            and (not only_facts or kind <> 'learning') and (of_category is null or category = of_category)
+            and (of_subject is null or subject_id = of_subject) and (not only_pinned or pinned)
+            and (not only_unconfirmed or validated_at is null) and (oldest is null or id >= oldest)
+            and (sought is null or content ilike sought or relay.memory_labels(subject, tags) ilike sought)
+            and (others is null or concat_ws(' ', subject, content, array_to_string(tags, ' ')) ilike all (others))
+        order by id desc offset p_offset limit p_limit);
+end $$;
+
+-- Returns the newest 1,000 memories with words, by the same; if no words match, the similar ones among the newest 1,000
+-- (comparing 10,000 takes 160 ms).
+create or replace function relay.memories_with_words(p_space_id bigint, p_chosen jsonb) returns bigint[]
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    found bigint[] := relay.chosen_memories(p_space_id, p_chosen, 0, 1000);
+begin
+    if found = '{}' then
+        found := array(
+            select id from (
+                select id, content from memory where space_id = p_space_id and status = 'active'
+                order by id desc limit 1000) newest
+            where content %> left(p_chosen ->> 'words', 200) order by id desc);
     end if;
-    return coalesce(found, '{}');
+    return found;
 end $$;
 
 -- Returns the people that a group's memories are about, with counts.
@@ -73,38 +94,59 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         group by subject_id order by count(*) desc, subject_id limit 40) person
 $$;
 
--- Returns a page of a space's memories, with totals.
+-- Returns a page of a space's memories by what chosen_memories says, with totals. Active ones that are chosen without words
+-- or a person are counted with the rest, and only their page is read.
 create or replace function public.relay_list_memories(
     p_space jsonb, p_chosen jsonb, p_offset integer, p_limit integer)
 returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.find_space(p_space);
-    found bigint[] := relay.chosen_memories(own, p_chosen);
-    starts integer := relay.page_start(p_offset, p_limit, cardinality(found));
+    counts jsonb := relay.count_memories(own, p_chosen);
+    found bigint[] := case when relay.patterns(p_chosen ->> 'words') is not null then relay.memories_with_words(own, p_chosen)
+        when p_chosen ?| array['subject_id', 'past', 'pending'] then relay.chosen_memories(own, p_chosen, 0, null) end;
+    matching integer := coalesce(cardinality(found), (counts ->> 'matching')::integer);
+    starts integer := relay.page_start(p_offset, p_limit, matching);
+    page bigint[] := case when found is not null then found[starts + 1:starts + p_limit]
+        else relay.chosen_memories(own, p_chosen, starts, p_limit) end;
 begin
-    return (
-        select jsonb_build_object('total', count(*), 'facts', count(*) filter (where kind <> 'learning'),
-            'learnings', count(*) filter (where kind = 'learning'), 'pinned', count(*) filter (where pinned))
-        from memory where space_id = own and status = 'active')
-    || jsonb_build_object(
-        'space_id', own, 'matching', cardinality(found), 'offset', starts,
+    return counts || jsonb_build_object(
+        'space_id', own, 'matching', matching, 'offset', starts,
         'pending', (select count(*) from relay.waiting_changes(own)),
-        'categories', (select coalesce(jsonb_object_agg(category, memories), '{}') from (
-            select category, count(*) as memories from memory
-            where space_id = own and status = 'active' and kind = 'learning' and category is not null
-            group by category) one),
-        'kinds', (select coalesce(jsonb_object_agg(kind, memories), '{}') from (
-            select kind, count(*) as memories from memory
-            where space_id = own and status = 'active' and kind <> 'learning' group by kind) one),
         'past', (select count(*) from memory where space_id = own and status in ('superseded', 'archived')),
         'people', relay.subjects(own),
         'memories', (
             select coalesce(jsonb_agg(jsonb_build_object('id', id, 'number', number, 'kind', kind, 'subject', subject, 'subject_id',
                 subject_id, 'content', content, 'category', category, 'tags', tags, 'pinned', pinned, 'created_at',
                 created_at, 'status', status, 'valid_until', valid_until, 'tainted', tainted) order by id desc), '[]')
-            from memory where id = any (found[starts + 1:starts + p_limit])));
+            from memory where id = any (page)));
 end $$;
+
+-- Counts a space's active memories: {total, facts, learnings, pinned, unconfirmed, kinds: of facts, categories: of
+-- learnings, matching: of those that are chosen by kind, facts, category, pinned and unconfirmed}.
+create or replace function relay.count_memories(p_space_id bigint, p_chosen jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with sorts as (
+        select kind, category, count(*) as memories, count(*) filter (where pinned) as pinned,
+            count(*) filter (where validated_at is null) as unconfirmed,
+            count(*) filter (where pinned and validated_at is null) as unconfirmed_pins
+        from memory where space_id = p_space_id and status = 'active' group by kind, category),
+    kinds as (select kind, sum(memories) as memories from sorts where kind <> 'learning' group by kind)
+    select jsonb_build_object('total', coalesce(sum(memories), 0),
+        'facts', coalesce(sum(memories) filter (where kind <> 'learning'), 0),
+        'learnings', coalesce(sum(memories) filter (where kind = 'learning'), 0),
+        'pinned', coalesce(sum(pinned), 0), 'unconfirmed', coalesce(sum(unconfirmed), 0),
+        'kinds', (select coalesce(jsonb_object_agg(kind, memories), '{}') from kinds),
+        'categories', coalesce(jsonb_object_agg(category, memories)
+            filter (where kind = 'learning' and category is not null), '{}'),
+        'matching', coalesce(sum(
+            case when p_chosen ? 'pinned' and p_chosen ? 'unconfirmed' then unconfirmed_pins when p_chosen ? 'pinned' then pinned
+                when p_chosen ? 'unconfirmed' then unconfirmed else memories end)
+            filter (where (p_chosen ->> 'kind' is null or kind = p_chosen ->> 'kind')
+                and (not p_chosen ? 'facts' or kind <> 'learning')
+                and (p_chosen ->> 'category' is null or category = p_chosen ->> 'category')), 0))
+    from sorts
+$$;
 
 -- Returns one memory in any state, with its space and the last change that a person may undo.
 create or replace function public.relay_open_memory(p_memory_id bigint, p_user_id bigint, p_admin boolean)
@@ -113,7 +155,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', m.id, 'number', m.number, 'kind', m.kind, 'subject', m.subject,
         'subject_id', m.subject_id, 'content', m.content, 'category', m.category, 'tags', m.tags, 'pinned', m.pinned, 'status', m.status,
         'tainted', m.tainted, 'by', m.derivation ->> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at,
-        'importance', m.importance, 'confidence', m.confidence, 'valid_from', m.valid_from, 'valid_until', m.valid_until,
+        'importance', m.importance, 'confidence', m.confidence, 'validated_at', m.validated_at,
+        'valid_from', m.valid_from, 'valid_until', m.valid_until,
         'uses', m.uses, 'last_used_at', m.last_used_at, 'promoted_by', m.promoted_by, 'replaced_by', m.replaced_by,
         'replaced_number', (select number from memory where id = m.replaced_by),
         'evidence', cardinality(m.evidence), 'faded', relay.has_faded(m),
@@ -263,12 +306,12 @@ begin
 end $$;
 
 -- Tests whether a learning has faded from prompts: for 180 days it was not relevant to anything said, and nobody
--- pinned, reworded, kept or repeated it. Search and recall still find it, and recall refreshes it.
+-- pinned, reworded, kept, confirmed or repeated it. Search and recall still find it, and recall refreshes it.
 create or replace function relay.has_faded(p_memory relay.memory) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_memory.kind = 'learning' and p_memory.recalled_at is null and not p_memory.pinned
         and p_memory.created_at < now() - interval '180 days' and p_memory.updated_at <= p_memory.created_at
-        and p_memory.promoted_by is null and p_memory.derivation ->> 'name' is distinct from 'user'
+        and p_memory.promoted_by is null and p_memory.validated_at is null and p_memory.derivation ->> 'name' is distinct from 'user'
 $$;
 
 -- Counts a space's faded learnings.

@@ -1,12 +1,25 @@
 -- People's decisions about changes to memory: undo, keep, discard.
 
+-- Returns when a goal is due, or an event is; null for others, without a date, and once it has passed.
+create or replace function relay.happens_at(p_memory relay.memory) returns timestamptz
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select at from (select case p_memory.kind
+        when 'goal' then coalesce(p_memory.exact_at, p_memory.valid_until, p_memory.valid_from)
+        when 'event' then coalesce(p_memory.exact_at, p_memory.valid_from, p_memory.valid_until) end as at) dated
+    where at > now() and p_memory.status = 'active'
+$$;
+
 -- Returns a turn's changes to memory, as shown under its answer.
 create or replace function relay.changes_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object(
         'id', c.id, 'action', c.action, 'status', c.status, 'memory_id', m.id, 'kind', m.kind,
         'subject', m.subject, 'subject_id', m.subject_id, 'content', m.content,
-        'before', c.before ->> 'content') order by c.id), '[]')
+        'before', c.before ->> 'content',
+        'happens_at', case when c.status = 'applied' and c.action in ('learn', 'supersede', 'merge') and not exists (
+            select from reminder r
+            where r.space_id = m.space_id and r.status in ('proposed', 'active', 'paused')
+                and 'memory:' || m.id = any (r.inputs)) then relay.happens_at(m) end) order by c.id), '[]')
     from memory_change c join memory m on m.id = c.memory_id
     where c.turn_id = p_turn_id
 $$;
@@ -41,8 +54,10 @@ $$;
 -- Returns a change with those made together with it, such as all merges into one memory.
 create or replace function relay.changes_with(p_change relay.memory_change) returns setof relay.memory_change
 language sql stable set search_path = relay, extensions, pg_temp as $$
+    select c.* from memory_change c where c.id = p_change.id
+    union all
     select c.* from memory_change c
-    where c.id = p_change.id or p_change.action = 'merge' and c.action = 'merge' and c.memory_id = p_change.memory_id
+    where p_change.action = 'merge' and c.action = 'merge' and c.memory_id = p_change.memory_id and c.id <> p_change.id
         and c.created_at = p_change.created_at and c.status = p_change.status
         and not c.before ? 'stood' and not p_change.before ? 'stood'
 $$;
@@ -50,21 +65,33 @@ $$;
 -- Tests whether a later change took effect on the same memory (or the one this change replaced). Repetitions and pins
 -- don't count.
 create or replace function relay.changed_since(p_change relay.memory_change) returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with touched as (
-        select id, replaced_by from memory where id in (p_change.memory_id, relay.replaced_in(p_change))),
-    -- With these conditions the index finds the few candidates, however many changes there are.
-    near as (select id from touched union select replaced_by from touched where replaced_by is not null)
-    select exists (
-        select from near join memory_change c on c.memory_id = near.id join memory m on m.id = c.memory_id
-        where c.status = 'applied' and c.id not in (select id from relay.changes_with(p_change))
-            and (c.memory_id in (select id from touched) or relay.replaced_in(c) in (select id from touched))
-            and (p_change.action not in ('learn', 'supersede', 'merge') or c.action <> 'refresh'
-                or c.before ->> 'content' <> m.content)
-            and (p_change.action in ('pin', 'unpin')) = (c.action in ('pin', 'unpin'))
-            and (coalesce(c.decided_at, c.created_at), c.id)
-                > (coalesce(p_change.decided_at, p_change.created_at), p_change.id))
-$$;
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    touched constant bigint[] := array(
+        select id from memory where id in (p_change.memory_id, relay.replaced_in(p_change)));
+    near constant bigint[] := touched || array(
+        select replaced_by from memory where id = any (touched) and replaced_by is not null);
+    together constant bigint[] := array(select id from relay.changes_with(p_change));
+    one bigint;
+begin
+    -- One memory at a time, without a join: a planner without statistics may read all changes for it, and this is asked
+    -- of thousands in a row.
+    foreach one in array near loop
+        if exists (
+            select from memory_change c
+            where c.memory_id = one and c.status = 'applied' and c.id <> all (together)
+                and (one = any (touched) or relay.replaced_in(c) = any (touched))
+                and (p_change.action not in ('learn', 'supersede', 'merge') or c.action <> 'refresh'
+                    or c.before ->> 'content' <> (select content from memory where id = one))
+                and (p_change.action in ('pin', 'unpin')) = (c.action in ('pin', 'unpin'))
+                and (coalesce(c.decided_at, c.created_at), c.id)
+                    > (coalesce(p_change.decided_at, p_change.created_at), p_change.id))
+        then
+            return true;
+        end if;
+    end loop;
+    return false;
+end $$;
 
 -- Applies a pending change.
 create or replace function relay.take_effect(p_change relay.memory_change) returns void
@@ -89,6 +116,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
             then array(select jsonb_array_elements_text(p_before -> 'evidence')::bigint) else evidence end,
         valid_until = case when p_before ? 'valid_until' then (p_before ->> 'valid_until')::timestamptz
             else valid_until end,
+        exact_at = case when p_before ? 'exact_at' then (p_before ->> 'exact_at')::timestamptz else exact_at end,
         replaced_by = (p_before ->> 'replaced_by')::bigint
     where id = p_memory_id
 $$;
@@ -138,6 +166,7 @@ begin
     end if;
     if p_decision = 'keep' and change.status = 'pending' then
         perform relay.take_effect(change);
+        perform relay.validate_memory(change.memory_id, p_user_id) where change.action in ('learn', 'supersede', 'merge');
         perform relay.accept_answer(source_message_id, p_user_id) from memory
         where id = change.memory_id and promoted_by = p_user_id and source_message_id is not null;
     elsif p_decision = 'discard' and change.status = 'pending' then
@@ -405,7 +434,7 @@ create or replace function public.relay_keepable(
     p_space jsonb, p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_turn_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('id', m.id, 'role', m.role, 'name', m.name, 'text', left(m.text, 20000),
+    select jsonb_build_object('id', m.id, 'role', m.role, 'name', m.name, 'text', left(relay.plain_text(m), 20000),
         'untrusted', m.untrusted or m.tainted, 'private', s.private)
     from message m join session s on s.id = m.session_id
     where m.space_id = relay.find_space(p_space) and m.status <> 'replaced' and m.id = case

@@ -1,7 +1,7 @@
 -- Memory switches: on, off or paused; what a thread recalls and teaches; pending changes; forgetting everything.
 
 -- Returns the state of a space's memory and of a thread: {memory, paused_until, remembers, recalls, teaches, private,
--- memories, pending}.
+-- memories, pending, preferences_on, preferences_paused_until}.
 create or replace function public.relay_controls(p_space jsonb, p_chat_id bigint, p_topic_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select relay.find_space(p_space) as id),
@@ -15,7 +15,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'teaches', coalesce((select teaches from here), true),
         'private', relay.off_record(p_chat_id, p_topic_id) is not null,
         'memories', (select count(*) from memory where space_id = own.id and status = 'active'),
-        'pending', (select count(*) from relay.waiting_changes(own.id)))
+        'pending', (select count(*) from relay.waiting_changes(own.id)),
+        'preferences_on', relay.follows_preferences(own.id),
+        'preferences_paused_until', (
+            select preferences_paused_until from space s where s.id = own.id and preferences_paused_until > now()))
     from own
 $$;
 

@@ -1,8 +1,8 @@
 -- Adds memories: new ones, repetitions, and replacements.
 
 -- Adds a memory from {kind, content, subject_id, subject, category, tags, importance, confidence, valid_from,
--- valid_until, evidence, tainted, source, by, inputs, derivation (instead of both), promoted_by}. Its source is the
--- message named, else the turn's, else the first of its evidence. Ignores messages of other spaces.
+-- valid_until, exact_at, evidence, tainted, source, by, inputs, derivation (instead of both), promoted_by}. Its source
+-- is the message named, else the turn's, else the first of its evidence. Ignores messages of other spaces.
 create or replace function relay.add_memory(
     p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
 returns bigint
@@ -15,13 +15,14 @@ begin
     select * into named from message where space_id = p_turn.space_id and id = coalesce(
         (p_memory ->> 'source')::bigint, p_turn.user_message_id, p_message_id, proofs[1]);
     insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, confidence, valid_from,
-        valid_until, evidence, promoted_by, status, tainted, thread_id, session_id, turn_id, source_message_id,
+        valid_until, exact_at, evidence, promoted_by, status, tainted, thread_id, session_id, turn_id, source_message_id,
         derivation)
     values (p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint, p_memory ->> 'subject',
         p_memory ->> 'content', p_memory ->> 'category',
         coalesce((select array_agg(tag) from jsonb_array_elements_text(nullif(p_memory -> 'tags', 'null')) as tag), '{}'),
         coalesce((p_memory ->> 'importance')::smallint, 5), coalesce((p_memory ->> 'confidence')::real, 1),
-        (p_memory ->> 'valid_from')::timestamptz, (p_memory ->> 'valid_until')::timestamptz, proofs,
+        (p_memory ->> 'valid_from')::timestamptz, (p_memory ->> 'valid_until')::timestamptz,
+        (p_memory ->> 'exact_at')::timestamptz, proofs,
         (p_memory ->> 'promoted_by')::bigint, case when p_pending then 'pending' else 'active' end,
         coalesce(p_turn.tainted, false) or coalesce((p_memory ->> 'tainted')::boolean, false),
         coalesce(p_turn.thread_id, named.thread_id), coalesce(p_turn.session_id, named.session_id), p_turn.id, named.id,
@@ -57,12 +58,16 @@ declare
         p_memory ->> 'content');
     kept bigint;
 begin
+    if p_memory ->> 'by' = 'user' and not p_pending then
+        perform relay.validate_memory(same.id, p_turn.user_id);
+    end if;
     if same.id is not null and p_pending then
         return jsonb_build_object('known', same.id);
     elsif same.id is not null then
         return relay.say_again(p_turn, same, p_memory);
     end if;
     kept := relay.add_memory(p_turn, p_memory, p_message_id, p_pending);
+    perform relay.validate_memory(kept, p_turn.user_id) where p_memory ->> 'by' = 'user' and not p_pending;
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status)
     values (p_turn.space_id, kept, p_turn.id, p_turn.user_id, 'learn',
         case when p_pending then 'pending' else 'applied' end);
@@ -82,6 +87,7 @@ begin
             m.evidence || relay.evidence_in(m.space_id, p_memory -> 'evidence')) as one order by one),
         valid_until = coalesce((p_memory ->> 'valid_until')::timestamptz,
             case when m.valid_until > now() then m.valid_until end),
+        exact_at = coalesce((p_memory ->> 'exact_at')::timestamptz, m.exact_at),
         promoted_by = coalesce((p_memory ->> 'promoted_by')::bigint, m.promoted_by)
     where m.id = p_known.id;
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
@@ -152,6 +158,38 @@ begin
     return jsonb_build_object('kept', replacing, 'replaced', old.id);
 end $$;
 
+-- Puts one memory in a person's words in place of several (`memory_ids`) about the same subject. If one of them says the
+-- same already, that one stays.
+create or replace function relay.merge_memories(p_turn relay.turn, p_action jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    given constant bigint[] := array(select jsonb_array_elements_text(p_action -> 'memory_ids')::bigint);
+    merged memory[] := array(
+        select m from memory m where id = any (given) and space_id = p_turn.space_id and status = 'active'
+        order by id for update);
+    same memory := relay.same_memory(p_turn.space_id, merged[1].kind, merged[1].subject_id, p_action ->> 'content');
+    proofs jsonb;
+    one memory;
+    into_id bigint;
+begin
+    if cardinality(merged) < cardinality(given) then
+        return (select relay.refuse_change(p_turn, p_action || jsonb_build_object('memory_id', id), array['active'])
+            from unnest(given) as id where id <> all (select (m).id from unnest(merged) m) limit 1);
+    end if;
+    proofs := (select coalesce(jsonb_agg(distinct proof), '[]') from unnest(merged) m, unnest(m.evidence) proof);
+    foreach one in array merged loop
+        if one.id is distinct from same.id then
+            into_id := (relay.replace_memory(p_turn, jsonb_build_object('action', 'refine', 'memory_id', one.id,
+                'content', p_action ->> 'content', 'by', 'user', 'evidence', proofs), null, false) ->> 'kept')::bigint;
+        end if;
+    end loop;
+    if same.id is null then  -- undoing one of these changes undoes all of them
+        update memory_change set before = before - 'stood' where turn_id = p_turn.id and memory_id = into_id;
+    end if;
+    perform relay.validate_memory(into_id, p_turn.user_id);
+    return jsonb_build_object('kept', into_id);
+end $$;
+
 -- Stores an earlier statement as ended by a memory that was said later.
 create or replace function relay.keep_ended(
     p_turn relay.turn, p_action jsonb, p_message_id bigint, p_newer relay.memory)
@@ -190,6 +228,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             'valid_until', case p_action ->> 'action' when 'refine'
                 then coalesce((p_action ->> 'valid_until')::timestamptz, p_old.valid_until)
                 else (p_action ->> 'valid_until')::timestamptz end,
+            'exact_at', case p_action ->> 'action' when 'refine'
+                then coalesce((p_action ->> 'exact_at')::timestamptz, p_old.exact_at)
+                else (p_action ->> 'exact_at')::timestamptz end,
             'inputs', jsonb_build_array('memory:' || p_old.id))
 $$;
 

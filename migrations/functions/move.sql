@@ -290,6 +290,7 @@ begin
         using (p_numbers -> one.name ->> one.attname)::bigint;
         perform setval(one.sequence::regclass, coalesce(last, 1), last is not null);
     end loop;
+    perform relay.owe_all_estimates();
     return to_jsonb(true);
 end $$;
 
@@ -413,7 +414,7 @@ begin
     update job set lease_owner = null, lease_until = null where lease_owner is not null;
     perform relay.owe_as_before();
     -- Queued messages may have been sent since; nothing is sent twice.
-    update outbox set status = 'failed', error = why where status = 'queued' and not_before <= now();
+    update outbox set status = 'failed', error = why where status = 'queued' and not_before <= greatest(now(), created_at);
     update announcement set status = 'done' where status = 'due';
     update duty set lease_owner = null, lease_until = null where lease_owner is not null;
     -- Without a snapshot, a lane may name a turn that has ended or is missing.

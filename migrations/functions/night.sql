@@ -18,7 +18,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select s.id from space s
     where relay.remembers(s.id) and (
         exists (select from thread t where t.space_id = s.id and (
-            select id from message where thread_id = t.id and id <= p_message order by id desc limit 1) > p_after_message)
+            select id from message where thread_id = t.id and id <= p_message and started_by is null
+            order by id desc limit 1) > p_after_message)
         or (select id from memory where space_id = s.id and id <= p_memory order by id desc limit 1) > p_after_memory
         or s.id in (select space_id from relay.past_goals()))
 $$;
@@ -53,7 +54,7 @@ begin
                     select count(*) from memory where space_id = s.id and status = 'active')) order by s.id), '[]')
             from space s where s.id in (select one from unnest(spaces) as one order by one limit 100)
                 and not exists (select from consolidation where space_id = s.id)),
-        'digests', (select count(*) from digest where space_id = any (spaces)),
+        'digests', (select count(*) from digest where space_id = any (spaces) and at_time is null),
         'goals', (select count(*) from relay.past_goals()),
         'summaries', (select count(*) from job where kind = 'summary' and parked_at is null));
 end $$;
@@ -66,7 +67,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Begins a night, or continues the open one, and returns its row. Includes what earlier nights left undone. A question
--- unanswered for a week is settled: nothing changes.
+-- unanswered for a week is settled: nothing changes. Preferences that nothing confirmed for 180 days are put away.
 create or replace function public.relay_begin_night() returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -78,6 +79,7 @@ begin
         return public.relay_open_night();
     end if;
     perform public.relay_settle_consolidation(id, false) from consolidation where asked_at < now() - interval '7 days';
+    perform relay.put_preferences_away();
     select * into last from night order by id desc limit 1;
     insert into night (through_message, through_memory)
     values (coalesce((select max(id) from message), 0), coalesce((select max(id) from memory), 0))
@@ -105,7 +107,8 @@ $$;
 create or replace function public.relay_end_night(p_night_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     delete from sleep_due d
-    where consolidated and after_memory >= through_memory and (digested or not exists (select from digest where space_id = d.space_id));
+    where consolidated and after_memory >= through_memory and (digested or not exists (
+        select from digest where space_id = d.space_id and at_time is null));
     update night set ended_at = now() where id = p_night_id returning to_jsonb(night)
 $$;
 
@@ -121,7 +124,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and case p_phase
                 when 'consolidate' then not d.consolidated
                     and not exists (select from consolidation where space_id = s.id)
-                else not d.digested and g.space_id is not null end
+                else not d.digested and g.space_id is not null and g.at_time is null end
         order by d.space_id limit 100) one
 $$;
 
@@ -134,7 +137,8 @@ declare
         select min(relname) from pg_class
         where relnamespace = 'relay'::regnamespace and relkind = 'r' and pg_has_role(relowner, 'usage')
             and relname > coalesce(p_after, '')
-            and relname in ('document_part', 'entry', 'event', 'memory', 'message', 'posted', 'summary', 'thread'));
+            and relname in ('compression', 'document_part', 'entry', 'event', 'keepit', 'memory', 'message', 'posted',
+                'session', 'summary', 'thread'));
 begin
     if next_one is not null then
         execute format('analyze relay.%I', next_one);
@@ -144,20 +148,38 @@ end $$;
 
 -- Digests: where they go, what a day contained, and sending each once.
 
--- Sets where a space's digests go, or stops them (p_where null). Returns whether they are on.
+-- Sets where a space's digests go, or stops them (p_where null): {user_id, chat_id, topic_id}, and for a morning time of
+-- its own {at_time, zone, bot_id, next_at}. Returns whether they are on.
 create or replace function public.relay_want_digest(p_space jsonb, p_where jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.ensure_space(p_space);
 begin
-    delete from digest where space_id = own;
-    if p_where is not null then
-        insert into digest (space_id, user_id, chat_id, topic_id)
-        select own, w.user_id, w.chat_id, w.topic_id
-        from jsonb_to_record(p_where) as w (user_id bigint, chat_id bigint, topic_id bigint);
+    if p_where is null then
+        delete from digest where space_id = own;
+    else
+        insert into digest as d (space_id, user_id, chat_id, topic_id, at_time, zone, bot_id, next_at)
+        select own, w.user_id, w.chat_id, w.topic_id, w.at_time, coalesce(w.zone, ''), coalesce(w.bot_id, 0), w.next_at
+        from jsonb_to_record(p_where) as w (user_id bigint, chat_id bigint, topic_id bigint, at_time time, zone text,
+            bot_id bigint, next_at timestamptz)
+        on conflict (space_id) do update set user_id = excluded.user_id, chat_id = excluded.chat_id,
+            topic_id = excluded.topic_id, at_time = excluded.at_time, zone = excluded.zone, bot_id = excluded.bot_id,
+            next_at = excluded.next_at, wanted_at = now();
     end if;
+    perform relay.owe_digest(own);
     return to_jsonb(p_where is not null);
 end $$;
+
+-- Owes the next digest of a space that has a morning time, or none.
+create or replace function relay.owe_digest(p_space_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    delete from job where kind = 'digest' and key = p_space_id::text and lease_owner is null;
+    insert into job (kind, key, payload, due_at)
+    select 'digest', space_id::text, case when bot_id = 0 then '{}' else jsonb_build_object('bot_id', bot_id) end, next_at
+    from digest where space_id = p_space_id and at_time is not null
+    on conflict (kind, key) do update set due_at = excluded.due_at, payload = excluded.payload, failures = 0,
+        last_error = null, parked_at = null
+$$;
 
 -- Returns where a space's digests go: {user_id, chat_id, topic_id, wanted_at}; null: nowhere.
 create or replace function public.relay_digest_wanted(p_space jsonb) returns jsonb
@@ -166,10 +188,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns a digest's material: the last 200 messages of the last p_hours after a given message, with conversation
--- titles, except from threads that teach nothing and private sessions; and what was learned meanwhile.
+-- titles, except from threads that teach nothing and private sessions; what was learned meanwhile; and the preferences
+-- that were put away.
 create or replace function relay.day_of(p_space_id bigint, p_after bigint, p_through bigint, p_hours integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('space_id', p_space_id,
+    select jsonb_build_object('space_id', p_space_id, 'put_away', relay.put_away(p_space_id),
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
             select m.id, m.role, m.user_id, m.name, left(m.text, 1000) as text, m.untrusted, m.tainted, s.title
             from thread t
@@ -184,11 +207,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             order by id desc limit 30) k))
 $$;
 
--- Returns the material of a due digest.
+-- Returns the material of a due digest, with what the night did to versions of old conversations.
 create or replace function public.relay_digest_due(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.day_of(space_id, after_message, through_message, 36) from sleep_due
-    where space_id = p_space_id and not digested
+    select relay.day_of(space_id, after_message, through_message, 36)
+        || jsonb_build_object('decay', relay.decay_told(space_id, night_id))
+    from sleep_due where space_id = p_space_id and not digested
 $$;
 
 -- Returns the material of a digest of the last day, on request.
@@ -197,7 +221,21 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.day_of(relay.find_space(p_space), 0, 9223372036854775807, 24)
 $$;
 
--- Stores a digest (null: nothing to say) and queues it once, whatever happens. Returns whether it was queued.
+-- Queues a digest, once for the time it is for: {text, plain, inputs, dropped_version}. See relay.say_first.
+create or replace function relay.say_digest(
+    p_place relay.digest, p_bot_id bigint, p_notice jsonb, p_at timestamptz)
+returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    made_from constant text[] := array(select jsonb_array_elements_text(p_notice -> 'inputs'));
+begin
+    perform relay.say_first(p_bot_id, p_place.chat_id, p_place.topic_id, p_place.user_id, p_place.space_id,
+        p_notice - 'inputs', made_from, format('digest %s %s', p_place.space_id, p_at), 'digest',
+        relay.rests_on_others(made_from));
+end $$;
+
+-- Stores a digest (null: nothing to say) and queues it once, whatever happens. It replaces one that was not sent
+-- because it was quiet. Returns whether it was queued.
 create or replace function public.relay_post_digest(p_space_id bigint, p_bot_id bigint, p_notice jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -209,10 +247,57 @@ begin
     end if;
     select * into place from digest where space_id = p_space_id;
     if p_notice is not null and place.space_id is not null then
-        perform public.relay_enqueue(p_bot_id, jsonb_build_array(jsonb_build_object(
-            'chat_id', place.chat_id, 'topic_id', place.topic_id, 'user_id', place.user_id, 'space_id', p_space_id,
-            'payload', p_notice - 'inputs', 'inputs', p_notice -> 'inputs')));
+        with unsent as (
+            delete from outbox
+            where space_id = p_space_id and status = 'queued' and turn_id is null and dedupe_key like 'digest %'
+            returning message_id)
+        update message set status = 'replaced' where id in (select message_id from unsent);
+        perform relay.say_digest(place, p_bot_id, p_notice, now());
+        update preference set untold = false where space_id = p_space_id and untold;
     end if;
+    return to_jsonb(p_notice is not null and place.space_id is not null);
+end $$;
+
+-- Returns what a held morning digest is made of: {now, quiet: nothing may be said, digest, day, reminders: those of the
+-- next 24 hours, through_message}. Null if the process lost it, or it is off.
+create or replace function public.relay_morning_work(p_job_id bigint, p_fence bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with held as (
+        select d.*, s.quiet_until from job j join digest d on d.space_id = j.key::bigint join space s on s.id = d.space_id
+        where j.id = p_job_id and j.fence = p_fence and d.at_time is not null),
+    newest as (select max(m.id) as id from held h join message m on m.space_id = h.space_id)
+    select jsonb_build_object('now', now(), 'quiet', coalesce(h.quiet_until > now(), false), 'digest', to_jsonb(h),
+        'day', case when relay.remembers(h.space_id) then relay.day_of(h.space_id, h.through_message,
+            coalesce(n.id, 0), case h.through_message when 0 then 24 else 48 end) else '{"space_id": null}' end,
+        'reminders', (select coalesce(jsonb_agg(relay.reminder_json(r) order by r.next_at, r.id), '[]') from (
+            select * from reminder
+            where space_id = h.space_id and status = 'active' and next_at < now() + interval '1 day'
+            order by next_at, id limit 20) r),
+        'through_message', coalesce(n.id, 0))
+    from held h cross join newest n
+$$;
+
+-- Queues a held morning digest (p_notice null: nothing to say), and owes the next one. p_through: the last message that
+-- it covers; null: none. Returns whether it was queued. Null if the process lost it.
+create or replace function public.relay_post_morning(
+    p_job_id bigint, p_fence bigint, p_bot_id bigint, p_notice jsonb, p_through bigint, p_next_at timestamptz)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held job := relay.hold_job(p_job_id, p_fence);
+    place digest;
+begin
+    if held.id is null then
+        return null;
+    end if;
+    select * into place from digest where space_id = held.key::bigint and at_time is not null for update;
+    if p_notice is not null and place.space_id is not null then
+        perform relay.say_digest(place, p_bot_id, p_notice, place.next_at);
+    end if;
+    update digest set through_message = coalesce(p_through, through_message), next_at = p_next_at
+    where space_id = place.space_id;
+    delete from job where id = held.id;
+    perform relay.owe_digest(held.key::bigint);
     return to_jsonb(p_notice is not null and place.space_id is not null);
 end $$;
 
@@ -220,7 +305,7 @@ end $$;
 
 -- Deletes rows kept only to recognize repeats: done updates after some days, events of unanswered updates, answers'
 -- earlier versions after two days, and failed jobs after thirty. Returns how many rows; if p_limit was reached, more
--- may be left.
+-- may be left. Counts sessions that nobody's list has counted, as after an import.
 create or replace function public.relay_tidy(p_days integer, p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -240,6 +325,12 @@ begin
     delete from announcement a using turn t
     where a.status <> 'due' and t.id = a.turn_id and t.done_at < now() - interval '2 days';
     delete from job where parked_at < now() - interval '30 days';
+    delete from api_request where at < now() - interval '1 day';
+    perform relay.delete_dropped_versions(p_limit);
+    perform relay.tidy_compositions();
+    perform relay.count_sessions(array(
+        select distinct thread_id from session s
+        where not exists (select from session_count c where c.session_id = s.id) limit 1000));
     perform relay.refold(space_id, user_id, thread_id, type, pattern) from (
         select distinct space_id, user_id, thread_id, type, pattern from preference
         where fold_version <> relay.fold_version() and observations > 0 limit p_limit) stale;
@@ -279,33 +370,27 @@ begin
     return to_jsonb(cardinality(old) + spent + aside);
 end $$;
 
--- Duties: work that one process does at a time under a lease, such as polling for a bot or nightly jobs. (A process's
--- presence is a duty too: see queue.sql.)
+-- Duties: work that one process does at a time under a lease, such as polling for a bot. (A process's presence is a duty
+-- too: see queue.sql.)
 
--- Takes or renews a duty for a worker. Returns whether it has it. A duty finished within the last p_rest_seconds is not
--- given again (0: it is). Ignores leases too far ahead to be real.
-create or replace function public.relay_take_duty(
-    p_name text, p_worker uuid, p_lease_seconds integer, p_rest_seconds integer)
-returns jsonb
+-- Takes or renews a duty for a worker. Returns whether it has it. Ignores leases too far ahead to be real.
+create or replace function public.relay_hold_duty(p_name text, p_worker uuid, p_lease_seconds integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with taken as (
         insert into duty as d (name, lease_owner, lease_until)
         values (p_name, p_worker, now() + make_interval(secs => p_lease_seconds))
         on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
-            where (d.lease_owner is null or d.lease_owner = p_worker or d.lease_until is null or d.lease_until <= now()
-                    or d.lease_until > now() + make_interval(secs => 2 * p_lease_seconds))
-                and (p_rest_seconds <= 0 or d.done_at is null or d.done_at > now()
-                    or d.done_at <= now() - make_interval(secs => p_rest_seconds))
+            where d.lease_owner is null or d.lease_owner = p_worker or d.lease_until is null or d.lease_until <= now()
+                or d.lease_until > now() + make_interval(secs => 2 * p_lease_seconds)
         returning 1)
     select to_jsonb(exists (select from taken))
 $$;
 
--- Returns a duty, finished or not. Returns whether the worker had it.
-create or replace function public.relay_end_duty(p_name text, p_worker uuid, p_done boolean) returns jsonb
+-- Returns a duty. Returns whether the worker had it.
+create or replace function public.relay_free_duty(p_name text, p_worker uuid) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with ended as (
-        update duty set lease_owner = null, lease_until = null, done_at = case when p_done then now() else done_at end
-        where name = p_name and lease_owner = p_worker
+        update duty set lease_owner = null, lease_until = null where name = p_name and lease_owner = p_worker
         returning 1)
     select to_jsonb(exists (select from ended))
 $$;

@@ -1,16 +1,24 @@
 -- The outbox: messages that answer no update wait here until due. Each then gets its own turn, so it is leased, sent
 -- once, erased and moved like a reply.
 
+-- Tests by its key whether a message speaks first: nobody asked for it now, so /quiet holds it back.
+create or replace function relay.speaks_first(p_key text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(p_key ~ '^(reminder|heartbeat|digest|idea) ', false)
+$$;
+
 -- Queues messages for a bot's chats, each once per key (null: always): [{chat_id, topic_id, user_id, space_id, payload,
 -- inputs, key, not_before}]. payload: {text (Markdown), rows (buttons), sound}. Sent only while user_id may use the
--- bot. inputs: what it was made from, so that erasing finds it. Returns how many are new.
+-- bot. inputs: what it was made from, so that erasing finds it. What speaks first waits until its space is no longer
+-- quiet. Returns how many are new.
 create or replace function public.relay_enqueue(p_bot_id bigint, p_messages jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with added as (
         insert into outbox (seq, bot_id, chat_id, topic_id, user_id, space_id, request, inputs, dedupe_key, not_before,
             status)
         select 1, p_bot_id, m.chat_id, coalesce(m.topic_id, 0), m.user_id, m.space_id, m.payload, m.inputs, m.key,
-            coalesce(m.not_before, now()), 'queued'
+            greatest(coalesce(m.not_before, now()), (
+                select s.quiet_until from space s where s.id = m.space_id and relay.speaks_first(m.key))), 'queued'
         from jsonb_to_recordset(p_messages) as m (chat_id bigint, topic_id bigint, user_id bigint, space_id bigint,
             payload jsonb, inputs jsonb, key text, not_before timestamptz)
         on conflict (bot_id, dedupe_key) where dedupe_key is not null do nothing
@@ -18,7 +26,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from added
 $$;
 
--- Opens turns for due messages: the first of each chat and topic that is sending none.
+-- Opens turns for due messages: the first of each chat and topic that is sending none. A message without a later time
+-- is due when it was queued, even if the clock was ahead then and has been set back.
 create or replace function relay.open_messages(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
 returns setof relay.turn
@@ -29,7 +38,7 @@ declare
 begin
     for one in
         select * from outbox o
-        where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before <= now()
+        where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before <= greatest(now(), created_at)
             and not exists (select from turn where id = o.under_turn_id and status not in ('done', 'failed'))
             and not exists (
                 select from outbox e
@@ -53,11 +62,12 @@ begin
 end $$;
 
 -- Returns the queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound, reply_to,
--- consolidation_id}; null for other turns.
+-- consolidation_id, composition: what became of it}; null for other turns.
 create or replace function relay.message_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case status when 'queued' then request else '{}' end || jsonb_build_object(
-        'chat_id', chat_id, 'topic_id', topic_id, 'under_turn_id', under_turn_id)
+        'chat_id', chat_id, 'topic_id', topic_id, 'under_turn_id', under_turn_id,
+        'composition', relay.composition_json((request ->> 'composition_id')::bigint))
     from outbox where turn_id = p_turn_id and not_before is not null
 $$;
 

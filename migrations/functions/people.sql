@@ -103,6 +103,26 @@ begin
     return became;
 end $$;
 
+-- Returns the groups in which a person spoke lately: those with the latest words.
+create or replace function relay.groups_of(p_user_id bigint, p_most integer)
+returns table (id bigint, chat_id bigint, last_at timestamptz)
+language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
+    select s.id, s.chat_id, last.last_at from space s
+    join lateral (select max(last_at) as last_at from thread where space_id = s.id) last on last.last_at is not null
+    where s.kind = 'group' and p_user_id in (
+        select user_id from turn where space_id = s.id order by created_at desc limit 5000)
+    order by last.last_at desc limit p_most
+$$;
+
+-- Lists them, those with the latest words first: [{space_id, chat_id, name}].
+create or replace function public.relay_groups_of(p_user_id bigint, p_most integer) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('space_id', id, 'chat_id', chat_id, 'name', coalesce((
+            select name from topic where chat_id = g.chat_id and topic_id = 0 order by bot_id limit 1), ''))
+        order by last_at desc), '[]')
+    from relay.groups_of(p_user_id, p_most) g
+$$;
+
 -- Tests whether a stranger may ask for access: at most three requests are open at once.
 create or replace function relay.may_ask(p_start jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$

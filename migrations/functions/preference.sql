@@ -1,17 +1,17 @@
--- How a person likes answers: the fold of what was observed, and what of it a prompt shows.
+-- Preferences: how a person likes answers, folded from observations, and which of them a prompt shows.
 
--- The version of the fold. A change of the arithmetic below takes a new one; the daily cleanup then folds everything again.
+-- The version of the fold. A change of the arithmetic below needs a new one; then the daily cleanup folds all again.
 create or replace function relay.fold_version() returns integer
 language sql immutable set search_path = relay, extensions, pg_temp as $$ select 1 $$;
 
--- The level that a strength allows: 0 low, 1 medium, 2 high. Without reinforcing observations a pattern is provisional: it
--- stays low; with one, it is medium at most.
+-- Returns the level that a strength allows: 0 low, 1 medium, 2 high. Without reinforcing observations a pattern is
+-- provisional and stays low; with one, it is medium at most.
 create or replace function relay.preference_level(p_strength numeric, p_reinforced integer) returns integer
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select least(case when p_strength >= 0.75 then 2 when p_strength >= 0.40 then 1 else 0 end, p_reinforced)
 $$;
 
--- A statement (null: none yet) after an observation that agrees with it.
+-- Returns a statement (null: none yet) after an observation that agrees with it.
 create or replace function relay.strengthened(
     p_statement relay.statement, p_polarity integer, p_weight numeric, p_reinforcing integer, p_session bigint,
     p_at timestamptz)
@@ -33,7 +33,7 @@ begin
     return changed;
 end $$;
 
--- A statement that nothing confirmed for 90 days: weaker, and one level lower.
+-- Returns a statement that nothing confirmed for 90 days: weaker, and one level lower.
 create or replace function relay.weakened_by_time(p_statement relay.statement) returns relay.statement
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -54,13 +54,13 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         'decayed', p_statement.decayed, 'last_seen', p_statement.last_seen)
 $$;
 
--- The observations of one pattern [{at, session_id, polarity, weight, reinforcing, said}], in their order, as statements:
--- the one that stands, its shadow (the opposite, which is being learned), and the one that was put away last.
+-- Folds the observations of one pattern [{at, session_id, polarity, weight, reinforcing, said}], in order, to statements:
+-- the current one, its shadow (the opposite, which is being learned), and the one that was put away last.
 --
--- Agreement adds half of the weight. Contradiction changes nothing at first; the second in a row takes a fifth, the third
--- from two sessions two fifths, and prompts show the statement no more; from the fourth on it is under review, and its
--- shadow takes its place as soon as it is medium. What was said outright takes its place at once. After 90 days without agreement a
--- statement loses three tenths and a level, after 180 it is put away.
+-- Agreement adds half of the weight. The first contradiction changes nothing; the second in a row takes a fifth, the third
+-- from two sessions two fifths, and prompts no longer show the statement; from the fourth on it is under review, and its
+-- shadow replaces it as soon as that is medium. What was said outright replaces it at once. After 90 days without
+-- agreement a statement loses three tenths and a level, after 180 it is put away.
 create or replace function relay.fold_observations(p_observations jsonb) returns jsonb
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -133,8 +133,8 @@ begin
         ) as folded (place, one) where one is not null);
 end $$;
 
--- Folds the observations of one pattern again, as far as they count: not taken back, and not forgotten. p_thread_id: what
--- counts there alone; null: everywhere.
+-- Folds again the observations of one pattern that count: neither withdrawn nor forgotten. p_thread_id: those that only
+-- count there; null: everywhere.
 create or replace function relay.refold(
     p_space_id bigint, p_user_id bigint, p_thread_id bigint, p_type text, p_pattern text)
 returns void
@@ -158,6 +158,12 @@ begin
         and (sureness is null or not exists (
             select from observation o
             where o.space_id = p_space_id and o.user_id = p_user_id and o.type = p_type and o.pattern = p_pattern));
+    -- The estimate from choices stays when the explicit statement goes.
+    update preference set strength = 0, level = 0, status = 'stable', reinforced = 0, observations = 0, sessions = 0,
+        shadow = false, decayed = false
+    where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
+        and type = p_type and pattern = p_pattern and observations > 0
+        and polarity not in (select (one ->> 'polarity')::smallint from jsonb_array_elements(folded) as one);
     insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status, reinforced,
         observations, sessions, shadow, decayed, last_seen, fold_version)
     select p_space_id, p_user_id, p_thread_id, p_type, p_pattern, polarity, strength, level, status, reinforced,
@@ -169,21 +175,51 @@ begin
         level = excluded.level, status = excluded.status, reinforced = excluded.reinforced,
         observations = excluded.observations, sessions = excluded.sessions, shadow = excluded.shadow,
         decayed = excluded.decayed, last_seen = excluded.last_seen, fold_version = excluded.fold_version;
-    -- What was said outright the other way counts for more than what choices seem to say.
+    -- An explicit statement of the opposite counts more than the estimate from choices.
     update preference p set sureness = null
     where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
         and type = p_type and pattern = p_pattern and sureness is not null and exists (
             select from preference o
             where o.space_id = p.space_id and o.user_id = p.user_id and o.thread_id is not distinct from p.thread_id
                 and o.type = p.type and o.pattern = p.pattern and o.polarity <> p.polarity and o.observations > 0);
+    update preference p set told = relay.is_told(p)
+    where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
+        and type = p_type and pattern = p_pattern and told <> relay.is_told(p);
 end $$;
 
--- Keeps relay.preference what the observations say, whoever changes them.
+-- Tests whether a person was told of a preference, according to their decisions.
+create or replace function relay.is_told(p_preference relay.preference) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+        select from preference_decision
+        where space_id = p_preference.space_id and user_id = p_preference.user_id and type = p_preference.type
+            and pattern = p_preference.pattern and thread_id is not distinct from p_preference.thread_id
+            and polarity = p_preference.polarity and action = 'told')
+$$;
+
+-- Trigger: notes whether the person of a preference that is found again was told of it before.
+create or replace function relay.preference_added() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    new.told := relay.is_told(new);
+    return new;
+end $$;
+
+create or replace trigger preference_added before insert on relay.preference
+    for each row execute function relay.preference_added();
+
+-- Trigger: updates relay.preference after any change of observations (relay.index = later: a move or a restore, which owes
+-- the estimates at its end).
 create or replace function relay.observations_changed() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
+    perform from space where id in (select space_id from changed) order by id for no key update;
     perform relay.refold(space_id, user_id, thread_id, type, pattern)
     from (select distinct space_id, user_id, thread_id, type, pattern from changed order by 1, 2, 3, 4, 5) touched;
+    if current_setting('relay.index', true) is distinct from 'later' then
+        perform relay.owe_estimates(space_id, user_id)
+        from (select distinct space_id, user_id from changed order by 1, 2) people;
+    end if;
     return null;
 end $$;
 
@@ -196,25 +232,29 @@ create or replace trigger decisions_added after insert on relay.preference_decis
 create or replace trigger decisions_removed after delete on relay.preference_decision
     referencing old table as changed for each statement execute function relay.observations_changed();
 
--- A preference as it is at a moment: time alone weakens it (relay.fold_observations), and where nobody said so outright,
--- choices that are sure of it together make it medium at most.
-create or replace function relay.preference_at(p_preference relay.preference, p_at timestamptz) returns relay.preference
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+-- Returns preferences as of a moment: those not said outright become medium at most, if all choices together are sure of
+-- them; and time weakens them (relay.fold_observations). One statement, because every turn reads a person's preferences.
+create or replace function relay.preferences_at(p_stored relay.preference[], p_at timestamptz)
+returns setof relay.preference
+language plpgsql stable rows 50 set search_path = relay, extensions, pg_temp as $$
 declare
-    idle constant interval := p_at - p_preference.last_seen;
+    faded constant timestamptz := p_at - interval '2160 hours';  -- 90 days, however long a day is where the clock changes
+    gone constant timestamptz := p_at - interval '4320 hours';
 begin
-    if idle >= interval '180 days' then
-        p_preference.status := 'archived';
-    elsif idle >= interval '90 days' and not p_preference.decayed then
-        p_preference.strength := round(p_preference.strength * 0.70, 4);
-        p_preference.level := least(greatest(p_preference.level - 1, 0),
-            relay.preference_level(p_preference.strength, p_preference.reinforced));
-    end if;
-    if p_preference.sureness is not null and p_preference.status = 'stable' and p_preference.level = 0 then
-        p_preference.strength := greatest(p_preference.strength, least(0.39 + (p_preference.sureness - 1.5) / 10, 0.74));
-        p_preference.level := case when p_preference.sureness >= 2 then 1 else 0 end;
-    end if;
-    return p_preference;
+    return query
+    select p.id, p.space_id, p.user_id, p.thread_id, p.type, p.pattern, p.polarity,
+        (case when fades then round(own.strength * 0.70, 4) else own.strength end)::numeric(5, 4),
+        -- Seven tenths of any strength are too little for high.
+        (case when fades then least(greatest(own.level - 1, 0), (round(own.strength * 0.70, 4) >= 0.40)::integer, p.reinforced)
+            else own.level end)::smallint,
+        case when p.last_seen <= gone then 'archived' else p.status end, p.reinforced, p.observations, p.sessions,
+        p.shadow, p.decayed, p.sureness, p.last_seen, p.used_at, p.fold_version, p.untold, p.told
+    from unnest(p_stored) p,
+    lateral (select p.sureness is not null and p.status = 'stable' and p.level = 0 as guessed,
+        p.last_seen <= faded and p.last_seen > gone and not p.decayed as fades) now,
+    lateral (select case when guessed then greatest(p.strength, least(0.39 + (p.sureness - 1.5) / 10, 0.74))::numeric(5, 4)
+            else p.strength end as strength,
+        case when guessed then (p.sureness >= 2)::integer else p.level end as level) own;
 end $$;
 
 create or replace function relay.preference_json(p_preference relay.preference) returns jsonb
@@ -222,12 +262,35 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', p_preference.id, 'here', p_preference.thread_id is not null,
         'type', p_preference.type, 'pattern', p_preference.pattern, 'polarity', p_preference.polarity,
         'strength', p_preference.strength, 'level', (array['low', 'medium', 'high'])[p_preference.level + 1],
-        'status', p_preference.status, 'shadow', p_preference.shadow, 'reinforced', p_preference.reinforced,
+        'status', p_preference.status, 'shadow', p_preference.shadow, 'faded', p_preference.status = 'archived'
+            and p_preference.last_seen <= now() - interval '180 days', 'reinforced', p_preference.reinforced,
         'observations', p_preference.observations, 'sessions', p_preference.sessions,
         'last_seen', p_preference.last_seen)
 $$;
 
--- Why nothing is said here of how a person likes answers, or learned of it: private, off, paused, here. Null: it is.
+-- Stores which preferences time has put away. Digests report those that answers had followed, unless that was long ago
+-- (the database was restored since).
+create or replace function relay.put_preferences_away() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update preference set status = 'archived',
+        untold = status = 'stable' and (level >= 1 or sureness >= 2) and last_seen > now() - interval '210 days'
+    where status <> 'archived' and last_seen <= now() - interval '180 days'
+$$;
+
+-- Returns the preferences in a person's own space that time has put away and no digest has reported: [{pattern, polarity,
+-- messages: the answers that taught it}].
+create or replace function relay.put_away(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('pattern', p.pattern, 'polarity', p.polarity, 'messages', (
+            select coalesce(jsonb_agg(distinct f.message_id), '[]')
+            from observation o join feedback f on f.id = o.feedback_id and f.message_id is not null
+            where o.space_id = p.space_id and o.user_id = p.user_id and o.type = p.type and o.pattern = p.pattern))
+        order by p.pattern, p.id), '[]')
+    from preference p join space s on s.id = p.space_id and s.kind = 'private'
+    where p.space_id = p_space_id and p.status = 'archived' and p.untold
+$$;
+
+-- Returns why preferences are neither used nor learned: private, off or paused. Null if they are.
 create or replace function relay.preferences_rest(p_space_id bigint, p_thread_id bigint, p_session_id bigint)
 returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -238,17 +301,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from space s where s.id = p_space_id
 $$;
 
--- Whether a person was not told of a preference yet.
-create or replace function relay.is_new(p_preference relay.preference) returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select not exists (
-        select from preference_decision
-        where space_id = p_preference.space_id and user_id = p_preference.user_id and type = p_preference.type
-            and pattern = p_preference.pattern and thread_id is not distinct from p_preference.thread_id
-            and polarity = p_preference.polarity and action = 'told')
-$$;
-
--- A person is told under an answer that preferences act from now on: their ids.
+-- Stores that a person was told under an answer that preferences (p_ids) act from now on.
 create or replace function relay.tell_preferences(p_turn relay.turn, p_ids jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action, turn_id)
@@ -256,19 +309,22 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where p_ids @> to_jsonb(id) and space_id = p_turn.space_id and user_id = p_turn.user_id
 $$;
 
--- The preferences of which a person was told under an answer.
+-- Returns the preferences of which a person was told under an answer.
 create or replace function relay.told_preferences(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(relay.preference_json(p) order by p.strength desc, p.id), '[]') from preference p
     where p_turn.told -> 'acting' @> to_jsonb(p.id) and p.space_id = p_turn.space_id and p.user_id = p_turn.user_id
 $$;
 
--- What a prompt may show of how a person likes answers: the sixty strongest that are stable, with all of this thread's
--- own, which replace others however weak they are; [] where nothing may be. p_lent: their own space, if its memory is lent
--- for the turn; what the group's says of a pattern wins. `new`: they have not been told of it.
+-- Returns the preferences that a prompt may show: the sixty strongest stable ones, and all of this thread's own, which
+-- replace others however weak they are; [] if it may show none. p_lent: the person's own space, if its memory is lent for
+-- the turn; the group's preference for a pattern wins. `new`: they have not been told of it. Text, because that is faster
+-- to make than jsonb, and need not be parsed if it equals the last turn's.
 create or replace function relay.preferences_for_prompt(p_thread relay.thread, p_user_id bigint, p_lent bigint)
-returns jsonb
+returns text
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    faded constant timestamptz := now() - interval '2160 hours';
 begin
     if not exists (select from preference where space_id in (p_thread.space_id, p_lent) and user_id = p_user_id)
         or p_thread.preferences = 'ignore' or not p_thread.recalls
@@ -277,17 +333,29 @@ begin
         return '[]';
     end if;
     return (
-        select coalesce(jsonb_agg(relay.preference_json(p) || jsonb_build_object('new', relay.is_new(p))
-            order by p.strength desc, p.id), '[]')
-        from (
-            select now.* from preference stored, relay.preference_at(stored, now()) as now
-            where stored.user_id = p_user_id and stored.status = 'stable' and now.status = 'stable'
-                and (stored.space_id = p_thread.space_id
-                        and (stored.thread_id = p_thread.id or stored.thread_id is null and now.strength >= 0.40)
-                    or stored.space_id = p_lent and stored.thread_id is null and now.strength >= 0.40
-                        and relay.preferences_rest(p_lent, null, null) is null and not exists (
-                            select from preference o
-                            where o.space_id = p_thread.space_id and o.user_id = p_user_id and o.type = stored.type
-                                and o.pattern = stored.pattern and o.status <> 'archived'))
-            order by now.strength desc, now.id limit 60) as p);
+        select coalesce(json_agg(shown order by strength desc, id), '[]') from (
+            select p.id, p.thread_id is not null as here, p.type, p.pattern, p.polarity, p.strength,
+                (array['low', 'medium', 'high'])[p.level + 1] as level, p.status, p.last_seen, not p.told as new
+            from (
+                -- Most have not changed since they were stored: an index finds the strongest of these.
+                (select * from preference
+                where space_id = p_thread.space_id and user_id = p_user_id and status = 'stable' and sureness is null
+                    and last_seen > faded and (thread_id is null or thread_id = p_thread.id)
+                order by strength desc, id limit 60)
+                union all
+                select * from relay.preferences_at(array(
+                    select stored from preference stored
+                    where stored.space_id in (p_thread.space_id, p_lent) and stored.user_id = p_user_id
+                        and stored.status = 'stable' and case when stored.space_id = p_thread.space_id
+                            then (stored.sureness is not null or stored.last_seen <= faded)
+                                and (stored.thread_id is null or stored.thread_id = p_thread.id)
+                            else stored.thread_id is null and relay.preferences_rest(p_lent, null, null) is null
+                                and not exists (
+                                    select from preference o
+                                    where o.space_id = p_thread.space_id and o.user_id = p_user_id
+                                        and o.type = stored.type and o.pattern = stored.pattern
+                                        and o.status <> 'archived') end), now())
+                where status = 'stable') p
+            where p.strength >= 0.40 or p.thread_id is not null
+            order by p.strength desc, p.id limit 60) as shown);
 end $$;

@@ -1,15 +1,17 @@
--- What people see and decide of how they like answers.
+-- Preferences as people see them, and people's decisions about them.
 
--- Folds everything again that was observed in a space.
+-- Folds all observations of a space again.
 create or replace function relay.refold_space(p_space_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     delete from preference where space_id = p_space_id;
     perform relay.refold(space_id, user_id, thread_id, type, pattern)
     from (select distinct space_id, user_id, thread_id, type, pattern from observation where space_id = p_space_id) seen;
+    perform relay.owe_estimates(p_space_id, user_id)
+    from (select distinct user_id from observation where space_id = p_space_id order by 1) people;
 end $$;
 
--- A group's space takes over what was said about answers in another one.
+-- Moves the feedback of another space into a group's space.
 create or replace function relay.merge_feedback(p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
@@ -20,48 +22,51 @@ begin
     perform relay.refold_space(p_into);
 end $$;
 
--- How a person likes answers, everywhere and in this thread: {on, paused_until, here, waiting (acts), rows (strongest first,
--- archived ones at the end), known: how many in the space are not archived, other threads' own included}.
+-- Tests whether a space's preferences are on; turning memory off turns them off, too.
+create or replace function relay.follows_preferences(p_space_id bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((select preferences = 'on' and memory <> 'off' from space where id = p_space_id), true)
+$$;
+
+-- Returns a person's preferences, everywhere and in this thread: {on, paused_until, here, waiting (acts), rows (strongest
+-- first, archived ones at the end), known: how many in the space are not archived, including other threads' own}.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select * from space where id = relay.find_space(p_space)),
     here as (select * from relay.find_thread(p_space, p_chat_id, p_topic_id)),
-    shown as (
-        select now.* from own, preference stored, relay.preference_at(stored, now()) as now
-        where stored.space_id = own.id and stored.user_id = p_user_id
-            and (stored.thread_id is null or stored.thread_id = (select id from here)))
+    known as (
+        select now.* from own, relay.preferences_at(array(
+            select p from preference p where p.space_id = own.id and p.user_id = p_user_id), now()) as now)
     select jsonb_build_object(
-        'on', coalesce((select preferences = 'on' and memory <> 'off' from own), true),
+        'on', relay.follows_preferences((select id from own)),
         'paused_until', (select preferences_paused_until from own where preferences_paused_until > now()),
         'here', coalesce((select preferences from here), 'use'),
         'waiting', (select count(distinct o.feedback_id) from own join observation o on o.space_id = own.id
             where o.user_id = p_user_id and o.pending),
-        'known', (select count(*) from own, preference stored, relay.preference_at(stored, now()) as now
-            where stored.space_id = own.id and stored.user_id = p_user_id and now.status <> 'archived'),
+        'known', (select count(*) from known where status <> 'archived'),
         'rows', (
             select coalesce(jsonb_agg(relay.preference_json(p) order by p.status = 'archived', p.strength desc, p.id), '[]')
-            from (select * from shown order by status = 'archived', strength desc, id limit 200) as p))
+            from (
+                select * from known where thread_id is null or thread_id = (select id from here)
+                order by status = 'archived', strength desc, id limit 200) as p))
 $$;
 
--- A preference of a person with what taught it, the newest first: {preference, evidence: [{at, kind, polarity, source,
--- message_id, text, chat_id, telegram_message_id}], total}. Null: there is none such.
-create or replace function public.relay_preference_source(p_space jsonb, p_user_id bigint, p_preference_id bigint)
-returns jsonb
+-- Returns a preference with what taught it, newest first: {preference, evidence: [{at, kind, polarity, source, message_id,
+-- text, posted, topic_id}] (ten at most), total}.
+create or replace function relay.with_evidence(p_preference relay.preference) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with own as (
-        select p.* from preference p
-        where p.id = p_preference_id and p.space_id = relay.find_space(p_space) and p.user_id = p_user_id),
-    taught as (
+    with taught as (
         select o.id, o.at, f.kind, o.polarity, f.source, m.id as message_id, left(m.text, 200) as text, h.topic_id,
             t.id as turn_id
-        from own join observation o on o.space_id = own.space_id and o.user_id = own.user_id and o.type = own.type
-            and o.pattern = own.pattern and o.thread_id is not distinct from own.thread_id
-        join feedback f on f.id = o.feedback_id and f.withdrawn_at is null
-        left join turn t on t.id = f.turn_id left join message m on m.id = t.assistant_message_id
-        left join thread h on h.id = t.thread_id)
+        from observation o join feedback f on f.id = o.feedback_id and f.withdrawn_at is null
+        left join turn t on t.id = f.turn_id
+        left join message m on m.id = coalesce(t.assistant_message_id, f.message_id)
+        left join thread h on h.id = m.thread_id
+        where o.space_id = p_preference.space_id and o.user_id = p_preference.user_id and o.type = p_preference.type
+            and o.pattern = p_preference.pattern and o.thread_id is not distinct from p_preference.thread_id)
     select jsonb_build_object(
-        'preference', relay.preference_json(relay.preference_at((select own::relay.preference from own), now())),
+        'preference', (select relay.preference_json(now) from relay.preferences_at(array[p_preference], now()) as now),
         'total', (select count(*) from taught),
         'evidence', (
             select coalesce(jsonb_agg(jsonb_build_object('at', at, 'kind', kind, 'polarity', polarity, 'source', source,
@@ -71,11 +76,25 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             left join lateral (
                 select jsonb_build_object('chat_id', chat_id, 'message_id', telegram_message_id) as posted from posted
                 where turn_id = newest.turn_id and from_bot order by telegram_message_id limit 1) place on true))
-    from own
 $$;
 
--- Forgets preferences of a person: what was observed until now counts no more. Returns the decisions with what they took:
--- [{decision_id, type, pattern}].
+-- Returns a person's preference with what taught it, and the memories of them with the same words (`remembered`: three
+-- contents at most). Null if there is none.
+create or replace function public.relay_preference_source(p_space jsonb, p_user_id bigint, p_preference_id bigint)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.with_evidence(p) || jsonb_build_object('remembered', (
+            select coalesce(jsonb_agg(content order by id desc), '[]') from (
+                select id, content from memory
+                where space_id = p.space_id and subject_id = p.user_id and status = 'active'
+                    and strpos(lower(content), p.pattern) > 0
+                order by id desc limit 3) said))
+    from preference p
+    where p.id = p_preference_id and p.space_id = relay.find_space(p_space) and p.user_id = p_user_id
+$$;
+
+-- Forgets preferences of a person: earlier observations no longer count. Returns the decisions: [{decision_id, type,
+-- pattern}].
 create or replace function public.relay_forget_preferences(p_space jsonb, p_user_id bigint, p_preferences jsonb)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -94,7 +113,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from decided
 $$;
 
--- Takes back that preferences were forgotten, as far as nothing was observed since. Returns how many.
+-- Restores forgotten preferences, unless something was observed since. Returns how many.
 create or replace function public.relay_recall_preferences(p_space jsonb, p_user_id bigint, p_decisions jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -111,8 +130,8 @@ begin
     return to_jsonb(back);
 end $$;
 
--- Switches preferences in a space (p_change {preferences, preferences_paused_until}) or in a thread ({here}). Returns how
--- they stand then.
+-- Switches preferences in a space (p_change {preferences, preferences_paused_until}) or in a thread ({here}). Returns the
+-- new state.
 create or replace function public.relay_preference_control(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_change jsonb)
 returns jsonb
@@ -134,8 +153,8 @@ begin
     return public.relay_preferences(p_space, p_chat_id, p_topic_id, p_user_id);
 end $$;
 
--- Forgets all preferences of a person in a space. p_known confirms it: how many are not archived. Returns how many were
--- forgotten; null when the number is wrong.
+-- Forgets all preferences of a person in a space. p_known confirms it: the number that is not archived. Returns how many
+-- were forgotten; null if the number is wrong.
 create or replace function public.relay_reset_preferences(p_space jsonb, p_user_id bigint, p_known integer)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -144,17 +163,21 @@ declare
 begin
     perform from space where id = own for update;
     if p_known is distinct from (
-        select count(*) from preference p, relay.preference_at(p, now()) as now
-        where p.space_id = own and p.user_id = p_user_id and now.status <> 'archived')
+        select count(*) from relay.preferences_at(array(
+            select p from preference p where p.space_id = own and p.user_id = p_user_id), now())
+        where status <> 'archived')
     then
         return null;
     end if;
-    perform public.relay_forget_preferences(p_space, p_user_id,
-        (select coalesce(jsonb_agg(id), '[]') from preference where space_id = own and user_id = p_user_id));
+    update preference set sureness = null where space_id = own and user_id = p_user_id;
+    -- Also acts that taught nothing yet: they must not count together with the next one.
+    insert into preference_decision (space_id, user_id, thread_id, type, pattern, action)
+    select distinct space_id, user_id, thread_id, type, pattern, 'forget' from observation
+    where space_id = own and user_id = p_user_id;
     return to_jsonb(p_known);
 end $$;
 
--- Lets what waits for a person's tap count (p_keep), or takes it away. Returns how many acts.
+-- Keeps the acts that wait for a person's tap (p_keep), or discards them. Returns how many.
 create or replace function public.relay_decide_observations(p_space jsonb, p_user_id bigint, p_keep boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -168,7 +191,7 @@ begin
         perform relay.refold(space_id, user_id, thread_id, type, pattern)
         from (select distinct space_id, user_id, thread_id, type, pattern from observation
             where feedback_id = any (acts)) seen;
-        perform relay.owe_job_anew('preference', max(id)::text) from unnest(acts) as id having max(id) is not null;
+        perform relay.owe_estimates(own, p_user_id);
     else
         update feedback set withdrawn_at = now() where id = any (acts);
         delete from observation where feedback_id = any (acts);

@@ -86,7 +86,8 @@ begin
     for one in
         update turn set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds),
             fence = fence + 1, not_before = null
-        where id in (
+        -- As an array, the ids are found once. A joined subquery may run again, and takes more than p_limit.
+        where id = any (array(
             select id from turn
             where status in ('working', 'answered') and bot_id = p_bot_id
                 and id <> all (array(select jsonb_array_elements_text(p_running)::bigint))
@@ -95,7 +96,7 @@ begin
                     or (lease_owner = p_worker
                         and lease_until < now() + make_interval(secs => p_lease_seconds * 0.6)))
                 and (not_before is null or not_before <= now() or not_before > now() + interval '1 minute')
-            order by id limit p_limit for update skip locked)
+            order by id limit p_limit for update skip locked))
         returning *
     loop
         claimed := claimed || relay.turn_json(one);

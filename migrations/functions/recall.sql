@@ -47,7 +47,7 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
     candidate as (
         select e.id, e.kind, e.source_id, e.session_id, e.words, e.length, e.asks, e.role from entry e
         where relay.words_of_space(e.space_id, e.words) @@ p_wanted and e.space_id = p_space_id
-            and (p_kinds is null or e.kind = any (p_kinds) or e.label = any (p_kinds))
+            and case when p_kinds is null then e.kind <> 'version' else e.kind = any (p_kinds) or e.label = any (p_kinds) end
             and e.at >= p_since and e.at < p_until
         limit 1500),
     -- Collects hits in arrays: PostgreSQL can't estimate their number and would join everything with everything.
@@ -110,7 +110,7 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns candidates for a question, with their signals. p_query: {text, vector (as text) and model, or null, kinds (of
--- entries or memories), tags, since, until, not_message (the one that asks), not_thread and not_from (of that thread,
+-- entries or memories; all but versions, which repeat messages), tags, since, until, not_message (the one that asks), not_thread and not_from (of that thread,
 -- only what is before this message), valid: only memories in force}. relevance: the share of the question's weight that
 -- the entry has (0 to 1), a quarter of it for a single word; cosine: of its vector. words, answer_words, question,
 -- answer: scores by words of what a person said (or of a memory), of an answer, and of the other side of an exchange; 1
@@ -215,7 +215,8 @@ begin
         left join embedding v on v.entry_id = e.id and v.model = p_query ->> 'model'
             and vector_dims(v.vector) = vector_dims(meant)
         where e.space_id = p_space_id and e.at >= since and e.at < until
-            and (kinds is null or e.kind = any (kinds) or e.label = any (kinds)) and (labels is null or e.tags && labels)),
+            and case when kinds is null then e.kind <> 'version' else e.kind = any (kinds) or e.label = any (kinds) end
+            and (labels is null or e.tags && labels)),
     elsewhere as (
         select * from found f
         -- Not `exists`, which the planner may answer by reading all memories.

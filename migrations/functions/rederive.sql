@@ -18,7 +18,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', s.id, 'thread_id', s.thread_id, 'space_id', t.space_id, 'text', s.text,
         'hash', s.derivation ->> 'hash',
         'previous', case when p.id is not null then
-            jsonb_build_object('id', p.id, 'text', p.text, 'tainted', p.tainted) end,
+            jsonb_build_object('id', p.id, 'text', p.text, 'tainted', p.tainted,
+                'kept', coalesce((p.settings ->> 'kept')::integer, 0)) end,
+        'markers', relay.summary_markers(s.thread_id, relay.summary_began(s.id), s.through_message_id,
+            relay.summary_tokens(s.thread_id, s.from_message_id, s.through_message_id)),
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
             select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
             where thread_id = s.thread_id and status <> 'replaced' and id between s.from_message_id and s.through_message_id
@@ -212,14 +215,14 @@ begin
         select * into source from message where space_id = p_space_id and id = (p_memory #>> '{evidence,0}')::bigint;
         insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, confidence, status,
             tainted, thread_id, session_id, turn_id, source_message_id, evidence, derivation,
-            valid_from, valid_until)
+            valid_from, valid_until, exact_at)
         select p_space_id, m.kind, m.subject_id, m.subject, m.content, m.category, coalesce(m.tags, '{}'), m.importance,
             m.confidence, case when m.tainted or m.pending then 'pending' else 'active' end, m.tainted, source.thread_id,
             source.session_id, source.turn_id, source.id, m.evidence, m.derivation,
-            m.valid_from, m.valid_until
+            m.valid_from, m.valid_until, m.exact_at
         from jsonb_to_record(p_memory) as m (kind text, subject_id bigint, subject text, content text, category text,
             tags text[], importance smallint, confidence real, tainted boolean, pending boolean, evidence bigint[],
-            derivation jsonb, valid_from timestamptz, valid_until timestamptz)
+            derivation jsonb, valid_from timestamptz, valid_until timestamptz, exact_at timestamptz)
         returning * into made;
         insert into memory_change (space_id, memory_id, turn_id, action, status, before)
         select p_space_id, made.id, made.turn_id, case when old.status = 'active' then 'merge' else 'learn' end,

@@ -187,7 +187,8 @@ begin
 end $$;
 
 -- Records that one of our messages now shows p_request {text, entities, reply_markup}, as far as each changed. Skips
--- messages whose record was erased.
+-- messages whose record was erased. Returns false if the message may be one whose response was lost and which is still
+-- looked for by what it shows: it must not change yet.
 create or replace function public.relay_redrawn(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb)
 returns jsonb
@@ -201,5 +202,10 @@ language sql set search_path = relay, extensions, pg_temp as $$
         returning d.turn_id),
     -- A record dropped for its age gets dropped again.
     again as (update turn set dropped = false where dropped and id in (select turn_id from own))
-    select to_jsonb(exists (select from own))
+    select to_jsonb(exists (select from own) or not exists (
+        select from turn t join outbox d on d.turn_id = t.id
+        where t.status in ('working', 'answered') and t.bot_id = p_bot_id and d.chat_id = p_chat_id
+            and d.telegram_message_id is null and d.status = 'sending' and d.floor_message_id < p_message_id
+            and not exists (select from posted where bot_id = p_bot_id and chat_id = p_chat_id
+                and telegram_message_id = p_message_id)))
 $$;

@@ -32,6 +32,50 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select regexp_split_to_table(phrase::text, ' <(-|\d+)> ') from unnest(p_phrases) as phrase) part
 $$;
 
+-- Returns the messages to which a search is narrowed by the names of files that they brought, by the weight of their
+-- markers, or because they must have brought a document; null: it is not.
+create or replace function relay.messages_narrowed(p_space_id bigint, p_query jsonb) returns bigint[]
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    named constant boolean := coalesce(p_query -> 'files', '[]') <> '[]';
+    brought constant boolean := p_query -> 'kinds' ? 'document' and not p_query -> 'kinds' ? 'message';
+    marked constant boolean := p_query #> '{keepit,min}' is not null;
+    documents bigint[];
+    markers bigint[];
+begin
+    if named or brought then
+        documents := array(
+            select distinct message_id from document
+            where space_id = p_space_id and (not named or exists (
+                select from jsonb_array_elements_text(p_query -> 'files') as file
+                where position(lower(file) in lower(name)) > 0)));
+    end if;
+    if marked then
+        markers := array(
+            select distinct message_id from keepit
+            where space_id = p_space_id and removed_at is null
+                and weight between (p_query #>> '{keepit,min}')::numeric and (p_query #>> '{keepit,max}')::numeric);
+    end if;
+    return case when documents is null then markers when markers is null then documents
+        else array(select unnest(documents) intersect select unnest(markers)) end;
+end $$;
+
+-- Returns the sessions with one of the topics of a search (parts of them); null: it names none.
+create or replace function relay.sessions_about(p_space_id bigint, p_query jsonb) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when coalesce(p_query -> 'topics', '[]') <> '[]' then array(
+        select s.id from session s
+        where s.space_id = p_space_id and not s.private and exists (
+            select from unnest(s.topics) as topic, jsonb_array_elements_text(p_query -> 'topics') as word
+            where position(lower(word) in lower(topic)) > 0)) end
+$$;
+
+-- Tests whether a search wants results of a kind: it names that one, or none.
+create or replace function relay.wants_kind(p_query jsonb, p_kind text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(p_query -> 'kinds', '[]') = '[]' or p_query -> 'kinds' ? p_kind
+$$;
+
 -- Returns up to 2,001 newest messages that match the index query, or brought a document with a matching part, and pass
 -- the filters (null: no filter), newest first.
 create or replace function relay.hits(
@@ -49,9 +93,28 @@ declare
         from jsonb_array_elements_text(p_query #> '{by,names}') as name) end;
     unrecorded bigint[] := array(
         select n.id from session n join thread t on t.id = n.thread_id where t.space_id = p_space_id and n.private);
+    by_text constant boolean := relay.wants_kind(p_query, 'message');
+    by_part constant boolean := relay.wants_kind(p_query, 'document');
+    sessions constant bigint[] := relay.sessions_about(p_space_id, p_query);
+    among bigint[] := relay.messages_narrowed(p_space_id, p_query);
     found bigint[];
 begin
-    if p_index is null then
+    if not by_text and not by_part then
+        return null;
+    elsif p_index is null and (among is not null or sessions is not null) then
+        among := coalesce(among, array(
+            select id from message where session_id = any (sessions) order by id desc limit 20000));
+        select array_agg(newest.id order by newest.id desc) into found from (
+            select m.id from message m
+            where m.id = any (among) and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since
+                and m.created_at < until and m.session_id <> all (unrecorded)
+                and (sessions is null or m.session_id = any (sessions))
+                and (p_threads is null or m.thread_id = any (p_threads))
+                and (anybody or case m.role when 'assistant' then assistant
+                    else m.user_id = asker or m.name ilike any (names) end)
+            order by m.id desc limit 2001) newest;
+        return found;
+    elsif p_index is null then
         select array_agg(newest.id order by newest.id desc) into found from (
             select one.id from thread t cross join lateral (
                 select m.id from message m
@@ -67,17 +130,19 @@ begin
     -- Finds all matches before taking the newest; otherwise the plan may walk through all messages.
     with hit as materialized (
         select m.id from message m
-        where m.id in (
+        where by_part and m.id in (
                 select d.message_id from document_part p join document d on d.id = p.document_id
                 where relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
                     and (p_phrases is null or p.words @@ all (p_phrases)))
+            and (among is null or m.id = any (among)) and (sessions is null or m.session_id = any (sessions))
             and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
             and m.session_id <> all (unrecorded) and (p_threads is null or m.thread_id = any (p_threads))
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
         union
         select m.id from message m
-        where relay.words_of_space(m.space_id, m.words) @@ p_index
+        where by_text and relay.words_of_space(m.space_id, m.words) @@ p_index
+            and (among is null or m.id = any (among)) and (sessions is null or m.session_id = any (sessions))
             and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
             and m.session_id <> all (unrecorded) and (p_threads is null or m.thread_id = any (p_threads))
             and (anybody or case m.role when 'assistant' then assistant
@@ -176,8 +241,9 @@ begin
 end $$;
 
 -- Returns a page of search results, best first. p_query: {words, phrases, by: {me: user id or null, you: whether the
--- assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since, until, vector and model
--- or null}. Finds what has all words and phrases; if nothing has all words, what has some; if nothing has any, what is
+-- assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since, until, files and topics:
+-- parts of names, keepit: {min, max: weights} or null, kinds (message, document, memory, summary, version; empty: all),
+-- vector and model or null}. Finds what has all words and phrases; if nothing has all words, what has some; if nothing has any, what is
 -- similar. Indexes recent messages first. {total: up to 2,000 messages plus memories, more: whether there are more,
 -- every: whether results have all words, near: whether they have none, nowhere: whether no place has such a name,
 -- vague: whether no word can be searched for, found}.
@@ -207,9 +273,7 @@ begin
                 then relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), '')
                 else relay.needle(own, any_word, phrases) end, phrases, threads, p_query);
         known := case when wanted is not null then (
-            select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, partly,
-                case when ids is null then (select jsonb_agg(kind) from relay.artefact_kinds())
-                    else '["memory"]' end) k) end;
+            select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, partly, ids is not null) k) end;
         exit when ids is not null or known is not null or partly or coalesce(numnode(any_word), 0) < 2;
         partly := true;
     end loop;
@@ -296,25 +360,39 @@ $$;
 
 -- What a search finds besides messages, and the order of all results, as relay.find_entries ranks them.
 
--- Returns memories and summaries with all words (p_partly: some) and all phrases. None if the search names an author.
--- p_kinds: memories only, if messages were found, because a summary would repeat them.
+-- Returns memories, versions and other artefacts with all words (p_partly: some) and all phrases. None if the search
+-- names an author, a file or a marker's weight. p_beside: messages were found, which a summary would repeat; of versions,
+-- which do too, the best few come behind them.
 create or replace function relay.known_hits(
-    p_space_id bigint, p_threads bigint[], p_query jsonb, p_partly boolean, p_kinds jsonb)
+    p_space_id bigint, p_threads bigint[], p_query jsonb, p_partly boolean, p_beside boolean)
 returns table (kind text, id bigint, score real)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with asked as materialized (
-        select relay.phrases_of(p_query) as phrases, array(
+        select relay.phrases_of(p_query) as phrases, relay.sessions_about(p_space_id, p_query) as sessions, array(
             select one::tsquery
             from unnest(string_to_array(relay.words_query(p_query ->> 'words')::text, ' | ')) as one) as words),
+    wanted as (
+        select k.kind from relay.artefact_kinds() k
+        where relay.wants_kind(p_query, k.kind)
+            and (not p_beside or k.kind in ('memory', 'version') or p_query -> 'kinds' ? k.kind)),
+    near as (
+        select * from relay.find_entries(p_space_id, relay.entry_query(p_query, coalesce(
+            (select jsonb_agg(kind) from wanted where kind <> 'version'), '[]')), 100)
+        union all
+        select * from relay.find_entries(p_space_id, relay.entry_query(p_query, '["version"]'), 5)
+        where 'version' in (select kind from wanted)),
     known as (
         select e.kind, e.source_id, e.score, to_tsvector('simple', coalesce(k.content, a.body)) as words,
-            coalesce(k.thread_id, a.thread_id) as thread_id
-        from relay.find_entries(p_space_id, relay.entry_query(p_query, p_kinds), 100) e
+            coalesce(k.thread_id, a.thread_id) as thread_id, coalesce(k.session_id, a.session_id) as session_id
+        from near e
         left join memory k on e.kind = 'memory' and k.id = e.source_id and k.space_id = p_space_id
             and k.status in ('active', 'archived')
         left join lateral relay.artefact(nullif(e.kind, 'memory'), e.source_id) a on true)
     select known.kind, known.source_id, known.score from known, asked
-    where p_query -> 'by' = 'null' and (p_threads is null or known.thread_id = any (p_threads))
+    where p_query -> 'by' = 'null' and coalesce(p_query -> 'files', '[]') = '[]'
+        and p_query #> '{keepit,min}' is null
+        and (p_threads is null or known.thread_id = any (p_threads))
+        and (asked.sessions is null or known.session_id = any (asked.sessions))
         and (asked.phrases is null or known.words @@ all (asked.phrases))
         and case when p_partly then known.words @@ any (asked.words) or asked.words = '{}'
             else known.words @@ all (asked.words) end
@@ -344,7 +422,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select 'message' as kind, m.id, s.score from unnest(p_messages) as m (id) left join scored s on s.id = m.id
         union all
         select k.kind, k.id, k.score from jsonb_to_recordset(p_known) as k (kind text, id bigint, score real))
-    select kind, id, row_number() over (order by score desc nulls last, kind = 'message' desc, id desc) from hit
+    select kind, id, row_number() over (
+        order by kind = 'version', score desc nulls last, kind = 'message' desc, id desc) from hit
 $$;
 
 -- Returns a memory or summary as a search result.
@@ -360,7 +439,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns similar results for a search without matches: what recall would return. Null if there are none, or the search
--- is limited to people or places.
+-- is narrowed.
 create or replace function relay.nearly(p_space jsonb, p_bot_id bigint, p_query jsonb, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_agg(case when one.kind not in ('message', 'part')
@@ -373,5 +452,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             with ordinality as found (line, nr)) one
     left join document d on one.kind = 'part' and d.id = one.id
     where p_query ->> 'words' <> '' and p_query -> 'phrases' = '[]' and p_query -> 'by' = 'null'
-        and p_query -> 'here' = 'null' and p_query -> 'places' = '[]'
+        and p_query -> 'here' = 'null' and p_query -> 'places' = '[]' and p_query #> '{keepit,min}' is null
+        and '[]' = all (array[coalesce(p_query -> 'files', '[]'), coalesce(p_query -> 'topics', '[]'),
+            coalesce(p_query -> 'kinds', '[]')])
 $$;

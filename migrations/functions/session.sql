@@ -29,6 +29,7 @@ begin
     if said > 0 then
         perform relay.owe_summary(own.session_id, own.context_from, last_message);
         update session set ended_at = now() where id = own.session_id;
+        perform relay.register_ended(own.session_id);
         perform relay.owe_title(own.session_id, (
             select bot_id from turn where thread_id = own.id order by id desc limit 1));
         insert into session (thread_id, space_id, title, titled_by)
@@ -37,70 +38,20 @@ begin
         update thread set session_id = own.session_id, context_from = last_message + 1,
             window_from = last_message + 1, summary_id = null
         where id = own.id;
-    elsif p_title <> '' then
-        update session set title = p_title, titled_by = 'person' where id = own.session_id;
+    else
+        delete from composition_use where session_id = own.session_id;
+        update session set title = p_title, titled_by = 'person' where id = own.session_id and p_title <> '';
     end if;
     return jsonb_build_object('session_id', own.session_id, 'messages', said);
 end $$;
 
--- Returns a thread's sessions that have messages, newest first: {total, sessions}.
-create or replace function public.relay_sessions(
-    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_offset integer, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with own as (select * from relay.find_thread(p_space, p_chat_id, p_topic_id)),
-    held as (
-        select s.id from session s join own on own.id = s.thread_id
-        where not s.private and exists (select from message m where m.session_id = s.id))
-    select jsonb_build_object('total', (select count(*) from held), 'sessions', coalesce((
-        select jsonb_agg(relay.session_json(page.id) order by page.id desc) from (
-            select id from held order by id desc offset p_offset limit p_limit) page), '[]'))
-$$;
+-- Titles and topics of sessions: owed once there is something to name, written by a job, each at most once.
 
--- Returns one session of a thread with its summary and its first and last words. Null if the thread doesn't have it.
-create or replace function public.relay_session(
-    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.session_json(s.id) || jsonb_build_object(
-        'summary', (select text from summary where thread_id = s.thread_id and session_id = s.id
-            order by through_message_id desc, id desc limit 1),
-        'last', (select to_jsonb(m) from (
-            select role, user_id, name, left(text, 1000) as text, created_at as at from message
-            where session_id = s.id and status <> 'replaced' order by id desc limit 1) m))
-    from session s join relay.find_thread(p_space, p_chat_id, p_topic_id) own on own.id = s.thread_id
-    where s.id = p_session_id and not s.private
-$$;
-
--- Returns a session's title, times, current messages, tokens of all its answers, and who began it how.
-create or replace function relay.session_json(p_session_id bigint) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with said as (
-        select count(*) filter (where status <> 'replaced') as messages, max(id) as last_id,
-            array_agg(distinct turn_id) as turns
-        from message where session_id = p_session_id),
-    used as (
-        select coalesce(sum((t.usage ->> 'input_tokens')::bigint), 0)
-                + coalesce(sum((t.usage ->> 'cache_read_input_tokens')::bigint), 0)
-                + coalesce(sum((t.usage ->> 'cache_creation_input_tokens')::bigint), 0) as input,
-            coalesce(sum((t.usage ->> 'output_tokens')::bigint), 0) as output
-        from said, turn t where t.id = any (said.turns))
-    select jsonb_build_object('id', s.id, 'title', s.title, 'titled_by', s.titled_by, 'from', s.started_at,
-        'to', coalesce((select created_at from message where id = said.last_id), s.ended_at), 'present', t.session_id = s.id, 'messages', said.messages,
-        'input', used.input, 'output', used.output,
-        'first', (select to_jsonb(m) from (
-            select role, user_id, name, left(text, 1000) as text, created_at as at from message
-            where session_id = s.id and status <> 'replaced' order by id limit 1) m))
-    from session s join thread t on t.id = s.thread_id, said, used where s.id = p_session_id
-$$;
-
--- Titles of sessions: owed once there is something to name, written by a job, each at most once.
-
--- Owes a title to a session without one.
+-- Owes a title and topics to a session that lacks one of them.
 create or replace function relay.owe_title(p_session_id bigint, p_bot_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_job('title', s.id::text, jsonb_build_object('bot_id', p_bot_id))
-    from session s where s.id = p_session_id and s.title is null and p_bot_id is not null
+    from session s where s.id = p_session_id and (s.title is null or s.topics is null) and p_bot_id is not null
 $$;
 
 -- Returns the input of a title that a process holds: the beginning of its session.
@@ -112,15 +63,19 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and status <> 'replaced' order by id limit 6) m
 $$;
 
--- Stores a title, unless the session has one, and finishes the job. Returns {chat_id, topic_id} of a private topic to
--- rename: one with a name made up by Telegram or never seen, and never renamed. Null otherwise.
-create or replace function public.relay_store_title(p_job_id bigint, p_fence bigint, p_title text) returns jsonb
+-- Stores a title, unless the session has one, and its topics, and finishes the job. Returns {chat_id, topic_id} of a
+-- private topic to rename: one with a name made up by Telegram or never seen, and never renamed. Null otherwise.
+create or replace function public.relay_store_title(
+    p_job_id bigint, p_fence bigint, p_title text, p_topics jsonb default '[]')
+returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job := relay.hold_job(p_job_id, p_fence);
     own thread;
 begin
     delete from job where id = held.id;
+    update session set topics = array(select jsonb_array_elements_text(p_topics))
+    where id = held.key::bigint;
     update session set title = p_title, titled_by = 'model' where id = held.key::bigint and title is null;
     if not found then
         return null;
@@ -247,6 +202,7 @@ declare
     past constant bigint := coalesce((select max(id) from message where thread_id = p_thread.id), 0);
 begin
     update session set ended_at = now() where id = p_thread.session_id and ended_at is null;
+    perform relay.register_ended(p_thread.session_id);
     insert into session (thread_id, space_id, private) values (p_thread.id, p_thread.space_id, p_private)
     returning id into begun;
     update thread set session_id = begun, context_from = past + 1, window_from = past + 1, summary_id = null,

@@ -80,6 +80,53 @@ begin
     return case when draft.id is not null then to_jsonb(draft) end;
 end $$;
 
+-- Returns a draft; null if there is none.
+create or replace function public.relay_soul_drafted(p_draft_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(d) from soul_draft d where d.id = p_draft_id
+$$;
+
+-- Returns the questions for a trial of a soul, oldest first: what a turn would load (see relay_begin) for a person's last
+-- three own messages in a place, or for message p_message_id, or for the one that p_replied (a message of the chat) is or
+-- answers. Nothing that was said off the record. Only reads.
+create or replace function public.relay_soul_trial(
+    p_bot_id bigint, p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_message_id bigint,
+    p_replied bigint, p_memory_budget integer, p_recent_budget integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with own as materialized (
+        select * from thread
+        where chat_id = p_chat_id and topic_id = p_topic_id and space_id = relay.find_space(p_space)),
+    picked as materialized (
+        select p_message_id as id where p_message_id > 0
+        union all
+        select case m.role when 'user' then m.id else t.user_message_id end
+        from posted p join message m on m.id = p.message_id left join turn t on t.id = m.turn_id
+        where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_replied),
+    asked as materialized (
+        select m.* from own join message m on m.thread_id = own.id and m.space_id = own.space_id
+        join session s on s.id = m.session_id and not s.private
+        where m.role = 'user' and m.user_id = p_user_id and m.status <> 'replaced' and m.text <> ''
+            and (p_message_id = 0 and p_replied = 0 or m.id in (select id from picked))
+        order by m.id desc limit 3)
+    select coalesce(jsonb_agg(jsonb_build_object(
+        'space_id', own.space_id, 'thread_id', own.id, 'message_id', m.id,
+        'soul', coalesce((select jsonb_build_object('version', version, 'text', text) from soul where active),
+            '{"version": 0, "text": ""}'),
+        'persona', (select jsonb_build_object('id', id, 'text', text) from persona
+            where chat_id = own.chat_id and topic_id = own.topic_id order by id desc limit 1),
+        'choices', '{}'::jsonb, 'lent', '[]'::jsonb, 'reply_to', null,
+        'memories', case when own.recalls then relay.memories_for_prompt(own.space_id, p_memory_budget) else '[]' end,
+        'memory_counts', case when own.recalls then relay.memory_counts(own.space_id) else '{}' end,
+        'preferences', relay.preferences_for_prompt(own, p_user_id, null),
+        'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
+            from summary where id = relay.summary_shown(own)),
+        'recent', relay.recent_messages(own, m.id, p_recent_budget),
+        'message', to_jsonb(m) - 'words' || jsonb_build_object('reply_to', (
+            select t.prompt -> 'reply_to' from turn t where t.id = m.turn_id))) order by m.id), '[]')
+    from asked m cross join own
+$$;
+
 -- Personas: additions to the soul in one chat and topic. Versions are kept; the newest counts. One set off the record
 -- ends with that session, and the one before counts again.
 

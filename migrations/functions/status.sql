@@ -15,6 +15,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where emoji = '👎' and removed_at is null and created_at > now() - interval '30 days'),
         'memories', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'active'),
         'pending', (select count(*) from memory where space_id = relay.find_space(p_space) and status = 'pending'),
+        'versions', (select jsonb_build_object('ready', count(*) filter (where status = 'ready'),
+                'by_night', count(*) filter (where created_by = 0 and created_at > now() - interval '1 day'))
+            from compression where space_id = relay.find_space(p_space)),
         'threads', (select count(*) from thread where space_id = relay.find_space(p_space)),
         'exchanges', (select coalesce(sum(exchange_count), 0) from thread
             where space_id = relay.find_space(p_space)),
@@ -121,8 +124,8 @@ $$;
 
 -- Returns a bot's health: {now, queue_seconds: how long the oldest due turn has waited, turns and failed: of the last
 -- ten minutes' ended turns (up to 500), and how many failed through our or the model's fault, error: why the last one
--- did, or null, owed and owed_error: jobs that failed four times or more and are retried, and why the last did, spent:
--- use since p_since by model, open: open incidents}.
+-- did, or null, owed: jobs that failed four times or more and are retried, owed_error: which of them failed last and
+-- why, spent: use since p_since by model, open: open incidents}.
 create or replace function public.relay_readings(p_bot_id bigint, p_since timestamptz) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with ended as (
@@ -130,7 +133,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where id > coalesce((select max(id) from turn), 0) - 500 and kind = 'message' and status <> 'working'
             and created_at > now() - interval '10 minutes' and bot_id = p_bot_id),
     owed as (
-        select last_error, due_at from job j
+        select kind, last_error, due_at from job j
         where parked_at is null and failures >= 4 and relay.is_for(j, p_bot_id))
     select jsonb_build_object(
         'now', now(),
@@ -143,7 +146,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'failed', (select count(*) from ended where failed),
         'error', (select error from ended order by id desc limit 1),
         'owed', (select count(*) from owed),
-        'owed_error', (select last_error from owed order by due_at desc limit 1),
+        'owed_error', (select kind || ': ' || last_error from owed order by due_at desc limit 1),
         'spent', public.relay_spent(p_since, null),
         'open', (select coalesce(jsonb_agg(to_jsonb(i) order by i.id), '[]') from incident i where over_at is null))
 $$;

@@ -39,12 +39,23 @@ begin
     return jsonb_build_object('thread_id', place.id, 'space_id', place.space_id, 'user_id', own.payload -> 'user_id',
         'previous', case when previous.id is not null then jsonb_build_object('id', previous.id,
             'text', previous.text, 'tainted', previous.tainted) end,
+        'markers', relay.summary_markers(place.id, since, own.key::bigint, relay.summary_tokens(
+            place.id, greatest(since, coalesce(previous.through_message_id, 0) + 1), own.key::bigint)),
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
             select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
             where thread_id = place.id and status <> 'replaced' and id <= own.key::bigint
                 and id >= since and id > coalesce(previous.through_message_id, 0)
             order by id desc limit 100) m));
 end $$;
+
+-- Returns how many tokens a summary's messages have, of those that are read of each.
+create or replace function relay.summary_tokens(p_thread_id bigint, p_from bigint, p_through bigint) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(sum(relay.token_count(text)), 0) from (
+        select left(text, 8000) as text from message
+        where thread_id = p_thread_id and status <> 'replaced' and id between p_from and p_through
+        order by id desc limit 100) m
+$$;
 
 -- Returns the version that a prompt shows: the first that covers all that left the window, and none before something
 -- has. So the prompt stays cached while newer versions cover only what the window still shows. A person's correction,
@@ -184,6 +195,8 @@ begin
         'summary', case when shown.id is not null then to_jsonb(shown) end,
         'versions', (select count(*) from relay.summary_versions(own)),
         'present', own.summary_id,
+        'kept', coalesce((select (settings ->> 'kept')::integer from summary where id = shown.id), 0),
+        'left_out', coalesce((select (settings ->> 'left_out')::integer from summary where id = shown.id), 0),
         'messages', (select count(*) from (
             select from message where thread_id = own.id and status <> 'replaced' and id >= own.context_from
                 and id <= shown.through_message_id limit 5000) covered),
@@ -250,7 +263,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     update result set used_at = clock_timestamp() where space_id = p_space_id and hash = p_hash returning result
 $$;
 
--- Tests whether any input of a derivation (message:1, memory:2, summary:3) is gone.
+-- Tests whether any input of a derivation (message:1, memory:2, summary:3, version:4) is gone.
 create or replace function relay.read_what_is_gone(p_inputs jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
@@ -258,7 +271,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             lateral (select split_part(one, ':', 1) as kind, split_part(one, ':', 2)::bigint as id) i
         where not case i.kind when 'message' then exists (select from message m where m.id = i.id)
             when 'memory' then exists (select from memory m where m.id = i.id)
-            when 'summary' then exists (select from summary s where s.id = i.id) else true end)
+            when 'summary' then exists (select from summary s where s.id = i.id)
+            when 'version' then exists (select from compression c where c.id = i.id) else true end)
 $$;
 
 -- Caches the result of a derivation {name, version, inputs, hash}, up to p_most per space; the least recently used go.

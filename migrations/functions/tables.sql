@@ -8,6 +8,7 @@
 --   other       all other text columns: codes, model names, error types.
 --   erased      deleted: the rows go. blanked: the words go. swept: every row that matches goes; needs no other code.
 --               remade: follows what it is derived from. kept: `why` says why.
+--   author      of swept rows, the column with whose words they hold: in a group, others' stay.
 --   exported    the type of the export's line that carries it. Operational and derived tables are not exported.
 --   off_record  `rows`: which rows belong to sessions off the record; `instead`: what replaces their columns in a move and
 --               in a backup. A turn that was in progress there has failed in the copy.
@@ -19,7 +20,7 @@ comment on table relay.function_file is $${"class": "local"}$$;
 comment on table relay.identity is $${"class": "local"}$$;
 comment on table relay.move is $${"class": "local"}$$;
 
-comment on table relay.message is $${"class": "canonical", "words": ["name", "text", "blocks", "words"], "other": ["role", "status"], "space": "space_id",
+comment on table relay.message is $${"class": "canonical", "words": ["name", "text", "blocks", "words"], "other": ["role", "status", "started_by"], "space": "space_id",
     "off_record": {
         "rows": "t.session_id in (select id from relay.session where private and erased_at is null)",
         "instead": {"text": "''", "blocks": "'[]'", "name": "null"}},
@@ -29,10 +30,10 @@ comment on table relay.message_version is $${"class": "canonical", "words": ["te
         "rows": "t.message_id in (select m.id from relay.message m join relay.session s on s.id = m.session_id where s.private and s.erased_at is null)",
         "instead": {"text": "''", "blocks": "'[]'"}},
     "erased": "deleted", "exported": "message"}$$;
-comment on table relay.session is $${"class": "canonical", "words": ["title"], "other": ["titled_by"], "space": "space_id",
+comment on table relay.session is $${"class": "canonical", "words": ["title", "topics"], "other": ["titled_by"], "space": "space_id",
     "off_record": {
         "rows": "t.private",
-        "instead": {"title": "null"}},
+        "instead": {"title": "null", "topics": "null"}},
     "erased": "blanked", "exported": "session"}$$;
 comment on table relay.thread is $${"class": "canonical", "other": ["preferences"], "space": "space_id", "exported": "thread"}$$;
 comment on table relay.space is $${"class": "canonical", "other": ["kind", "memory", "preferences"], "space": "id", "exported": "header"}$$;
@@ -64,9 +65,49 @@ comment on table relay.choice is $${"class": "canonical", "other": ["choices"], 
 comment on table relay.topic is $${"class": "canonical", "words": ["name"], "space": "chat_id", "erased": "blanked", "exported": "thread"}$$;
 comment on table relay.soul is $${"class": "canonical", "words": ["text", "reason", "author"], "erased": "kept", "why": "it belongs to all spaces; /soul changes it"}$$;
 comment on table relay.soul_draft is $${"class": "canonical", "words": ["text", "reason", "author"], "other": ["status"], "erased": "kept", "why": "it belongs to all spaces; /soul changes it"}$$;
-comment on table relay.feedback is $${"class": "canonical", "words": ["value"], "other": ["kind", "source", "derivation"], "space": "space_id", "erased": "swept", "exported": "feedback"}$$;
-comment on table relay.observation is $${"class": "canonical", "words": ["pattern"], "other": ["type", "derivation"], "space": "space_id", "erased": "swept", "exported": "feedback"}$$;
-comment on table relay.preference_decision is $${"class": "canonical", "words": ["pattern"], "other": ["type", "action"], "space": "space_id", "erased": "swept", "exported": "preference_decision"}$$;
+comment on table relay.feedback is $${"class": "canonical", "words": ["value"], "other": ["kind", "source", "derivation"], "space": "space_id", "erased": "deleted", "exported": "feedback"}$$;
+comment on table relay.observation is $${"class": "canonical", "words": ["pattern"], "other": ["type", "derivation"], "space": "space_id", "erased": "deleted", "exported": "feedback"}$$;
+comment on table relay.preference_decision is $${"class": "canonical", "words": ["pattern"], "other": ["type", "action"], "space": "space_id", "erased": "deleted", "exported": "preference_decision"}$$;
+comment on table relay.keepit is $${"class": "canonical", "words": ["content", "context"], "other": ["origin"], "space": "space_id", "regroup": "follow",
+    "off_record": {
+        "rows": "t.session_id in (select id from relay.session where private and erased_at is null)",
+        "instead": {"content": "''", "context": "''"}},
+    "erased": "swept", "author": "user_id", "exported": "keepit"}$$;
+comment on table relay.compression is $${"class": "canonical", "words": ["rows"], "other": ["name", "settings", "inputs", "keepit", "status", "model", "usage", "derivation", "error"], "space": "space_id", "regroup": "follow", "erased": "deleted", "exported": "version",
+    "artefact": {"kind": "version",
+        "text": "relay.rows_text(t.rows)",
+        "found": "t.status = 'ready'",
+        "whole": "t.status = 'ready'",
+        "children": {"compression_keepit": "compression_id"},
+        "same": "t.session_id = n.session_id and t.settings = n.settings",
+        "adopt": "relay.adopt_version"}}$$;
+comment on table relay.compression_keepit is $${"class": "canonical", "space": "compression_id", "exported": "version"}$$;
+comment on table relay.composition is $${"class": "canonical", "words": ["name", "rows"], "other": ["strategy", "format", "status", "inputs", "derivation", "error"], "space": "space_id", "regroup": "follow", "erased": "deleted", "exported": "composition",
+    "artefact": {"kind": "composition",
+        "text": "concat_ws(E'\\n', t.name, relay.rows_text(t.rows))",
+        "inputs": "t.inputs || relay.versions_of(t.id)",
+        "found": "false",
+        "whole": "t.deleted_at is null and t.status in ('ready', 'over')",
+        "children": {"composition_part": "composition_id", "composition_use": "composition_id"},
+        "same": "true",
+        "adopt": "relay.adopt_composition"}}$$;
+comment on table relay.composition_part is $${"class": "canonical", "other": ["version", "asked", "reason"], "space": "composition_id", "exported": "composition"}$$;
+comment on table relay.composition_use is $${"class": "canonical", "space": "composition_id", "exported": "composition"}$$;
+comment on table relay.session_link is $${"class": "canonical", "words": ["reason"], "space": "space_id", "regroup": "follow", "erased": "swept", "author": "linked_by", "exported": "session_link"}$$;
+comment on table relay.context_setting is $${"class": "canonical", "other": ["settings"], "space": "space_id", "exported": "context_setting"}$$;
+
+comment on table relay.reminder is $${"class": "canonical", "words": ["text"], "other": ["kind", "zone", "rule", "status", "origin", "inputs", "derivation"], "space": "space_id", "regroup": "follow", "erased": "deleted", "exported": "reminder",
+    "artefact": {"kind": "reminder",
+        "author": "t.user_id",
+        "found": "t.status in ('active', 'paused')",
+        "adopt": "relay.adopt_reminder"}}$$;
+comment on table relay.reminder_event is $${"class": "operational", "other": ["kind", "detail"], "space": "reminder_id"}$$;
+
+comment on table relay.heartbeat is $${"class": "operational", "words": ["checklist"], "other": ["zone", "outcome", "status"], "space": "space_id", "regroup": "follow", "erased": "swept"}$$;
+
+comment on table relay.standing_intent is $${"class": "canonical", "words": ["about", "text"], "other": ["status", "inputs", "derivation"], "space": "space_id", "regroup": "follow", "erased": "deleted", "exported": "intent",
+    "artefact": {"kind": "intent", "text": "t.about || ': ' || t.text", "author": "t.user_id", "found": "false",
+        "adopt": "relay.adopt_intent"}}$$;
 
 comment on table relay.turn is $${"class": "operational", "words": ["prompt", "told", "error"], "other": ["kind", "status", "model", "usage"], "space": "space_id",
     "off_record": {
@@ -101,8 +142,10 @@ comment on table relay.announcement is $${"class": "operational", "words": ["bef
 comment on table relay.erasure is $${"class": "operational", "words": ["work", "posted"], "other": ["status", "counts"], "space": "space_id", "regroup": "follow", "erased": "blanked"}$$;
 comment on table relay.retraction is $${"class": "operational", "words": ["request"], "space": "erasure_id", "erased": "deleted"}$$;
 comment on table relay.consolidation is $${"class": "operational", "words": ["plan"], "space": "space_id", "erased": "swept"}$$;
-comment on table relay.digest is $${"class": "operational", "space": "space_id", "erased": "swept"}$$;
-comment on table relay.sleep_due is $${"class": "operational", "space": "space_id", "erased": "swept"}$$;
+comment on table relay.digest is $${"class": "operational", "other": ["zone"], "space": "space_id"}$$;
+comment on table relay.soul_growth is $${"class": "operational", "other": ["zone"], "space": "space_id", "regroup": "follow"}$$;
+comment on table relay.soul_idea is $${"class": "operational", "words": ["text", "replaces"], "other": ["inputs", "derivation", "status"], "space": "space_id", "regroup": "follow", "erased": "swept"}$$;
+comment on table relay.sleep_due is $${"class": "operational", "space": "space_id"}$$;
 comment on table relay.spend is $${"class": "operational", "other": ["what", "model"], "space": "space_id", "regroup": "follow"}$$;
 comment on table relay.person is $${"class": "operational", "words": ["name", "username", "decided_by_name"], "other": ["role"], "erased": "kept", "why": "who may talk to the bot; an admin changes it"}$$;
 comment on table relay.invite is $${"class": "operational", "words": ["made_by_name", "for_whom"], "other": ["hash", "role", "guesses"], "erased": "kept", "why": "who may talk to the bot; an admin changes it"}$$;
@@ -129,7 +172,7 @@ comment on table relay.embed_due is $${"class": "derived"}$$;
 comment on table relay.embedding_rebuild is $${"class": "derived"}$$;
 comment on table relay.embedding is $${"class": "derived", "other": ["model", "vector"], "space": "space_id", "erased": "remade"}$$;
 comment on table relay.result is $${"class": "derived", "words": ["result"], "other": ["hash", "name", "version", "inputs"], "space": "space_id", "erased": "swept"}$$;
-comment on table relay.preference is $${"class": "derived", "words": ["pattern"], "other": ["type", "status"], "space": "space_id", "erased": "swept"}$$;
+comment on table relay.preference is $${"class": "derived", "words": ["pattern"], "other": ["type", "status"], "space": "space_id", "erased": "remade"}$$;
 
 -- Lists the tables with what they declare.
 create or replace function relay.declared_tables() returns table (name text, declared jsonb)

@@ -32,6 +32,7 @@ returns relay.thread
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     found thread;
+    past bigint;
 begin
     insert into thread (space_id, chat_id, topic_id) values (p_space_id, p_chat_id, p_topic_id)
     on conflict do nothing;
@@ -43,7 +44,11 @@ begin
             return found;
         end if;
         update session set ended_at = found.last_at where id = found.session_id and ended_at is null;
+        perform relay.register_ended(found.session_id);
+        past := found.session_id;
         insert into session (thread_id, space_id) values (found.id, p_space_id) returning id into found.session_id;
+        insert into composition_use (session_id, composition_id)  -- it stays until the next /new
+        select found.session_id, composition_id from composition_use where session_id = past;
     end if;
     update thread set session_id = found.session_id, last_at = now() where id = found.id;
     return found;
@@ -54,7 +59,7 @@ create or replace function relay.recent_messages(p_thread relay.thread, p_before
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with newest as materialized (
-        select id, role, user_id, name, text, blocks, untrusted, tainted, created_at,
+        select id, role, user_id, name, text, blocks, untrusted, tainted, started_by, created_at,
             length(case role when 'user' then blocks::text else text end) as size
         from message
         where thread_id = p_thread.id and status <> 'replaced' and id < p_before
@@ -62,11 +67,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by id desc limit 200),
     latest as (select *, sum(size) over (order by id desc rows unbounded preceding) as used from newest)
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'role', role, 'user_id', user_id, 'name', name, 'text', text,
-        'blocks', blocks, 'untrusted', untrusted, 'tainted', tainted, 'created_at', created_at) order by id), '[]')
+        'blocks', blocks, 'untrusted', untrusted, 'tainted', tainted, 'started_by', started_by, 'created_at', created_at)
+        order by id), '[]')
     from latest where used - size <= p_budget
 $$;
 
--- Saves the user's message of this turn with its documents (again, if the turn runs again) and returns its id.
+-- Saves the user's message of this turn with its documents and markers (again, if the turn runs again) and returns its id.
 create or replace function relay.save_user_message(p_turn relay.turn, p_thread relay.thread, p_input jsonb)
 returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -83,6 +89,9 @@ begin
         update message set text = p_input ->> 'text', blocks = p_input -> 'blocks',
             untrusted = (p_input ->> 'untrusted')::boolean
         where id = saved;
+    end if;
+    if coalesce(p_input -> 'keepits', '[]') <> '[]' or p_turn.user_message_id is not null then
+        perform relay.read_markers(saved, coalesce(p_input -> 'keepits', '[]'));
     end if;
     -- Off the record no document is stored: the prompt shows all there is.
     if coalesce(p_input -> 'documents', '[]') <> '[]'
@@ -173,16 +182,23 @@ begin
             relay.find_space(p_input -> 'lent'), budget) else '[]' end,
         'former', case when (p_input ->> 'brings_back')::boolean then (
             select jsonb_build_object('text', m.text, 'blocks', m.blocks, 'tainted', m.tainted)
-            from turn t join turn f on f.id = t.replaces_turn_id join message m on m.id = f.assistant_message_id
+            from turn t join turn f on f.id = coalesce(t.replaces_turn_id, relay.answered_before(t))
+            join message m on m.id = f.assistant_message_id
             where t.id = replaced) end,
         'preferences', relay.preferences_for_prompt(own, (p_input ->> 'user_id')::bigint,
             case when p_input -> 'lent' <> 'null' then relay.find_space(p_input -> 'lent') end),
+        'intents', case when own.recalls and not (p_input ->> 'untrusted')::boolean then relay.intents_for(own.space_id,
+            (p_input ->> 'user_id')::bigint, (select text from message where id = said), held.id) else '[]' end,
         'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,
         'faded', case when budget > 0 then relay.faded_memories(own.space_id) else 0 end,
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
             from summary where id = shown),
         'latest_summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)
             from summary where id = own.summary_id and id <> coalesce(shown, 0)),
+        'composed', (select jsonb_build_object('id', c.id, 'name', c.name, 'tainted', c.tainted, 'rows', c.rows)
+            from composition_use u join composition c on c.id = u.composition_id
+            where u.session_id = own.session_id and c.space_id = own.space_id and c.rows is not null
+                and c.status <> 'over'),
         'recent', relay.recent_messages(own, coalesce(said, 0), (p_input ->> 'recent_budget')::integer),
         'message', (select to_jsonb(m) - 'words' || jsonb_build_object('reply_to', replied)
             from message m where m.id = said),
@@ -232,7 +248,7 @@ begin
     return counted.exchange_count;
 end $$;
 
--- The turn whose answer stood before the one that a turn gives to the same message.
+-- Returns the turn whose answer to the same message was current before a turn's own.
 create or replace function relay.answered_before(p_turn relay.turn) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select max(id) from turn
@@ -267,6 +283,7 @@ begin
             returning id into answer;
             if held.replaces_turn_id is not null then
                 perform relay.withdraw_taught(held);
+                perform relay.withdraw_set(held, p_reply #> '{told,reminders}');
             end if;
             held.tainted := (p_reply ->> 'tainted')::boolean;
             if p_reply -> 'actions' <> '[]' and why is distinct from 'private' then
@@ -299,14 +316,20 @@ begin
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
             told = (p_reply -> 'told') || jsonb_build_object(
                 'replaced', held.replaces_turn_id is not null and p_reply ->> 'again' is distinct from 'back',
+                'before', case when p_reply ->> 'again' = 'true' and p_reply ->> 'status' = 'complete' then before end,
                 'withdrawn', case when held.replaces_turn_id is null then '[]' else relay.withdrawn_for(held) end,
                 'failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
-                || signs
+                || signs || relay.kept_by(held)
         where id = held.id;
         if before is not null or p_reply ->> 'status' = 'stopped' and answer is not null then
             select * into held from turn where id = held.id;
-            perform relay.feedback_of_finish(held, p_reply ->> 'status' = 'stopped', before, p_reply ->> 'again' = 'back');
+            if (p_reply ->> 'preferred')::boolean then
+                perform relay.prefer_first(held, before);
+            else
+                perform relay.feedback_of_finish(
+                    held, p_reply ->> 'status' = 'stopped', before, p_reply ->> 'again' = 'back');
+            end if;
         end if;
         insert into event (kind, space_id, turn_id, user_id, payload)
         select coalesce(e ->> 'kind', 'reply'), held.space_id, held.id, held.user_id,

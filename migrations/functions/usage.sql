@@ -202,6 +202,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'hidden', (select count(*) from known k where not k.visible),
         'summary', (select jsonb_build_object('text', left(text, 300), 'at', created_at)
             from summary where id = (own.prompt ->> 'summary')::bigint),
+        'composed', (select name from composition
+            where id = (own.prompt #>> '{composed,id}')::bigint and space_id = own.space_id),
         'recalled', coalesce((
             select jsonb_agg(jsonb_build_object('role', m.role, 'name', m.name, 'text', left(m.text, 300),
                 'at', m.created_at) order by said.nr)

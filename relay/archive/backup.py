@@ -18,12 +18,12 @@ from relay.core.ports import Database, Snapshots
 from relay.core.private_files import in_thread, write_atomically
 from relay.core.program import RELAY
 from relay.memory.calls.base import decode_row
-from relay.memory.retrying_database import until_reached
+from relay.memory.retrying_database import call_until_reached
 
 MOST_ROWS = 2_000
 PAGE_BYTES = 524_288
 PATIENCE = 120.0
-"""Seconds to retry while a database without snapshots can't be reached."""
+"""How many seconds to retry while a database without snapshots can't be reached."""
 
 
 class BackupRefused(RelayError):
@@ -31,7 +31,7 @@ class BackupRefused(RelayError):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeBackup:
     """A finished backup."""
 
     path: Path
@@ -52,7 +52,7 @@ class Backup:
     _side: Database = field(init=False)
     _snapshot: bool = False
 
-    async def make(self, path: Path) -> Made:
+    async def make(self, path: Path) -> MadeBackup:
         """Makes a backup with mode 600; it gets its name when it is complete.
 
         With a snapshot (PostgreSQL itself) it shows one moment. Without one (over REST), it notes the last id of every
@@ -62,7 +62,7 @@ class Backup:
         """
         return await replace(self)._make(path)  # two backups at once have separate snapshots
 
-    async def _make(self, path: Path) -> Made:
+    async def _make(self, path: Path) -> MadeBackup:
         async with AsyncExitStack() as stack:
             self._snapshot = isinstance(self.database, Snapshots)
             self._side = self.database
@@ -75,13 +75,13 @@ class Backup:
                     await self._table(writer, header, table)
                 rows = await in_thread(writer.finish)
                 size = file.tell()
-        return Made(path, header, rows, size)
+        return MadeBackup(path, header, rows, size)
 
     def _header(self, state: MoveState) -> Header:
         if state.unfinished:
             raise BackupRefused(
-                f"A `{RELAY} move` or `restore` into this database was begun and not finished, so it does not hold "
-                "everything. Finish that first."
+                f"A `{RELAY} move` or `restore` into this database was not finished, so the data is incomplete. Finish "
+                "it first."
             )
         last = {table.name: table.last or "0" for table in state.tables if state.numbers.get(table.name)}
         return Header(
@@ -98,12 +98,12 @@ class Backup:
     async def _table(self, writer: BackupWriter, header: Header, table: MovedTable) -> None:
         """Writes a table, reading the next page while one is written."""
         name, rows, after = table.name, 0, None
-        bound = _bound(header, table)
+        bound = _find_bound(header, table)
         writer.begin(name)
         coming = asyncio.create_task(self._page(name, after))
         try:
             while True:
-                self.watcher.at("Reading", name, rows, max(rows, table.size))
+                self.watcher.report("Reading", name, rows, max(rows, table.size))
                 page = await coming
                 within = [row for row in page.rows if bound is None or int(row[bound[0]] or 0) <= bound[1]]
                 if not within:
@@ -117,25 +117,25 @@ class Backup:
         finally:
             coming.cancel()
             await asyncio.gather(coming, return_exceptions=True)
-        self.watcher.at("Reading", name, rows, rows)
+        self.watcher.report("Reading", name, rows, rows)
 
     async def _page(self, table: str, after: list[str] | None) -> MovePage:
         more = {"most_rows": MOST_ROWS, "most_bytes": PAGE_BYTES}
         return decode_row(MovePage, await self._call("move_page", table=table, after=after, **more))
 
     async def _call(self, function: str, **arguments: Any) -> Any:
-        hint = "No backup was made: run the same command again."
+        hint = "No backup was made. Run the same command again."
         if not self._snapshot:
-            return await until_reached(self._side, function, arguments, self.watcher.say, PATIENCE, hint)
+            return await call_until_reached(self._side, function, arguments, self.watcher.say, PATIENCE, hint)
         try:
             return await self._side.call(function, **arguments)
         except DatabaseUnavailable as error:
             raise DatabaseUnavailable(f"{error} {hint}") from error
 
 
-def _bound(header: Header, table: MovedTable) -> tuple[int, int] | None:
-    """How to limit a table without a snapshot: the column with a row's own number, or the numbered row it belongs to,
-    and the last number to read."""
+def _find_bound(header: Header, table: MovedTable) -> tuple[int, int] | None:
+    """Returns how to limit a table without a snapshot: the column with a row's own number, or with that of the numbered
+    row it belongs to, and the last number to read. None: it can't be limited."""
     if header.up_to is None:
         return None
     own = header.numbers.get(table.name) or {}

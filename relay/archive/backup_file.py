@@ -22,7 +22,7 @@ FORMAT = "relay-backup"
 VERSION = 1
 LEVEL = 6
 LONGEST_LINE = 2**29
-"""Bytes. PostgreSQL holds JSON up to 2**28; as text, every character may need an escape."""
+"""The most bytes of a line. PostgreSQL holds JSON up to 2**28; as text, every character may need an escape."""
 
 
 class BackupDamaged(RelayError):
@@ -39,11 +39,11 @@ class Header:
     schema: int
     storage: str
     made_at: str
-    """ISO 8601."""
+    """The time of the backup, in ISO 8601."""
     up_to: dict[str, str] | None
-    """Without a snapshot: the last id of each table that is certainly included. None: it shows one moment."""
+    """Without a snapshot, the last id of each table that is certainly included. None: the backup shows one moment."""
     tables: tuple[MovedTable, ...]
-    """In storage order: each after those it references."""
+    """The tables in storage order: each after those it references."""
     numbers: dict[str, dict[str, str | None]]
     """The last value of each identity column, by table and column."""
 
@@ -53,14 +53,14 @@ class Header:
 
     @property
     def complete(self) -> str:
-        """Describes in words how complete it is."""
+        """Describes in words how complete the backup is."""
         if self.up_to is None:
             return f"everything as it was at {self.at:%Y-%m-%d %H:%M:%S} UTC"
         return f"complete up to message {self.up_to.get('message', '0')}"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class BackupContents:
     """The contents of a backup."""
 
     format: str
@@ -69,7 +69,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Marker:
     """A line that is not a row."""
 
     table: str = ""
@@ -80,11 +80,11 @@ class Mark:
     """The checksum of everything before."""
 
 
-_FORM, _HEADER, _MARK = TypeAdapter(Form), TypeAdapter(Header), TypeAdapter(Mark)
+_FORM, _HEADER, _MARK = TypeAdapter(BackupContents), TypeAdapter(Header), TypeAdapter(Marker)
 
 
 @dataclass(slots=True)
-class Sum:
+class TableSum:
     """A table's row count and summed checksums, as `relay_move_digest` computes them."""
 
     rows: int = 0
@@ -101,13 +101,13 @@ class BackupWriter:
     def __init__(self, file: BinaryIO, header: Header) -> None:
         self._zip = gzip.GzipFile(fileobj=file, mode="wb", compresslevel=LEVEL, filename="")
         self._whole = hashlib.sha256()
-        self._sums: dict[str, Sum] = {}
-        self._sum = Sum()
+        self._sums: dict[str, TableSum] = {}
+        self._sum = TableSum()
         self._write(_line({"format": FORMAT, "version": VERSION, **asdict(header)}))
 
     def begin(self, table: str) -> None:
         """Begins a table."""
-        self._sum = self._sums[table] = Sum()
+        self._sum = self._sums[table] = TableSum()
         self._write(_line({"table": table}))
 
     def rows(self, rows: list[list[str | None]]) -> None:
@@ -149,23 +149,23 @@ def read_header(path: Path) -> Header:
         header = _HEADER.validate_json(line, strict=True)
         sound = header.at.tzinfo is not None
     except ValueError:
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
     if not sound:
-        raise _damaged(path)
+        raise _damage_error(path)
     return header
 
 
-def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
+def check_rows(path: Path, told: Callable[[str, int], None]) -> dict[str, TableSum]:
     """Reads a whole backup and returns its tables' contents in numbers. Calls `told` with a table and its row count so
     far. Raises `BackupDamaged` if any byte has changed."""
-    whole, last, table = hashlib.sha256(), Mark(), ""
-    sums, held = dict[str, Sum](), dict[str, Sum]()
+    whole, last, table = hashlib.sha256(), Marker(), ""
+    sums, held = dict[str, TableSum](), dict[str, TableSum]()
     for line in _lines(path):
         if last.end is not None:
-            raise _damaged(path)
+            raise _damage_error(path)
         if line[:1] == b"[":
             if table not in held or not _is_row(line):
-                raise _damaged(path)
+                raise _damage_error(path)
             held[table].add(line)
             if held[table].rows % 1000 == 0:
                 told(table, held[table].rows)
@@ -174,14 +174,14 @@ def checked(path: Path, told: Callable[[str, int], None]) -> dict[str, Sum]:
                 told(table, held[table].rows)
             last = _mark(path, line)
             if last.sums is not None:
-                sums = {name: Sum(rows, total) for name, (rows, total) in last.sums.items()}
+                sums = {name: TableSum(rows, total) for name, (rows, total) in last.sums.items()}
             table = last.table
             if table:
-                held.setdefault(table, Sum())
+                held.setdefault(table, TableSum())
         if last.end is None:
             whole.update(line + b"\n")
     if last.end != whole.hexdigest() or sums != held:
-        raise _damaged(path)
+        raise _damage_error(path)
     return sums
 
 
@@ -210,26 +210,26 @@ def _lines(path: Path) -> Iterator[bytes]:
         with gzip.open(path, "rb") as file:
             while line := file.readline(LONGEST_LINE):
                 if line[-1:] != b"\n":
-                    raise _damaged(path)
+                    raise _damage_error(path)
                 yield line[:-1]
     except gzip.BadGzipFile:
-        raise _damaged(path) if line else _foreign(path) from None
+        raise _damage_error(path) if line else _foreign(path) from None
     except (EOFError, zlib.error):
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
     except OSError as error:
         raise BackupDamaged(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _mark(path: Path, line: bytes) -> Mark:
+def _mark(path: Path, line: bytes) -> Marker:
     try:
         return _MARK.validate_json(line)
     except ValidationError:
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
 
 
 def _foreign(path: Path) -> BackupDamaged:
     return BackupDamaged(f"{path} is not a backup of Relay.")
 
 
-def _damaged(path: Path) -> BackupDamaged:
+def _damage_error(path: Path) -> BackupDamaged:
     return BackupDamaged(f"{path} is cut off or was altered, so it is not restored. Use another backup.")

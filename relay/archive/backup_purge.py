@@ -1,4 +1,4 @@
-"""Where erased text remains outside of the tables: in backups, and for a while in the database's files."""
+"""Purges erased text from where it remains outside of the tables: backups, and for a while the database's files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import structlog
 
-from relay.archive.backup import Backup, BackupRefused, Made
+from relay.archive.backup import Backup, BackupRefused, MadeBackup
 from relay.archive.move_rows import OwedRewrite
-from relay.archive.nightly import list_backups, list_partials, made_at, new_backup_path
+from relay.archive.nightly import list_backups, list_partials, new_backup_path, parse_backup_time
 from relay.core.ports import MediaStore, Rewrites
 from relay.core.private_files import FileRefused, in_thread
 from relay.memory.calls.base import decode_row
@@ -19,14 +19,13 @@ from relay.memory.calls.base import decode_row
 log = structlog.get_logger()
 
 OVER_REST = (
-    "The rows are gone from the tables. In the project's files their words stay until the database has cleared their "
-    "room (autovacuum, mostly within a day) and written over it, in its write-ahead log until that is used again, and "
-    "in Supabase's own backups for as long as your plan keeps them (7 days on Pro, 14 on Team, up to 30 on Enterprise)."
+    "The rows are deleted. Their words remain in the project's files until autovacuum has freed the space (mostly "
+    "within a day) and it was overwritten, in the write-ahead log until it is reused, and in Supabase's own backups "
+    "for as long as your plan keeps them (7 days on Pro, 14 on Team, up to 30 on Enterprise)."
 )
 LOG_STAYS = (
-    "The tables' files are written anew. The server's write-ahead log may hold the words until it is used again "
-    "(mostly hours); an archive of it, replicas and the host's backups hold them for as long as whoever runs the "
-    "server keeps those."
+    "The tables' files were rewritten. The server's write-ahead log may contain the words until it is reused (mostly "
+    "within hours). Its archive, replicas and the host's backups contain them for as long as they are kept."
 )
 BEING_MADE_SECONDS = 600.0
 """A partial backup untouched for this long was left by a killed process."""
@@ -46,24 +45,24 @@ class ErasureCleanup:
         """Lists the backups, oldest first."""
         return list_backups(self.folder) if self.folder.is_dir() else []
 
-    def told(self) -> str:
+    def describe_backups(self) -> str:
         """Says until when backups contain what is erased now."""
-        made = [at for at in map(made_at, self.files()) if at]
+        made = [at for at in map(parse_backup_time, self.files()) if at]
         if not made:
-            return "No backup in my folder of backups holds it."
-        many = f"{len(made)} backup{'s' if len(made) > 1 else ''} of before may still hold it"
+            return "No backup in my backup folder contains it."
+        many = f"{len(made)} earlier backup{'s' if len(made) > 1 else ''} may still contain it"
         if not self.days:
-            return f"{many}; nightly backups are off, so they stay until somebody removes them."
+            return f"{many}. Nightly backups are off, so they stay until someone deletes them."
         gone = max(made[-1] + timedelta(days=self.days), datetime.now(UTC)) + timedelta(days=1)
-        return f"{many}; the last of them goes by {gone:%Y-%m-%d}."
+        return f"{many}. The last of them is deleted by {gone:%Y-%m-%d}."
 
-    async def purge(self) -> tuple[Made, int]:
+    async def purge(self) -> tuple[MadeBackup, int]:
         """Makes a fresh backup and deletes all earlier ones. Returns it and how many were deleted. Raises
         `FileRefused`, the errors of `Backup.make`, and `BackupRefused` while another backup, which may contain what
         was just erased, is running; then nothing is deleted."""
         parts = list_partials(self.folder) if self.folder.is_dir() else []
         if any(map(_is_being_made, parts)):
-            raise BackupRefused("A backup is being made. Try again when it is there, in some ten minutes at most.")
+            raise BackupRefused("A backup is being made. Try again when it is finished, in ten minutes at most.")
         before = self.files() + parts
         made = await self.backup.make(new_backup_path(self.folder))
         await in_thread(_remove, before)
@@ -72,11 +71,11 @@ class ErasureCleanup:
 
     @property
     def clears(self) -> bool:
-        """Whether the database's files can be rewritten: not over REST."""
+        """Tells whether the database's files can be rewritten. They can't over REST."""
         return isinstance(self.backup.database, Rewrites)
 
-    async def owed(self) -> bool:
-        """Whether anything was erased since the database's files were last rewritten."""
+    async def is_owed(self) -> bool:
+        """Tells whether anything was erased since the database's files were last rewritten."""
         return (await self._rewrite()).owed
 
     async def _rewrite(self) -> OwedRewrite:

@@ -10,20 +10,20 @@ from datetime import UTC, datetime
 from relay.archive.export_rows import RawRow, links_of
 from relay.core.models import Space
 from relay.core.redaction.redact import redact_value
-from relay.memory.derivations.artefacts import exported_as_rows
+from relay.memory.derivations.artefacts import list_exported_kinds
 from relay.memory.store import Store
 
-SCHEMA = "relay-export/2"
-PARTS = ("sessions", "messages", "documents", "summaries")
-REST = ("feedback", "preference_decisions")
-"""What follows all threads."""
+SCHEMA = "relay-export/3"
+PARTS = ("sessions", "messages", "documents", "summaries", "keepits")
+REST = ("session_links", "context_settings", "feedback", "preference_decisions")
+"""The parts that follow all threads."""
 
 
 async def pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[RawRow]]:
     """Yields all rows of a space in pages; nothing if it has no messages. The header; its chat's settings and
-    personas; memories, oldest first; each thread with sessions, messages, documents and summaries; other
-    artefacts; feedback; and
-    the number of rows, so that a truncated file is recognized. Removes keys, tokens and card numbers from messages."""
+    personas; memories, oldest first; preferences, which are there to be read; each thread with sessions, messages,
+    documents, summaries and markers; other artefacts; links, settings and feedback; and the number of rows, so that a
+    truncated file is recognized. Removes keys, tokens and card numbers from what was said."""
     rows = 0
     async for page in _pages(store, space, relay):
         rows += len(page)
@@ -50,6 +50,8 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
         page = await store.export_memories(space, after)
         yield list(page.rows)
         after, end = page.last, page.end
+    async for rows in _rows_of(store, "preferences", space):
+        yield rows
     for thread in found.threads:
         yield [thread]
         sessions: set[int] = set()
@@ -61,20 +63,25 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
                 sessions |= {links.id for _, links in linked if links.type == "session" and links.id is not None}
                 # New messages may be in a session that the file lacks.
                 rows = [row for row, links in linked if links.session is None or links.session in sessions]
-                yield await asyncio.to_thread(_without_secrets, rows)
+                yield await asyncio.to_thread(_remove_secrets, rows)
                 after, end = page.last, page.end
-    for kind in exported_as_rows():
+    for kind in list_exported_kinds():
         after, end = None, False
         while not end:
             page = await store.export_artefacts(kind.kind, space, after)
-            yield list(page.rows)
+            yield await asyncio.to_thread(_remove_secrets, page.rows)
             after, end = page.last, page.end
     for part in REST:
-        after, end = None, False
-        while not end:
-            page = await store.export_rows(part, space, after)
-            yield list(page.rows)
-            after, end = page.last, page.end
+        async for rows in _rows_of(store, part, space):
+            yield rows
+
+
+async def _rows_of(store: Store, part: str, space: Space) -> AsyncIterator[list[RawRow]]:
+    after, end = None, False
+    while not end:
+        page = await store.export_rows(part, space, after)
+        yield [_row_without(row) for row in page.rows]
+        after, end = page.last, page.end
 
 
 def line(row: RawRow) -> bytes:
@@ -82,12 +89,21 @@ def line(row: RawRow) -> bytes:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _without_secrets(rows: Sequence[RawRow]) -> list[RawRow]:
-    return [_message_without(row) if row["type"] == "message" else row for row in rows]
+def _row_without(row: RawRow) -> RawRow:
+    """Returns a row of feedback or of a preference without the secrets in the words that it repeats."""
+    return {**row, **(redact_value({name: row[name] for name in ("value", "learned_from") if name in row}) or {})}
 
 
-def _message_without(row: RawRow) -> RawRow:
-    return {**_clean(row), "versions": [_clean(version) for version in row["versions"]]}
+def _remove_secrets(rows: Sequence[RawRow]) -> list[RawRow]:
+    return [_without(row) for row in rows]
+
+
+def _without(row: RawRow) -> RawRow:
+    if row["type"] == "message":
+        return {**_clean(row), "versions": [_clean(version) for version in row["versions"]]}
+    if "row" in row:  # a marker or an artefact
+        return {**row, "row": redact_value(row["row"]) or row["row"]}
+    return row
 
 
 def _clean(said: RawRow) -> RawRow:

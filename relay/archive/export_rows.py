@@ -1,4 +1,4 @@
-"""Rows of an export, as far as Relay reads them. Other fields pass from database to database unchanged."""
+"""Rows of an export. Only fields that Relay reads are declared; others pass from database to database unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 RawRow = Mapping[str, Any]
-"""A row as the database writes it, and takes it in again."""
+"""A row as the database writes it and reads it again."""
 Id = Annotated[int, Field(strict=True)]
 InputName = Annotated[str, Field(pattern=r"^[a-z_]+:[0-9]{1,18}$")]
 """What an artefact was made from, such as message:12."""
@@ -25,7 +25,7 @@ class ExportHeader:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class RowLinks:
     """A row's type and references, by the numbers of the source database."""
 
     type: str
@@ -47,7 +47,7 @@ class Links:
 
     @property
     def cited(self) -> set[int]:
-        """The messages that it references."""
+        """Returns the messages that the row references."""
         named = {self.source, self.message, self.from_message, self.through_message, *(self.evidence or ())}
         read = {int(one.partition(":")[2]) for one in self.inputs or () if one.startswith("message:")}
         return {one for one in named if one is not None} | read
@@ -55,7 +55,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose memory an export contains."""
+    """The person or group whose memory an export contains."""
 
     kind: str
     owner_id: Id | None
@@ -117,6 +117,24 @@ class SummaryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class CompressionRow:
+    """A compressed version of a session."""
+
+    name: str
+    created_at: str
+    input_messages: int = 0
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompositionRow:
+    name: str
+    created_at: str
+    total_tokens: int | None = None
+    composition_part: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeRow:
     """A change to a memory."""
 
@@ -140,12 +158,12 @@ class MemoryRow:
     changes: tuple[ChangeRow, ...] = ()
 
 
-_LINKS, _OWNER = TypeAdapter(Links), TypeAdapter(Owner)
+_LINKS, _OWNER = TypeAdapter(RowLinks), TypeAdapter(Owner)
 _HEADER = TypeAdapter(ExportHeader)
 
 
-def links_of(row: RawRow) -> Links:
-    """Raises `ValueError` if it is not a row of an export."""
+def links_of(row: RawRow) -> RowLinks:
+    """Returns a row's type and references. Raises `ValueError` if it is not a row of an export."""
     return _LINKS.validate_python(row)
 
 

@@ -1,4 +1,4 @@
-"""Imports an export into a space, adding each row once however often it runs."""
+"""Imports an export into a space. Every row is added once, however often the import runs."""
 
 from __future__ import annotations
 
@@ -9,30 +9,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from relay.archive.artefact_rows import list_cited, renumber
 from relay.archive.export import SCHEMA
-from relay.archive.export_file import ImportRefused, broken, linked_rows, rows_of
-from relay.archive.export_rows import Links, Owner, RawRow, header_of, links_of, owner_of
+from relay.archive.export_file import ImportRefused, broken_file_error, read_linked_rows, rows_of
+from relay.archive.export_rows import Owner, RawRow, RowLinks, header_of, links_of, owner_of
 from relay.archive.imported import usable
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 from relay.core.models import Space
-from relay.memory.derivations.artefacts import artefact_kind, exported_as_rows
+from relay.memory.contexts.space_settings import valid_settings
+from relay.memory.derivations.artefacts import artefact_kind, list_exported_kinds
 from relay.memory.store import Store
 
 ROWS, BYTES = 200, 400_000
-"""The largest batch for the database (or one row)."""
+"""The largest batch for the database, in rows and bytes, unless a single row is larger."""
 PARTS = {
     "session": "sessions",
     "message": "messages",
     "document": "documents",
     "summary": "summaries",
+    "keepit": "keepits",
     "memory": "memories",
+    "session_link": "session_links",
+    "context_setting": "context_settings",
     "feedback": "feedback",
     "preference_decision": "preference_decisions",
 }
 TOGETHER = PARTS.keys() - {"summary"}
-"""Rows of which many may be given at once."""
-SCHEMAS = (SCHEMA, "relay-export/1")
-"""Supported formats: in the first, memories were only facts and learnings."""
+"""The types of rows that can be passed in batches."""
+SCHEMAS = (SCHEMA, "relay-export/2", "relay-export/1")
+"""Supported formats: the second had no contexts, and in the first all memories were facts or learnings."""
 LINKED = {
     "thread": "thread",
     "session": "session",
@@ -44,16 +49,16 @@ LINKED = {
 }
 """The kind of row that each reference names."""
 SETTING = {"thread": "threads", "persona": "personas", "place": "places"}
-OWNED = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by")
+OWNED = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by", "created_by", "linked_by", "validated_by")
 """Fields that name a person."""
 
 
-class Altered(Exception):
+class InvalidRow(Exception):
     """A row of the file is not a valid row of an export."""
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedExport:
     """A fully read export."""
 
     path: Path
@@ -66,7 +71,7 @@ class Checked:
     """Messages that other rows reference."""
 
 
-def check(path: Path) -> Checked:
+def check(path: Path) -> CheckedExport:
     """Reads a whole export (`relay-export.jsonl`, or the archive sent in the chat) without changing anything. Raises
     `ImportRefused` if it is invalid, incomplete, or has settings of another chat than its owner's."""
     rows = rows_of(path)
@@ -74,30 +79,33 @@ def check(path: Path) -> Checked:
     setting: dict[str, list[RawRow]] = {kind: [] for kind in (*SETTING, "choices")}
     known: dict[str, set[int | None]] = {"thread": set(), "session": set()}
     cited: set[int] = set()
-    last, seen = Links(""), 0
-    for row, links in linked_rows(path, rows):
+    last, seen = RowLinks(""), 0
+    for row, links in read_linked_rows(path, rows):
         seen, last = seen + 1, links
         if links.type in setting:
             _check_setting(path, space, links)
             setting[links.type].append(row)
         if links.type in known:
             known[links.type].add(links.id)
-        if links.type in ("session", "message", "document", "summary") and links.thread not in known["thread"]:
-            raise broken(path)
+        if (
+            links.type in ("session", "message", "document", "summary", "keepit")
+            and links.thread not in known["thread"]
+        ):
+            raise broken_file_error(path)
         if links.type in ("message", "summary") and links.session not in known["session"]:
-            raise broken(path)
-        cited |= links.cited
+            raise broken_file_error(path)
+        cited |= links.cited | list_cited(row)
     if last.type != "end" or last.rows != seen:
-        raise broken(path)
+        raise broken_file_error(path)
     choices = setting.pop("choices")
     given = {SETTING[kind]: tuple(found) for kind, found in setting.items()}
-    return Checked(path, space, **given, choices=_choices(path, choices), cited=frozenset(cited))
+    return CheckedExport(path, space, **given, choices=_choices(path, choices), cited=frozenset(cited))
 
 
 def _choices(path: Path, rows: list[RawRow]) -> RawRow | None:
     found = rows[0].get("choices") if rows else None
     if found is not None and not isinstance(found, dict):
-        raise broken(path)
+        raise broken_file_error(path)
     return found
 
 
@@ -106,9 +114,9 @@ class Import:
     """An import into a space."""
 
     store: Store
-    export: Checked
+    export: CheckedExport
     user_id: int | None = None
-    """The new owner, if not the person who exported it."""
+    """The new owner, if it is not the person who exported the memory."""
     told: Callable[[str, int], None] = lambda part, seen: None
     """Called with progress: how many rows of a part were read."""
     added: Counter[str] = field(default_factory=Counter)
@@ -117,16 +125,16 @@ class Import:
     _ids: dict[str, dict[int, int]] = field(default_factory=dict)
     """For each kind of row, ids here by ids in the file; for messages only those that are referenced."""
     _replaced: dict[int, int] = field(default_factory=dict)
-    """Memories of the file and their replacements there."""
+    """Ids of the file's memories, with those of their replacements in the file."""
     _taken: dict[int, str] = field(default_factory=dict)
-    """Memories of the latest time: those with one time may be in several batches."""
+    """Memories with the latest time so far, because those of one time may be in several batches."""
 
     def becomes(self) -> Space:
         """Returns the new owner. Raises `ImportRefused` if a group's memory would become a person's."""
         if self.user_id is None:
             return self.export.space
         if self.export.space.kind != "private":
-            raise ImportRefused("That is the memory of a group, which goes to the group: leave --user out.")
+            raise ImportRefused("This is a group's memory. It can only be imported into a group: leave out --user.")
         return Space("private", owner_id=self.user_id)
 
     async def run(self) -> Space:
@@ -137,37 +145,37 @@ class Import:
             await self._add(space)
         except DatabaseUnavailable:
             raise
-        except (DatabaseError, Altered) as error:
+        except (DatabaseError, InvalidRow) as error:
             why = f" ({error})" if isinstance(error, DatabaseError) else ""
             raise ImportRefused(
-                f"{self.export.path} was altered: it holds what no export holds{why}. What came before that was added; "
-                "run it again with an export as Relay wrote it, and the rest is."
+                f"{self.export.path} was altered: it contains an invalid row{why}. The rows before it were added. To "
+                "add the rest, import the original export."
             ) from None
         return space
 
     async def _add(self, space: Space) -> None:
         export = self.export
-        with _reading_rows():
-            rows = {name: [self._moved(row) for row in getattr(export, name)] for name in SETTING.values()}
+        with _blame_file():
+            rows = {name: [self._reassign(row) for row in getattr(export, name)] for name in SETTING.values()}
         made = await self.store.import_space(space, **rows, choices=export.choices)
         self._space_id = made.space_id
-        self._ids = {kind: {} for kind in (*PARTS, *(one.kind for one in exported_as_rows()))}
+        self._ids = {kind: {} for kind in (*PARTS, *(one.kind for one in list_exported_kinds()))}
         old = [links_of(row).id for row in export.threads]
         self._ids["thread"] = {id: new for id, new in zip(old, made.ids, strict=True) if id is not None}
-        await self._pass(("session", "message", "document", "summary"))
+        await self._pass(("session", "message", "document", "summary", "keepit"))
         await self._pass(("memory",))
-        for kind in exported_as_rows():
+        for kind in list_exported_kinds():
             await self._pass((kind.kind,))
-        await self._pass(("feedback", "preference_decision"))
+        await self._pass(("session_link", "context_setting", "feedback", "preference_decision"))
         await self._link()
         await self.store.import_finish(self._space_id)
 
     async def _pass(self, kinds: tuple[str, ...]) -> None:
         """Imports the rows of these kinds in the order of the file."""
-        batch, size = list[tuple[RawRow, Links]](), 0
+        batch, size = list[tuple[RawRow, RowLinks]](), 0
         rows = rows_of(self.export.path)
         next(rows)
-        for row, links in linked_rows(self.export.path, rows):
+        for row, links in read_linked_rows(self.export.path, rows):
             if links.type not in kinds:
                 continue
             length = len(json.dumps(row, ensure_ascii=False))
@@ -188,12 +196,15 @@ class Import:
         for start in range(0, len(links), ROWS):
             await self.store.import_links(self._space_id, links[start : start + ROWS])
 
-    async def _give(self, batch: list[tuple[RawRow, Links]]) -> None:
+    async def _give(self, batch: list[tuple[RawRow, RowLinks]]) -> None:
         kind = batch[0][1].type
         more = {"taken": list(self._taken)} if kind == "memory" else {}
-        with _reading_rows():
-            rows = [self._moved(self._renumbered(row, links)) for row, links in batch]
-            rows = [usable(row) for row in rows] if kind == "message" else rows
+        with _blame_file():
+            rows = [self._reassign(self._renumber(row, links)) for row, links in batch]
+            if kind == "message":
+                rows = [usable(row) for row in rows]
+            elif kind == "context_setting":
+                rows = [{**row, "settings": valid_settings(row["settings"])} for row in rows]
         part = PARTS.get(kind)
         if part:
             done = await self.store.import_rows(part, self._space_id, rows, **more)
@@ -216,7 +227,7 @@ class Import:
             if links.replaced_by is not None:
                 self._replaced[links.id] = links.replaced_by
 
-    def _renumbered(self, row: RawRow, links: Links) -> RawRow:
+    def _renumber(self, row: RawRow, links: RowLinks) -> RawRow:
         """Translates a row's references to ids here, and drops those that the file lacks."""
         there: dict[str, object] = {
             name: self._ids[kind].get(getattr(links, name)) for name, kind in LINKED.items() if name in row
@@ -230,9 +241,11 @@ class Import:
             read = [one.split(":") for one in links.inputs]
             known = [(kind, self._ids.get(kind, {}).get(int(old))) for kind, old in read]
             there["inputs"] = [f"{kind}:{new}" for kind, new in known if new is not None]
+        if artefact_kind(links.type) and "row" in row:
+            there["row"] = renumber(row["row"], self._ids)
         return {**row, **there}
 
-    def _moved(self, row: RawRow) -> RawRow:
+    def _reassign(self, row: RawRow) -> RawRow:
         """Reassigns a row from one person to another."""
         old = self.export.space.owner_id
         if self.user_id is None or old is None:
@@ -240,19 +253,19 @@ class Import:
         moved = {**row, **{name: self.user_id for name in OWNED if row.get(name) == old}}
         for name in ("changes", "reactions"):
             if name in moved:
-                moved[name] = [self._moved(one) for one in moved[name]]
+                moved[name] = [self._reassign(one) for one in moved[name]]
         if isinstance(moved.get("row"), dict):  # of an artefact
-            moved["row"] = self._moved(moved["row"])
+            moved["row"] = self._reassign(moved["row"])
         return moved
 
 
 @contextmanager
-def _reading_rows() -> Iterator[None]:
+def _blame_file() -> Iterator[None]:
     """Reports failures as the file's fault."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise Altered from None
+        raise InvalidRow from None
 
 
 def _space(path: Path, row: RawRow) -> Space:
@@ -267,11 +280,11 @@ def _space(path: Path, row: RawRow) -> Space:
             return Space("private", owner_id=person)
         case Owner("group", None, int(chat)) if -(2**63) <= chat < 0:
             return Space("group", chat_id=chat)
-    raise ImportRefused(f"{path} does not say whose memory it is, as an export does. Nothing was changed.")
+    raise ImportRefused(f"{path} is not a valid export: its owner is missing. Nothing was changed.")
 
 
-def _check_setting(path: Path, space: Space, row: Links) -> None:
+def _check_setting(path: Path, space: Space, row: RowLinks) -> None:
     """Settings for everyone in a chat come only with that chat's memory. A private chat has none."""
     own = {"persona": space.owner_id or space.chat_id, "place": space.chat_id}
     if row.type in own and (own[row.type] is None or row.chat_id != own[row.type]):
-        raise ImportRefused(f"{path} changes another chat than that whose memory it is. Nothing was changed.")
+        raise ImportRefused(f"{path} has settings of another chat than its owner's. Nothing was changed.")

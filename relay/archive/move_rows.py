@@ -12,11 +12,11 @@ class MovedTable:
 
     name: str
     size: int
-    """Its approximate number of rows."""
+    """The table's approximate number of rows."""
     names: tuple[str, ...]
-    """Its columns."""
+    """The names of its columns."""
     columns: tuple[str, ...] = ()
-    """The same with their types."""
+    """The columns with their types."""
     last: str | None = None
     """Its highest number, if its rows are numbered."""
     belongs: dict[str, str] = field(default_factory=dict)
@@ -42,11 +42,11 @@ class MoveState:
     leased: int
     """How many leases Relay holds in it."""
     leased_seconds: int | None
-    """When the last one ends."""
+    """In how many seconds the last lease ends."""
     numbers: dict[str, dict[str, str | None]]
     """The last value of each identity column, by table and column."""
     tables: tuple[MovedTable, ...]
-    """Each after those it references."""
+    """The tables, each after those it references."""
     moves: tuple[PastMove, ...] = ()
 
     @property
@@ -55,7 +55,7 @@ class MoveState:
 
     @property
     def unfinished(self) -> bool:
-        """Whether a move into it is unfinished."""
+        """Tells whether a move into it is unfinished."""
         return any(move.state != "done" for move in self.moves)
 
 
@@ -65,7 +65,7 @@ class MovePage:
 
     rows: list[list[str | None]]
     last: list[str] | None
-    """The key of the last one."""
+    """The key of the last row."""
     end: bool
 
 
@@ -88,7 +88,7 @@ class BegunMove:
     began_at: datetime
     done_at: datetime | None
     progress: dict[str, StoredRows]
-    """By table."""
+    """The stored rows by table."""
 
 
 @dataclass(frozen=True, slots=True)

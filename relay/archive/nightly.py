@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from relay.archive.backup import Backup, Made
+from relay.archive.backup import Backup, MadeBackup
 from relay.core.private_files import FileRefused, in_thread
 
 log = structlog.get_logger()
@@ -20,7 +20,7 @@ PARTIAL = re.compile(rf"\.{NAME.pattern}\.partial")
 class LogWatcher:
     """A watcher that writes notable events to the log."""
 
-    def at(self, step: str, table: str, rows: int, of: int) -> None:
+    def report(self, step: str, table: str, rows: int, of: int) -> None:
         pass
 
     def say(self, sentence: str) -> None:
@@ -32,7 +32,7 @@ def backup_name(at: datetime) -> str:
     return f"relay-{at.astimezone(UTC):%Y%m%d-%H%M%S}.relaybackup"
 
 
-def made_at(path: Path) -> datetime | None:
+def parse_backup_time(path: Path) -> datetime | None:
     """Returns a backup's time from its name; None for other files."""
     found = NAME.fullmatch(path.name)
     try:
@@ -43,7 +43,7 @@ def made_at(path: Path) -> datetime | None:
 
 def list_backups(folder: Path) -> list[Path]:
     """Lists a folder's backups, oldest first."""
-    return sorted(path for path in folder.iterdir() if made_at(path))
+    return sorted(path for path in folder.iterdir() if parse_backup_time(path))
 
 
 def list_partials(folder: Path) -> list[Path]:
@@ -59,7 +59,7 @@ def new_backup_path(folder: Path) -> Path:
     return folder / backup_name(at)
 
 
-async def make_nightly_backup(backup: Backup, folder: Path, days: int) -> Made:
+async def make_nightly_backup(backup: Backup, folder: Path, days: int) -> MadeBackup:
     """Makes the night's backup and deletes those older than so many days. Raises the errors of `Backup.make`; then
     nothing is deleted."""
     made = await backup.make(new_backup_path(folder))

@@ -13,7 +13,7 @@ from typing import IO, BinaryIO
 from relay.archive.export import line, pages
 from relay.archive.export_file import LINES
 from relay.archive.export_rows import RawRow
-from relay.archive.readable import Readable
+from relay.archive.readable.text import Readable
 from relay.core.errors import RelayError
 from relay.core.models import Space
 from relay.core.private_files import in_thread
@@ -21,7 +21,7 @@ from relay.memory.store import Store
 
 TEXT = "relay-export.md"
 MOST_BYTES = 49_000_000
-"""The largest archive: a bot may send 50 MB."""
+"""The most bytes of an archive: a bot may send 50 MB."""
 
 
 class TooMuchToSend(RelayError):
@@ -29,15 +29,17 @@ class TooMuchToSend(RelayError):
 
     @property
     def plain(self) -> str:
-        """Returns the archive, open at its beginning: an unnamed file in `folder`, so nothing is left of it. Raises
-        `TooMuchToSend`, `OSError` if the disk is full, and the database's errors."""
-        return "Your export is larger than the 49 MB that I can send here. The people who run me can write it for you."
+        """The sentence for people who don't run Relay."""
+        return "Your export is larger than the 49 MB that I can send here. My admins can write it for you."
 
 
-async def pack(store: Store, space: Space, relay: str, title: str, zone: tzinfo, folder: Path) -> BinaryIO:
-    """The archive, to be read from its beginning: a file in `folder` that has no name, so that nothing of it is left.
+async def pack(
+    store: Store, space: Space, relay: str, title: str, zone: tzinfo, folder: Path, most: int | None = MOST_BYTES
+) -> BinaryIO:
+    """Returns the archive, open at its beginning. It is an unnamed file in `folder`, so nothing of it remains.
 
-    Raises `TooMuchToSend`, `OSError` where the disk does not take it, and what the database raises.
+    `most`: the most bytes; None: any number. Raises `TooMuchToSend`, `OSError` if the disk is full, and the database's
+    errors.
     """
     archive = _nameless(folder)
     try:
@@ -46,10 +48,10 @@ async def pack(store: Store, space: Space, relay: str, title: str, zone: tzinfo,
             with packed.open(LINES, "w", force_zip64=True) as lines:
                 async for page in pages(store, space, relay):
                     await in_thread(_write, page, lines, readable, text)
-                    _check(archive)
+                    _check(archive, most)
             with packed.open(TEXT, "w", force_zip64=True) as target:
                 await in_thread(_write_text, readable, text, target)
-        _check(archive)
+        _check(archive, most)
         archive.seek(0)
     except BaseException:
         archive.close()
@@ -72,6 +74,6 @@ def _nameless(folder: Path) -> BinaryIO:
     return tempfile.TemporaryFile(dir=folder)
 
 
-def _check(archive: BinaryIO) -> None:
-    if archive.tell() > MOST_BYTES:
+def _check(archive: BinaryIO, most: int | None) -> None:
+    if most is not None and archive.tell() > most:
         raise TooMuchToSend()

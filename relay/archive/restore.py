@@ -1,4 +1,4 @@
-"""Restores a backup: checked first, compared at the end, never partially."""
+"""Restores a backup. It is checked first and compared at the end, and never restored partially."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from relay.archive.backup_file import BackupDamaged, Header, Sum, checked, read_header, rows
+from relay.archive.backup_file import BackupDamaged, Header, TableSum, check_rows, read_header, rows
 from relay.archive.move_rows import Digest, MovedTable, MoveState, StoredRows
 from relay.archive.transfer import DIGEST_ROWS, FIRST_BYTES, LEAST_BYTES, MOST_BYTES, MOST_ROWS, Watcher
 from relay.core.errors import RelayError
 from relay.core.ports import Database
 from relay.core.private_files import in_thread
 from relay.memory.calls.base import decode_row
-from relay.memory.retrying_database import until_reached
+from relay.memory.retrying_database import call_until_reached
 
 PATIENCE = 120.0
-"""Seconds to retry while the database can't be reached."""
-HINT = "The database is not complete now: run the same command again, it begins anew."
+"""How many seconds to retry while the database can't be reached."""
+HINT = "The database is incomplete. Run the same command again; it starts over."
 
 
 class RestoreRefused(RelayError):
@@ -34,7 +34,7 @@ class RestoreDiffers(RelayError):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A restored table. `left_out`: rows that reference something that the backup lacks."""
+    """A restored table. `left_out`: how many rows reference something that the backup lacks."""
 
     table: str
     rows: int
@@ -42,15 +42,15 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedBackup:
     """A fully read backup: its header and its tables' contents in numbers."""
 
     path: Path
     header: Header
-    sums: dict[str, Sum]
+    sums: dict[str, TableSum]
 
 
-async def check(path: Path, schema: int, watcher: Watcher) -> Checked:
+async def check(path: Path, schema: int, watcher: Watcher) -> CheckedBackup:
     """Reads a whole file. Raises `BackupDamaged`, or `RestoreRefused` if its schema is newer than `schema`."""
     header = await in_thread(read_header, path)
     if header.schema > schema:
@@ -60,21 +60,21 @@ async def check(path: Path, schema: int, watcher: Watcher) -> Checked:
     sizes = {table.name: table.size for table in header.tables}
 
     def told(table: str, seen: int) -> None:
-        watcher.at("Checking", table, seen, max(seen, sizes.get(table, 0)))
+        watcher.report("Checking", table, seen, max(seen, sizes.get(table, 0)))
 
-    sums = await in_thread(checked, path, told)
+    sums = await in_thread(check_rows, path, told)
     if not sums.keys() >= sizes.keys():
-        raise BackupDamaged(f"{path} does not hold all that it says it holds. Use another backup.")
-    return Checked(path, header, sums)
+        raise BackupDamaged(f"{path} is incomplete. Use another backup.")
+    return CheckedBackup(path, header, sums)
 
 
-async def resting(database: Database) -> MoveState:
+async def require_rest(database: Database) -> MoveState:
     """Returns a database's description. Raises `RestoreRefused` if a Relay is running on it."""
     state = decode_row(MoveState, await database.call("move_state"))
     if state.leased:
         raise RestoreRefused(
-            "A Relay is at work on this database. Stop it, and run this again. (If it was killed, wait "
-            f"{state.leased_seconds} s: then what it held is free.)"
+            "A Relay is running on this database. Stop it and run this again. (If it was killed, wait "
+            f"{state.leased_seconds} s until its leases expire.)"
         )
     return state
 
@@ -90,9 +90,9 @@ class Restore:
 
     database: Database
     watcher: Watcher
-    backup: Checked
+    backup: CheckedBackup
     set_aside: int = 0
-    """How many messages were in progress when the backup was made. They may have been answered since."""
+    """How many messages were in progress when the backup was made. They may have been answered since then."""
     _columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The database's columns by table."""
     _bytes: int = FIRST_BYTES
@@ -101,12 +101,14 @@ class Restore:
         """Restores the backup; an interrupted restore starts over. `replace`: existing data may be deleted. Tables and
         columns that the backup lacks stay empty or get defaults. Raises `RestoreRefused`, `RestoreDiffers` and the
         database's errors; after the latter two, Relay doesn't start on the database until it is restored."""
-        state = await resting(self.database)
+        state = await require_rest(self.database)
         self._columns = {table.name: table.names for table in state.tables}
         if not await self._call("restore_begin", file=self.backup.header.id, replace=replace):
-            raise RestoreRefused("The database already holds data. Nothing was changed. If it may go, say --replace.")
+            raise RestoreRefused(
+                "The database already contains data. Nothing was changed. To delete that data, add --replace."
+            )
         left_out = await self._store()
-        done = [await self._compare(table, left_out.get(table.name, 0)) for table in self._known()]
+        done = [await self._compare(table, left_out.get(table.name, 0)) for table in self._list_shared_tables()]
         self.set_aside = int(
             await self._call(
                 "restore_finish",
@@ -117,21 +119,21 @@ class Restore:
         )
         return done
 
-    def _known(self) -> list[MovedTable]:
+    def _list_shared_tables(self) -> list[MovedTable]:
         """Yields the backup's tables that the database also has."""
         return [table for table in self.backup.header.tables if current_name(table.name) in self._columns]
 
     async def _store(self) -> dict[str, int]:
         """Stores all rows; returns how many of each table were left out."""
         stored, left_out = dict[str, int](), dict[str, int]()
-        tables = {table.name: table for table in self._known()}
+        tables = {table.name: table for table in self._list_shared_tables()}
         pages = self._pages()
         while group := await in_thread(next, pages, None):
             name, lines = group
             if name not in tables:
                 continue
             table, at = tables[name], stored.get(name, 0)
-            self.watcher.at("Storing", name, at, max(at, table.size))
+            self.watcher.report("Storing", name, at, max(at, table.size))
             began = time.monotonic()
             page = {"columns": list(table.names), "rows": [json.loads(line) for line in lines]}
             done = await self._call("restore_rows", file=self.backup.header.id, table=current_name(name), at=at, **page)
@@ -139,7 +141,7 @@ class Restore:
             self._suit(time.monotonic() - began)
             stored[name], left_out[name] = there.rows, there.left_out
         for name, seen in stored.items():
-            self.watcher.at("Storing", name, seen, seen)
+            self.watcher.report("Storing", name, seen, seen)
         return left_out
 
     def _pages(self) -> Iterator[tuple[str, list[bytes]]]:
@@ -168,8 +170,8 @@ class Restore:
         whole = not left_out and table.names == self._columns[name]
         if found.rows != expected.rows - left_out or (whole and found.sum != expected.sum):
             raise RestoreDiffers(
-                f"The table {name} is not what the backup holds: did something else write to the database? Run the "
-                "same command again; until then no Relay starts here."
+                f"The table {name} differs from the backup. Did something else write to the database? Run the same "
+                "command again. Until then, Relay won't start on this database."
             )
         if left_out and self.backup.header.up_to is None:
             raise RestoreDiffers(
@@ -177,15 +179,15 @@ class Restore:
             )
         return Restored(name, found.rows, left_out)
 
-    async def _digest(self, table: str, of: int) -> Sum:
-        total, after = Sum(), None
+    async def _digest(self, table: str, of: int) -> TableSum:
+        total, after = TableSum(), None
         while True:
             found = await self._call("move_digest", table=table, after=after, most_rows=DIGEST_ROWS)
             page = decode_row(Digest, found)
             total.rows, total.sum, after = total.rows + page.rows, total.sum + page.sum, page.last
-            self.watcher.at("Comparing", table, total.rows, max(of, total.rows))
+            self.watcher.report("Comparing", table, total.rows, max(of, total.rows))
             if page.end:
                 return total
 
     async def _call(self, function: str, **arguments: Any) -> Any:
-        return await until_reached(self.database, function, arguments, self.watcher.say, PATIENCE, HINT)
+        return await call_until_reached(self.database, function, arguments, self.watcher.say, PATIENCE, HINT)

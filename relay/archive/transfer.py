@@ -1,4 +1,4 @@
-"""Copies a database into another: resumable, compared at the end; the source is only read."""
+"""Copies a database into another. A copy can be resumed and is compared at the end; the source is only read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from relay.core.errors import RelayError, SchemaError
 from relay.core.ports import Database
 from relay.core.program import RELAY
 from relay.memory.calls.base import decode_row
-from relay.memory.retrying_database import until_reached
+from relay.memory.retrying_database import call_until_reached
 
 MOST_ROWS = 2_000
 DIGEST_ROWS = 20_000
 LEAST_BYTES, FIRST_BYTES, MOST_BYTES = 16_384, 131_072, 524_288
-"""Bytes of a page; adjusted to how long storing one takes."""
+"""The sizes of a page in bytes: the smallest, the first and the largest. The size is adjusted to how long storing a
+page takes."""
 PATIENCE = 120.0
-"""Seconds to retry while a side can't be reached."""
+"""How many seconds to retry while a side can't be reached."""
 
 Row = TypeVar("Row")
 
@@ -36,7 +37,7 @@ class MoveDiffers(RelayError):
 class Watcher(Protocol):
     """Observes progress."""
 
-    def at(self, step: str, table: str, rows: int, of: int) -> None:
+    def report(self, step: str, table: str, rows: int, of: int) -> None:
         """Called when `step` (Copying, Reading, Checking, Storing, Comparing) has reached `rows` of about `of` rows of
         a table."""
         ...
@@ -47,7 +48,7 @@ class Watcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedTable:
     """A table on both sides."""
 
     table: str
@@ -65,7 +66,7 @@ class Transfer:
     source_id: str = ""
     _bytes: int = FIRST_BYTES
 
-    async def run(self, replace: bool = False) -> list[Compared]:
+    async def run(self, replace: bool = False) -> list[ComparedTable]:
         """Moves, or resumes an interrupted move. `replace`: the target's data may be deleted. Raises `MoveRefused`,
         `MoveDiffers` if the copy differs from the source, and the database's errors. It can be run again after any
         of them."""
@@ -73,13 +74,13 @@ class Transfer:
         self.source_id = here.id
         begun = await self._call(self.target, "move_begin", source=self.source_id, replace=replace)
         if begun is None:
-            raise MoveRefused(_occupied(here, there))
+            raise MoveRefused(_explain_occupied(here, there))
         move = decode_row(BegunMove, begun)
         finished, done = move.state == "done", sum(table.rows for table in move.progress.values())
         if finished:
             self.watcher.say(f"This move was finished on {_minute(move.done_at)}. Comparing again.")
         elif done:
-            self.watcher.say(f"Going on with the move of {_minute(move.began_at)}: {done:,} rows are there.")
+            self.watcher.say(f"Continuing the move of {_minute(move.began_at)}: {done:,} rows are already copied.")
         if not finished:
             for table in here.tables:
                 await self._copy(table, move.progress.get(table.name) or StoredRows(0))
@@ -99,14 +100,14 @@ class Transfer:
             raise MoveRefused("The source and the target are the same database, or one is a copy of the other.")
         if here.unfinished:
             raise MoveRefused(
-                "A move into the source was begun and not finished, so it does not hold everything. "
-                "Finish that one first, or move from where its data came from."
+                "A move into the source was not finished, so its data is incomplete. Finish that move first, or move "
+                "from the original database."
             )
         for state, side in ((here, "source"), (there, "target")):
             if state.leased:
                 raise MoveRefused(
-                    f"A Relay is at work on the {side}. Stop it, and run this again. (If it was killed, wait "
-                    f"{state.leased_seconds} s: then what it held is free.)"
+                    f"A Relay is running on the {side}. Stop it and run this again. (If it was killed, wait "
+                    f"{state.leased_seconds} s until its leases expire.)"
                 )
         shapes = [{table.name: table.columns for table in state.tables} for state in (here, there)]
         if shapes[0] != shapes[1]:
@@ -119,7 +120,7 @@ class Transfer:
         coming = asyncio.create_task(self._page(name, after))
         try:
             while True:
-                self.watcher.at("Copying", name, rows, max(rows, table.size))
+                self.watcher.report("Copying", name, rows, max(rows, table.size))
                 page = await coming
                 if not page.rows:
                     break
@@ -132,7 +133,7 @@ class Transfer:
         finally:
             coming.cancel()
             await asyncio.gather(coming, return_exceptions=True)
-        self.watcher.at("Copying", name, rows, rows)
+        self.watcher.report("Copying", name, rows, rows)
 
     async def _page(self, table: str, after: list[str] | None) -> MovePage:
         more = {"most_rows": MOST_ROWS, "most_bytes": self._bytes}
@@ -152,21 +153,21 @@ class Transfer:
             self._bytes = min(MOST_BYTES, self._bytes * 2)
         return there.rows
 
-    async def _compare(self, table: MovedTable) -> Compared:
+    async def _compare(self, table: MovedTable) -> ComparedTable:
         ours, theirs = await asyncio.gather(
             self._digest(self.source, table, told=True), self._digest(self.target, table, told=False)
         )
-        return Compared(table.name, ours[0], ours == theirs)
+        return ComparedTable(table.name, ours[0], ours == theirs)
 
     async def _digest(self, side: Database, table: MovedTable, told: bool) -> tuple[int, int]:
-        """Returns a side's row count and summed checksums."""
+        """Returns a side's row count and summed checksums. `told`: also report progress."""
         rows, total, after = 0, 0, None
         while True:
             more = {"after": after, "most_rows": DIGEST_ROWS}
             page = await self._fetch(Digest, side, "move_digest", table=table.name, **more)
             rows, total, after = rows + page.rows, total + page.sum, page.last
             if told:
-                self.watcher.at("Comparing", table.name, rows, rows if page.end else max(rows, table.size))
+                self.watcher.report("Comparing", table.name, rows, rows if page.end else max(rows, table.size))
             if page.end:
                 return rows, total
 
@@ -175,39 +176,39 @@ class Transfer:
 
     async def _call(self, side: Database, function: str, **arguments: Any) -> Any:
         """Calls a function, retrying while the database can't be reached."""
-        hint = "What was copied stays there: run the same command again, and it goes on."
-        return await until_reached(side, function, arguments, self.watcher.say, PATIENCE, hint)
+        hint = "The copied rows stay. Run the same command again to continue."
+        return await call_until_reached(side, function, arguments, self.watcher.say, PATIENCE, hint)
 
 
 def _minute(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d %H:%M}" if at else "an unknown day"
 
 
-def _occupied(here: MoveState, there: MoveState) -> str:
+def _explain_occupied(here: MoveState, there: MoveState) -> str:
     """Explains why a target with data is refused."""
     came_from = next((move for move in here.moves if move.source_id == there.id), None)
     unfinished = next((move for move in there.moves if move.state != "done"), None)
     if came_from:
         what = (
-            f"The target is where this data came from on {_minute(came_from.done_at)[:10]}, and still holds what it "
-            "held then (and what was added to it since, if a bot ran on it)."
+            f"This data was moved from the target on {_minute(came_from.done_at)[:10]}. The target still contains it "
+            "(and anything that a bot has added since)."
         )
     elif unfinished:
-        what = f"Another move into the target was begun on {unfinished.began_at:%Y-%m-%d} and not finished."
+        what = f"Another move into the target of {unfinished.began_at:%Y-%m-%d} was not finished."
     else:
         held = f"about {messages:,} messages" if (messages := there.sizes.get("message")) else "no messages yet"
-        what = f"The target already holds data ({held})."
-    return f"{what} Nothing was changed. If all of it may go for good, say --replace."
+        what = f"The target already contains data ({held})."
+    return f"{what} Nothing was changed. To delete all of it for good, add --replace."
 
 
 def _different(tables: list[str], finished_before: bool) -> str:
     names = ", ".join(tables)
     if finished_before:
         return (
-            f"The move was finished, but since then one of the sides has changed: {names}. If the target's data may "
-            "go, say --replace to move anew."
+            f"The move was finished, but one of the sides has changed since then: {names}. To delete the target's data "
+            "and move again, add --replace."
         )
     return (
-        f"Not the same on both sides: {names}. The source has probably changed meanwhile (is a bot still running on "
-        "it?). Stop it, and run this again: it begins anew. Until then keep using the source."
+        f"The two sides differ: {names}. The source has probably changed meanwhile. (Is a bot still running on it?) "
+        "Stop it and run this again; the move starts over. Until then, keep using the source."
     )

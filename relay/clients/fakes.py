@@ -9,18 +9,24 @@ from datetime import datetime
 from typing import Any
 
 from relay.core.charge import Account, Charge, Spending
-from relay.core.errors import FileTooLarge, MessengerRefused
+from relay.core.errors import FileTooLarge, MessengerRefused, ModelRefused
 from relay.core.models import ModelRequest, Step
 from relay.core.text import pluralize
 
 LABEL = "*(offline stand-in, no model is answering)*"
+NO_FORMS = (
+    "This takes a model, and offline there is none. Set ANTHROPIC_API_KEY (relay setup asks for it), then start relay "
+    "chat without --offline."
+)
 
 
 class OfflineModel:
-    """A stand-in model: echoes its input, and learns facts like “I am …” and “I like …”."""
+    """A fake model, which echoes its input, and learns facts like “I am …” and “I like …”."""
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-        """See `ports.Model.reply`."""
+        """See `ports.Model.reply`. Raises `ModelRefused` if the request needs an answer in a given form."""
+        if request.tool_choice or request.form:
+            raise ModelRefused(NO_FORMS)
         texts = [block["text"] for block in request.messages[-1]["content"] if block["type"] == "text"]
         said = next((text for text in reversed(texts) if not text.startswith("<context>")), "")
         known = sum(block["text"].count("\n- ") for block in request.system[1:])
@@ -38,18 +44,18 @@ class OfflineModel:
         """Does nothing."""
 
 
-class FakeBooks:
+class FakeLedger:
     """Records spending in `spends`, with its charge; reports nothing spent before."""
 
     def __init__(self) -> None:
         self.spends: list[tuple[Charge, Spending]] = []
 
-    async def charged(self, charge: Charge, since: datetime) -> Account:
-        """See `gate.Books.charged`."""
+    async def find_account(self, charge: Charge, since: datetime) -> Account:
+        """See `gate.UsageLedger.find_account`."""
         return Account(charge.user_id, ())
 
     async def spend(self, charge: Charge, spending: Spending) -> None:
-        """See `gate.Books.spend`."""
+        """See `gate.UsageLedger.spend`."""
         self.spends.append((charge, spending))
 
 
@@ -79,7 +85,7 @@ class FakeMessenger:
 
 
 class FakeSink:
-    """Records what it is shown."""
+    """Records everything that it receives."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -89,6 +95,6 @@ class FakeSink:
         """See `ports.Sink.text`."""
         self.texts.append(so_far())
 
-    def waiting(self, sentence: str) -> None:
-        """See `ports.Sink.waiting`."""
+    def report_wait(self, sentence: str) -> None:
+        """See `ports.Sink.report_wait`."""
         self.waits.append(sentence)

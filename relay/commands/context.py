@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from relay.archive.backup_purge import ErasureCleanup
 
 
+NAMELESS = "User"
+"""The name of a person whose name is unknown."""
+
+
 async def leave_job(_kind: str, _key: str) -> None:
     """Leaves a job to any process that runs due jobs."""
 
@@ -44,9 +48,13 @@ class Installation:
     speaks: str = ""
     """The text-to-speech engine; empty: none."""
     capture: str = "auto"
-    """See RELAY_CAPTURE."""
+    """What may be learned: RELAY_CAPTURE."""
+    web_url: str = ""
+    """The address of the web app: RELAY_WEB_URL; empty if the app is off."""
+    memory_tokens: int = 6_000
+    """The budget for memories in tokens: RELAY_MEMORY_TOKENS."""
     scratch: Path = Path(gettempdir())
-    """A folder for files too large for memory."""
+    """A folder for files that are too large for memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +89,19 @@ class CommandContext:
     turn: ClaimedTurn
     """The turn that the command runs in. Its writes carry the turn's fence."""
     bot_id: int
-    """0 at a terminal."""
+    """The bot's id; 0 at a terminal."""
     space: Space
     chat_id: int
     topic_id: int
     private: bool
-    """Asked in a private chat."""
+    """The command was given in a private chat."""
     user_id: int
     name: str
     admin: bool
     stop: Callable[[], Awaitable[bool]]
     """Stops the answer in progress here, in any process; returns whether there was one."""
     sees: Callable[[Space], Awaitable[bool]]
-    """Whether this person may see a space: their own, or that of a group they are in."""
+    """Returns whether this person may see a space: their own, or that of a group they are in."""
 
     @property
     def store(self) -> Store:
@@ -101,12 +109,12 @@ class CommandContext:
 
     @property
     def zone(self) -> tzinfo:
-        """The time zone for this person's dates."""
+        """Returns the time zone for this person's dates."""
         return self.turn.choices.zone_or(self.services.zone)
 
     @property
     def operator(self) -> bool:
-        """Whether an operator asks in private, so that settings and causes may be shown."""
+        """Tells whether an operator asks in private, so that settings and causes may be shown."""
         return self.admin and self.private
 
     async def may_see(self, space: Space) -> bool:

@@ -1,4 +1,5 @@
-"""The declarations of commands: name, help, audience and surfaces, in the order of /help."""
+"""The declarations of commands: name, help, audience and surfaces, in the order of /help; and of operations, which
+people reach without a name."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from relay.commands.context import CommandContext
 from relay.core.errors import NotAllowed
 
 Audience = Literal["everyone", "admin"]
-Surface = Literal["chat", "cli"]
+Surface = Literal["chat", "cli", "http"]
+"""In the chat and the shell, people type a command's name. Over HTTP, a route runs its function."""
 Place = Literal["private", "group"]
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -39,14 +41,28 @@ class Command:
 
     @property
     def admin(self) -> bool:
-        """Whether only operators may use it."""
+        """Tells whether only operators may use it."""
         return self.audience == "admin"
 
 
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a person can do: a command, or what buttons, subcommands and routes run."""
+
+    name: str
+    """Its place in the code: memory.change.forget_memory."""
+    run: Callable[..., Awaitable[Any]]
+    surfaces: tuple[Surface, ...]
+
+
 COMMANDS: dict[str, Command] = {}
+OPERATIONS: dict[str, Operation] = {}
+"""All commands, and all other functions that declare their surfaces."""
 SECTIONS = {
     "Talking": ("new", "stop", "retry", "two", "say", "search", "summary", "digest", "sessions"),
-    "What I remember": ("memory", "remember", "forget", "private", "why", "export"),
+    "Reminders": ("remind", "reminders", "quiet", "heartbeat"),
+    "Old conversations": ("keepit", "compress", "compose"),
+    "What I remember": ("memory", "remember", "forget", "private", "why", "browse", "export"),
     "How you like answers": ("preferences", "tag", "better", "critique"),
     "You and me": ("settings", "voice", "usage", "status", "help", "start"),
     "In this group": ("answer", "link", "unlink"),
@@ -54,7 +70,7 @@ SECTIONS = {
     "Who may use me": ("users", "invite", "revoke"),
 }
 """All commands, in the order of /help and Telegram's menu."""
-ADMINS_ONLY = "That is for the people who run me."
+ADMINS_ONLY = "That's for my admins."
 
 
 def command(
@@ -71,6 +87,18 @@ def command(
     def declare(run: Run[P, Result]) -> Run[P, Result]:
         run = admins_only(run) if audience == "admin" else run
         COMMANDS[name] = Command(name, run, help, usage, audience, surfaces, places)
+        return operation(*surfaces)(run)
+
+    return declare
+
+
+def operation(*surfaces: Surface) -> Callable[[Run[P, Result]], Run[P, Result]]:
+    """Declares on which surfaces people reach a function without a name of its own. Functions that HTTP routes run must
+    be declared."""
+
+    def declare(run: Run[P, Result]) -> Run[P, Result]:
+        name = f"{run.__module__.removeprefix('relay.commands.')}.{run.__name__}"
+        OPERATIONS[name] = Operation(name, run, surfaces)
         return run
 
     return declare

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from relay.core.models import Block, ModelMessage
 
 
-def paired(steps: Sequence[ModelMessage]) -> list[ModelMessage]:
+def pair_tool_calls(steps: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Removes unanswered tool calls (cut off, stopped) and stray results from steps (`{role, content}`). The next step
     answers our calls; a later block of the same step answers server calls."""
     kept: list[ModelMessage] = []

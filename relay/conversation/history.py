@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from relay.conversation.blocks import paired
+from relay.conversation.blocks import pair_tool_calls
 from relay.core.limits import SUMMARY_TOKENS
 from relay.core.models import Block, Incoming, ModelMessage
 from relay.core.prompt_markup import (
@@ -20,12 +20,14 @@ from relay.core.prompt_markup import (
 )
 from relay.media.media_cost import first_kept
 from relay.media.showing import describe_file, introduce_file
+from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.turns.context import Context, ShownSummary, StoredMessage
 from relay.memory.rows.turns.record import PromptRecord
 
 NO_MEDIA: Mapping[str, Block] = {}
+WROTE_FIRST = "(You wrote first.)"
 KEPT_MESSAGES = 10
-"""The last five exchanges stay in the prompt, up to twice the budget."""
+"""The number of messages (five exchanges) that stay in the prompt, up to twice the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +43,20 @@ class Prompt:
 
 
 def weight(row: StoredMessage) -> int:
-    """Estimates a stored message's tokens, including file texts."""
+    """Returns an estimate of a stored message's tokens, including file texts."""
     texts = (block.get("text", "") for block in row.blocks) if row.role == "user" else (row.text,)
     return sum(map(estimate_tokens, texts)) + 8
 
 
-def within_budget(recent: Sequence[StoredMessage], tokens: int) -> tuple[list[StoredMessage], int]:
-    """Returns the newest messages that fit, and how many were left out. Files have their own budgets. Trims in steps
-    of a quarter of the budget, so that the cached prefix rarely changes, and starts at a user's message."""
+def fit_budget(recent: Sequence[StoredMessage], tokens: int) -> tuple[list[StoredMessage], int]:
+    """Returns the newest messages that fit, and how many were left out. Files have their own budgets. Trims in steps of
+    a quarter of the budget, so that the cached prefix rarely changes, and starts at a user's message or at one that the
+    assistant sent unasked."""
     weights = [weight(row) for row in recent]
     newest = weights[-KEPT_MESSAGES:]
     last = len(weights) - (len(newest) if sum(newest) <= 2 * tokens else 0)
     start = min(first_kept(weights, tokens), last)
-    while start < len(recent) and recent[start].role != "user":
+    while start < len(recent) and recent[start].role != "user" and not recent[start].started_by:
         start += 1
     return list(recent[start:]), start
 
@@ -64,9 +67,10 @@ def history(
     group: bool,
     zone: tzinfo,
     shown: Sequence[Mapping[str, Block]],
+    composed: str = "",
 ) -> list[ModelMessage]:
-    """Returns the summary, then the recent messages as real turns with tool calls and files."""
-    messages: list[ModelMessage] = []
+    """Returns the composition, the summary, then the recent messages as real turns with tool calls and files."""
+    messages: list[ModelMessage] = [{"role": "user", "content": [text_block(composed)]}] if composed else []
     if summary:
         text = f"<summary>\n{neutralize_markup(cut_to_tokens(summary.text, SUMMARY_TOKENS))}\n</summary>"
         messages.append({"role": "user", "content": [text_block("What was said earlier in this thread:\n" + text)]})
@@ -75,12 +79,14 @@ def history(
             content = user_blocks(row.blocks, row.name or "", group, media, day_of(row.created_at, zone))
             messages.append({"role": "user", "content": content})
         else:
-            messages.extend(paired(row.blocks))
-    return joined(messages)
+            messages.extend(pair_tool_calls(row.blocks))
+    if messages and messages[0]["role"] == "assistant":  # the API wants a user's message first
+        messages.insert(0, {"role": "user", "content": [text_block(WROTE_FIRST)]})
+    return merge_adjacent(messages)
 
 
 def day_of(at: datetime, zone: tzinfo) -> str:
-    """Returns the day of a message."""
+    """Returns the day of a message, as text."""
     return f"{at.astimezone(zone):%Y-%m-%d}"
 
 
@@ -95,17 +101,17 @@ def user_blocks(
         if block["type"] != "text":
             file = left.pop(block["file"]["unique_id"], None)
             shown.extend(introduce_file(block, file) if file else [text_block(describe_file(block, said_on))])
-        elif not block["text"].strip():
+        elif not remove_markers(block["text"]).strip():
             continue
         elif block.get("untrusted"):
             shown.append(text_block(mark_untrusted(block["text"], block["untrusted"], block.get("from", ""))))
         else:
-            shown.append(text_block(neutralize_markup(block["text"])))
+            shown.append(text_block(neutralize_markup(remove_markers(block["text"]))))
     shown = shown or [text_block("(an empty message)")]
     return [mark_speaker(name, block) for block in shown] if group else shown
 
 
-def joined(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+def merge_adjacent(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Merges adjacent messages of one role, as the API does."""
     merged: list[ModelMessage] = []
     for message in messages:
@@ -135,12 +141,12 @@ def with_steps(prompt: Prompt, steps: Sequence[ModelMessage]) -> list[ModelMessa
     *head, end = last["content"]
     *history, present = prompt.messages
     *earlier, said, about = present["content"]
-    present = {**present, "content": [*map(unmarked, earlier), said, about]}
-    history = [{**message, "content": list(map(unmarked, message["content"]))} for message in history]
+    present = {**present, "content": [*map(remove_breakpoint, earlier), said, about]}
+    history = [{**message, "content": list(map(remove_breakpoint, message["content"]))} for message in history]
     return [*history, present, *before, {**last, "content": [*head, {**end, "cache_control": CACHE}]}]
 
 
-def unmarked(block: Block) -> Block:
+def remove_breakpoint(block: Block) -> Block:
     """Returns a block without its cache breakpoint."""
     return {key: value for key, value in block.items() if key != "cache_control"}
 

@@ -25,7 +25,7 @@ FACTS = {
 }
 """The kinds of facts with their headings, in order."""
 LINE_TOKENS = 4
-"""Tokens of an item besides its text."""
+"""How many tokens an item takes besides its text."""
 TAG = re.compile(r"\[(?=[^\w\[\]]{0,8}(?:learn|forget|remember|voice.?reply)\b)", re.IGNORECASE)
 
 
@@ -48,7 +48,7 @@ def memory_layer(
 ) -> MemoryLayer:
     """Builds the layer within `tokens`; an item is included whole or not at all. `counts`: memories per kind, loaded
     or not. `faded`: how many of them are learnings unused for long."""
-    kept, left = taken(memories, tokens)
+    kept, left = take_memories(memories, tokens)
     ids, dropped = tuple(row.id for row in kept), tuple(row.id for row in left)
     if not memories and not any(counts.values()):
         return MemoryLayer("", ids, dropped)
@@ -65,7 +65,7 @@ def memory_layer(
     )
 
 
-def taken(memories: Sequence[Memory], tokens: int) -> tuple[list[Memory], list[Memory]]:
+def take_memories(memories: Sequence[Memory], tokens: int) -> tuple[list[Memory], list[Memory]]:
     """Splits memories into those that fit, pinned and most important first, sorted by id so that the text stays the
     same until memory changes; and the rest."""
     kept: list[Memory] = []
@@ -112,14 +112,14 @@ def learnings(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zon
 
 
 def sort_of(row: Memory) -> str:
-    """Returns a fact's kind or a learning's category."""
+    """Returns the kind of a fact or the category of a learning."""
     if row.kind != "learning":
         return row.kind
     return row.category if row.category in CATEGORIES else "knowledge"
 
 
 def among(kept: Sequence[Memory], sort: str, known: Mapping[str, int]) -> str:
-    """Returns how many memories of a kind are included, and the total if that is more."""
+    """Returns in words how many memories of a kind are included, and the total if that is more."""
     told = sum(sort_of(row) == sort for row in kept)
     return f"{told} of {known[sort]}" if known[sort] > told else str(told)
 
@@ -153,7 +153,7 @@ def as_written(note: str) -> str:
 
 
 def weight(row: Memory) -> int:
-    """Estimates a memory's tokens."""
+    """Returns an estimate of a memory's tokens."""
     return estimate_tokens(row.content) + LINE_TOKENS
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.conversation.blocks import paired
+from relay.conversation.blocks import pair_tool_calls
 from relay.conversation.cancellation import wait_or_cancel
 from relay.conversation.history import Prompt
 from relay.core import metrics
@@ -30,9 +30,9 @@ from relay.memory.spending.gate import Work
 MOST_STEPS = 12
 PATIENCE = 180.0
 RETRIES = RetryPolicy(first=0.5, longest=20.0, obeyed=PATIENCE)
-"""Seconds of silence after which the model is given up."""
+"""How failed calls are retried. `PATIENCE`: the seconds of silence after which the model is given up."""
 TELL_AFTER = 10.0
-"""Seconds of trouble after which the user is told."""
+"""Seconds of trouble after which the user gets a notice."""
 CONTINUE = (
     "(The connection broke off in the middle of your answer above. Go on exactly where it stops: "
     "repeat nothing, say nothing about the interruption.)"
@@ -50,14 +50,14 @@ ToolRun = Callable[[ToolInput], Awaitable[tuple[str, bool]]]
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Tools for the model: definitions in Anthropic's shape, and how ours run."""
+    """Tools for the model: their definitions in Anthropic's shape, and the functions that run Relay's own."""
 
     definitions: list[ToolDefinition] = field(default_factory=list)
     runs: dict[str, ToolRun] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class Talk:
+class Dialogue:
     """A dialogue in progress: its text, calls and counts so far."""
 
     prompt: Prompt
@@ -75,24 +75,24 @@ class Talk:
 
     def hear(self, delta: str) -> None:
         self.step_text += delta
-        self.sink.text(self.shown)
+        self.sink.text(self.join_shown)
 
-    def shown(self) -> str:
-        """What may be shown now."""
-        return visible(self.whole())
+    def join_shown(self) -> str:
+        """Returns what may be shown now."""
+        return visible(self.join_all())
 
-    def whole(self) -> str:
-        """All text so far; text around tool calls is in separate paragraphs."""
+    def join_all(self) -> str:
+        """Returns all text so far. Text around tool calls is in separate paragraphs."""
         return "\n\n".join(part for part in (self.text, self.step_text) if part)
 
     def reply(self, status: str, note: str = "") -> Reply:
         """Returns the dialogue so far, ending on the assistant's side, as the next prompt needs."""
-        self.steps = paired(self.steps)
+        self.steps = pair_tool_calls(self.steps)
         if self.steps and self.steps[-1]["role"] == "user":
             self.steps.append({"role": "assistant", "content": [{"type": "text", "text": "(stopped here)"}]})
         return Reply(
             steps=self.steps,
-            text=self.whole(),
+            text=self.join_all(),
             status=status,
             usage=self.work.tally.usage,
             model=self.model,
@@ -113,41 +113,41 @@ async def converse(
     """Runs the dialogue until it is done, `stop` is set, or a budget is used up. `work` makes and counts the calls.
     Raises the `ModelError` tree if the model can't answer, and `BudgetUsedUp`. Text that arrived before counts as a
     cut answer."""
-    talk = Talk(prompt, sink, work, tainted=prompt.tainted)
+    talk = Dialogue(prompt, sink, work, tainted=prompt.tainted)
     for _ in range(MOST_STEPS):
         try:
-            step = await one_step(request, talk, stop)
+            step = await make_step(request, talk, stop)
         except BudgetUsedUp as error:
-            if not talk.steps and not talk.whole().strip():
+            if not talk.steps and not talk.join_all().strip():
                 raise
-            return broken_off(talk, "cut", str(error))
+            return make_partial_reply(talk, "cut", str(error))
         except ModelUnavailable as error:
-            if not talk.whole().strip():
+            if not talk.join_all().strip():
                 raise
-            return broken_off(talk, "cut", work.tally.used_up or f"⚠️ {error.plain} Say “go on” for the rest.")
+            return make_partial_reply(talk, "cut", work.tally.used_up or f"⚠️ {error.plain} Say “go on” for the rest.")
         if step is None:
-            return broken_off(talk, "stopped", "Stopped.")
+            return make_partial_reply(talk, "stopped", "Stopped.")
         keep(talk, step)
         if step.stop_reason == "tool_use":
             talk.steps.append({"role": "user", "content": await run_tools(step.blocks, tools, talk)})
             talk.dirty = talk.tainted
         elif step.stop_reason != "pause_turn":
-            return ending(talk, step)
+            return make_reply(talk, step)
     return talk.reply("cut", "I stopped here: that took too many steps.")
 
 
-def keep(talk: Talk, step: Step) -> None:
+def keep(talk: Dialogue, step: Step) -> None:
     """Adds a finished step."""
     talk.model = step.model
     blocks = [block for block in step.blocks if block.get("type") != "text" or block["text"].strip()]
     if blocks:
         talk.steps.append({"role": "assistant", "content": blocks})
     talk.step_text = "".join(block["text"] for block in blocks if block["type"] == "text")
-    talk.text, talk.step_text = talk.whole(), ""
-    looked_up(talk, blocks)
+    talk.text, talk.step_text = talk.join_all(), ""
+    note_searches(talk, blocks)
 
 
-def looked_up(talk: Talk, blocks: Sequence[Block]) -> None:
+def note_searches(talk: Dialogue, blocks: Sequence[Block]) -> None:
     """Notes searches by the model itself: later text may come from them."""
     for block in blocks:
         if block["type"] == "server_tool_use":
@@ -155,7 +155,7 @@ def looked_up(talk: Talk, blocks: Sequence[Block]) -> None:
             talk.tainted = True
 
 
-def ending(talk: Talk, step: Step) -> Reply:
+def make_reply(talk: Dialogue, step: Step) -> Reply:
     """Converts the last step's stop reason to the whole answer's status."""
     if step.stop_reason == "refusal":
         raise ModelRefused()
@@ -168,18 +168,18 @@ def ending(talk: Talk, step: Step) -> Reply:
     return talk.reply("complete")
 
 
-def broken_off(talk: Talk, status: str, note: str) -> Reply:
+def make_partial_reply(talk: Dialogue, status: str, note: str) -> Reply:
     """Keeps what was said before the user stopped it or the model was given up."""
     if talk.step_text.strip():
         talk.steps.append({"role": "assistant", "content": [{"type": "text", "text": talk.step_text}]})
     return talk.reply(status, note)
 
 
-async def one_step(request: Request, talk: Talk, stop: asyncio.Event) -> Step | None:
+async def make_step(request: Request, talk: Dialogue, stop: asyncio.Event) -> Step | None:
     """Makes one call, retrying transient errors. None if the user stopped it."""
     partial = ""
     deadline = time.monotonic() + PATIENCE
-    trouble = Trouble(talk.sink)
+    trouble = OutageNotice(talk.sink)
     talk.step_text = ""
 
     def hear(delta: str) -> None:
@@ -190,14 +190,14 @@ async def one_step(request: Request, talk: Talk, stop: asyncio.Event) -> Step | 
 
     try:
         for attempt in range(50):
-            made = request([*talk.steps, *taken_up(partial)], talk.dirty)
+            made = request([*talk.steps, *continue_messages(partial)], talk.dirty)
             trouble.begin()
             try:
                 step = await wait_or_cancel(stop, talk.work.reply(made, hear))
-                return step if step is None or not partial else continued(partial, step)
+                return step if step is None or not partial else join_continuation(partial, step)
             except StreamCut as cut:
                 talk.model = cut.model
-                looked_up(talk, cut.blocks)
+                note_searches(talk, cut.blocks)
                 talk.dirty = talk.tainted
                 partial = seamless(partial, "".join(str(b["text"]) for b in cut.blocks if b["type"] == "text"))
                 failure: ModelUnavailable = cut
@@ -216,7 +216,7 @@ async def one_step(request: Request, talk: Talk, stop: asyncio.Event) -> Step | 
         trouble.end()
 
 
-class Trouble:
+class OutageNotice:
     """Tells the user when the model has been silent for a while, and why if known."""
 
     def __init__(self, sink: Sink) -> None:
@@ -230,7 +230,7 @@ class Trouble:
             self._timer = asyncio.get_running_loop().call_later(TELL_AFTER, self._tell)
 
     def _tell(self) -> None:
-        self._sink.waiting(f"⏳ {self._sentence} I keep trying.")
+        self._sink.report_wait(f"⏳ {self._sentence} I keep trying.")
 
     def end(self) -> None:
         if self._timer is not None:
@@ -238,7 +238,7 @@ class Trouble:
             self._timer = None
 
 
-def taken_up(partial: str) -> list[ModelMessage]:
+def continue_messages(partial: str) -> list[ModelMessage]:
     """Returns the messages that make the model continue its text (it doesn't accept a prefilled answer)."""
     if not partial.strip():
         return []
@@ -248,7 +248,7 @@ def taken_up(partial: str) -> list[ModelMessage]:
     ]
 
 
-def continued(partial: str, step: Step) -> Step:
+def join_continuation(partial: str, step: Step) -> Step:
     """Joins the cut text and its continuation in one block."""
     blocks: list[Block] = [dict(block) for block in step.blocks]
     for block in blocks:
@@ -264,7 +264,7 @@ def seamless(cut: str, rest: str) -> str:
     return head + max(cut[len(head) :], rest[: len(rest) - len(tail)], key=len) + tail
 
 
-async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Talk) -> list[Block]:
+async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Dialogue) -> list[Block]:
     """Runs each tool that a step called; failures are reported to the model, never raised."""
     results: list[Block] = []
     for block in blocks:

@@ -17,9 +17,9 @@ AVOID_FACTOR = 1.2
 MOST = 20
 MOST_OF_TYPE = 3
 AVOIDED_RATIO = 0.50
-"""The maximum share of things to avoid."""
+"""The largest share of things to avoid."""
 LEAST_AVOIDED = 2
-"""This many things to avoid stay, whatever the share."""
+"""This many things to avoid stay in any case."""
 HEAD_TOKENS, LINE_TOKENS = 20, 5
 REMINDERS, REMINDER_TOKENS = 3, 40
 ALWAYS_BEAR = ("length", "tone", "language")
@@ -32,7 +32,7 @@ rest."""
 CHECK = "# CHECK AGAINST"
 
 Ranked = list[Preference]
-"""Ordered by `rank`, strongest first."""
+"""Preferences ordered by `rank`, strongest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,15 @@ def preference_layer(
     """Builds the layer within `tokens`. `variant`: for an answer, or for checking one (critique). `speaker`: their
     owner, if several people talk."""
     notes: list[PreferenceNote] = []
-    acting = in_force(overridden(rows, notes), notes)
+    acting = select_in_force(overridden(rows, notes), notes)
     ranked = rank(acting)
     kept, overflow = ranked[:MOST], ranked[MOST:]
     if overflow:
         notes.append(PreferenceNote("hard_cap_applied", dropped=len(overflow)))
     kept, overflow = balance_avoided(kept, overflow, notes)
     kept = balance_types(kept, overflow, notes)
-    shown = within_tokens(rank(kept), tokens, notes)
-    return PreferenceLayer(written(shown, variant, speaker) if shown else "", tuple(shown), tuple(notes))
+    shown = fit_tokens(rank(kept), tokens, notes)
+    return PreferenceLayer(format_rows(shown, variant, speaker) if shown else "", tuple(shown), tuple(notes))
 
 
 def overridden(rows: Sequence[Preference], notes: list[PreferenceNote]) -> Ranked:
@@ -79,7 +79,7 @@ def overridden(rows: Sequence[Preference], notes: list[PreferenceNote]) -> Ranke
     return left
 
 
-def in_force(rows: Iterable[Preference], notes: list[PreferenceNote]) -> Ranked:
+def select_in_force(rows: Iterable[Preference], notes: list[PreferenceNote]) -> Ranked:
     """Keeps the rows that are stable, strong, and more than provisional."""
     strong = [row for row in rows if row.status == "stable" and row.strength >= LEAST_STRENGTH]
     acting = [row for row in strong if row.level != "low"]
@@ -94,7 +94,7 @@ def priority(row: Preference) -> float:
 
 
 def rank(rows: Iterable[Preference]) -> Ranked:
-    """Sorts by priority, then latest, then first learned."""
+    """Sorts by priority, then the latest first, then the first learned."""
     return sorted(rows, key=lambda row: (-priority(row), -row.last_seen.timestamp(), row.id))
 
 
@@ -149,7 +149,7 @@ def balance_types(kept: Ranked, overflow: Ranked, notes: list[PreferenceNote]) -
     return [*left, *filling]
 
 
-def within_tokens(rows: Ranked, tokens: int, notes: list[PreferenceNote]) -> Ranked:
+def fit_tokens(rows: Ranked, tokens: int, notes: list[PreferenceNote]) -> Ranked:
     """Keeps whole rows that fit; skips those that don't."""
     used, shown = HEAD_TOKENS, []
     for row in rows:
@@ -163,11 +163,11 @@ def within_tokens(rows: Ranked, tokens: int, notes: list[PreferenceNote]) -> Ran
 
 
 def weight(row: Preference) -> int:
-    """Estimates a preference's tokens."""
+    """Returns an estimate of a preference's tokens."""
     return -(-len(row.pattern) // 4) + LINE_TOKENS
 
 
-def written(rows: Ranked, variant: Literal["answer", "critique"], speaker: str) -> str:
+def format_rows(rows: Ranked, variant: Literal["answer", "critique"], speaker: str) -> str:
     """Formats the rows under their headings, in Markdown."""
     prefer, avoid = (
         [

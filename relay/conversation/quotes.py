@@ -8,6 +8,7 @@ from relay.conversation.memory_layer import as_note
 from relay.conversation.taint import reply_untrusted
 from relay.core.models import ReplyTo
 from relay.core.prompt_markup import clean_name, cut_to_tokens, mark_untrusted, neutralize_markup
+from relay.memory.contexts.markers import remove_markers
 from relay.memory.ids import id_of
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import RepliedMessage
@@ -23,8 +24,7 @@ def passage(row: FoundEntry, zone: tzinfo, speaker: int | None = None) -> str:
     who += ", in private" if row.lent else ""
     if row.document:
         who += f', in "{clean_name(row.document)}" (part {row.part} of {row.parts})'
-    foreign = row.untrusted or (speaker is not None and row.user_id != speaker)
-    if foreign:
+    if row.is_foreign(speaker):
         text = mark_untrusted(row.snippet, "recalled")
     else:
         text = as_note(row.snippet) if row.kind == "memory" else neutralize_markup(row.snippet)
@@ -44,8 +44,9 @@ def author(row: FoundEntry) -> str:
 
 
 def reply_note(reply: ReplyTo, stored: RepliedMessage | None, user_id: int, zone: tzinfo) -> str:
-    """Describes what the present message replies to, quoted as data unless by the user or us."""
-    text = cut_to_tokens(reply.quote or (stored.text if stored else reply.text), REPLY_CHARACTERS // 4)
+    """Describes what the present message replies to. It is quoted as data unless the user or Relay wrote it."""
+    text = remove_markers(reply.quote or (stored.text if stored else reply.text))
+    text = cut_to_tokens(text, REPLY_CHARACTERS // 4)
     ours = stored.role == "assistant" if stored else reply.by == "you"
     author = "you" if ours else f'"{clean_name(reply.by or "the user")}"'
     when = ""

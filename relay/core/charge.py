@@ -39,7 +39,7 @@ class Account:
     """Who pays for a piece of work, and today's use."""
 
     user_id: int | None
-    """None: no single person."""
+    """None: no single person pays."""
     spent: tuple[ChargedUse, ...]
 
 

@@ -6,7 +6,9 @@ commands.
 
 from __future__ import annotations
 
-NO_MODEL = "I can't answer right now. The people who run me have to look at it; please try again later."
+from collections.abc import Sequence
+
+NO_MODEL = "I can't answer right now. My admins have to look at it; please try again later."
 
 
 class RelayError(Exception):
@@ -40,6 +42,27 @@ class CommandRefused(RelayError):
 
 class NotAllowed(CommandRefused):
     """This is not yours to decide."""
+
+
+class NotFound(CommandRefused):
+    """There is no such thing here."""
+
+
+class Conflict(CommandRefused):
+    """It is in use, or it has changed meanwhile."""
+
+
+class InUse(Conflict):
+    """It is in use by a running conversation."""
+
+    def __init__(self, cause: str, held: Sequence[tuple[int, str, bool]]) -> None:
+        """`held`: the compositions that hold it: id, name, and whether a running conversation began with it."""
+        super().__init__(cause)
+        self.held = tuple(held)
+
+
+class OutOfRange(CommandRefused):
+    """A value is out of range."""
 
 
 class DatabaseError(RelayError):
@@ -169,10 +192,10 @@ class PollConflict(MessengerError):
 
 
 class StreamCut(ModelUnavailable):
-    """The model's answer broke off. `blocks` is what had come, whole blocks and the text of the last."""
+    """The model's answer was cut off. `blocks` is what had come, whole blocks and the text of the last."""
 
     def __init__(self, blocks: list[dict[str, object]], usage: dict[str, int], model: str) -> None:
-        super().__init__("The model's answer broke off.")
+        super().__init__("The model's answer was cut off.")
         self.blocks = blocks
         self.usage = usage
         self.model = model
@@ -190,7 +213,7 @@ class MediaRefused(RelayError):
     """A file that cannot be used; the text says why, to whoever sent it."""
 
 
-MUTE = "My voice isn't set up right. The people who run me have to look at it."
+MUTE = "My voice isn't set up right. My admins have to look at it."
 
 
 class VoiceUnavailable(RelayError):

@@ -24,11 +24,12 @@ ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 def configure(level: str, form: str, secrets: Iterable[str]) -> None:
-    """Sets up structlog and the standard library's loggers. `form`: console, json, or empty to choose by terminal."""
+    """Sets up structlog and the standard library's loggers. `form`: console, json, or empty to choose by whether stderr
+    is a terminal."""
     hidden = sorted({secret for secret in secrets if len(secret) >= 6}, key=len, reverse=True)
 
     def hide(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        return {key: _without(value, hidden) for key, value in event.items()}
+        return {key: _remove_secrets(value, hidden) for key, value in event.items()}
 
     def told(exc_info: ExcInfo) -> str:
         return "".join(_lines(exc_info[1], level == "DEBUG")).rstrip()
@@ -54,8 +55,8 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.captureWarnings(True)
-    sys.excepthook = _crashed
-    # It logs a traceback for every error page; the errors it raises are logged here in one line.
+    sys.excepthook = _log_crash
+    # This logger writes a traceback for every error page; Relay logs the errors that it raises in one line.
     logging.getLogger("telegram.request").setLevel(logging.CRITICAL)
 
 
@@ -89,22 +90,22 @@ def _lines(error: BaseException, texts: bool) -> Iterator[str]:
         yield from _lines(one, texts)
 
 
-def _crashed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Logs an uncaught exception like any other error."""
     structlog.get_logger().critical("ended by an error", exc_info=(kind, error, trace))
 
 
-def _without(value: Any, hidden: list[str]) -> Any:
+def _remove_secrets(value: Any, hidden: list[str]) -> Any:
     """Removes every secret from a value of any shape. Values that aren't text become text if they contain one."""
     if isinstance(value, str):
         for secret in hidden:
             value = value.replace(secret, "[secret]")
         return value
     if isinstance(value, dict):
-        return {_without(key, hidden): _without(item, hidden) for key, item in value.items()}
+        return {_remove_secrets(key, hidden): _remove_secrets(item, hidden) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without(item, hidden) for item in value]
+        return [_remove_secrets(item, hidden) for item in value]
     if value is None or isinstance(value, int | float):
         return value
     text = repr(value)
-    return _without(text, hidden) if any(secret in text for secret in hidden) else value
+    return _remove_secrets(text, hidden) if any(secret in text for secret in hidden) else value

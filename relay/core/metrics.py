@@ -34,13 +34,13 @@ TOKENS = {
 
 
 def count(name: str, about: str, labels: tuple[str, ...] = ()) -> Counter:
-    """Defines a counter."""
+    """Defines and returns a counter."""
     LABELS[name] = labels
     return Counter(name, about, labels, registry=REGISTRY)
 
 
 def measure(name: str, about: str, labels: tuple[str, ...]) -> Histogram:
-    """Defines a histogram of durations in seconds."""
+    """Defines and returns a histogram of durations in seconds."""
     LABELS[name] = labels
     return Histogram(name, about, labels, registry=REGISTRY, buckets=BOUNDS)
 
@@ -124,7 +124,7 @@ def count_turn(kind: str) -> Iterator[None]:
 
 @contextmanager
 def count_file(kind: str) -> Iterator[Callable[[str], None]]:
-    """Counts a file with its duration and outcome: done, failed, or what the yielded function is given."""
+    """Counts a file with its duration and outcome: done, failed, or the outcome passed to the yielded function."""
     begun = time.perf_counter()
     outcome = "failed"
 

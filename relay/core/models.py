@@ -29,14 +29,18 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under a message, with the Bot API's field names. It either sends `callback_data` or opens `url`."""
+    """A button under a message, with the Bot API's field names. It sends `callback_data`, or opens `url`,
+    or `web_app`: a page inside of Telegram, in private chats only."""
 
     text: str
     callback_data: str = ""
     url: str = ""
+    web_app: str = ""
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, Any]:
         """Returns the button as the Bot API takes it."""
+        if self.web_app:
+            return {"text": self.text, "web_app": {"url": self.web_app}}
         does = {"url": self.url} if self.url else {"callback_data": self.callback_data}
         return {"text": self.text, **does}
 
@@ -53,7 +57,7 @@ class ReplyTo:
     text: str
     quote: str
     own: bool
-    """Written by the same person or by the assistant."""
+    """The same person or the assistant wrote it."""
     by: str
 
 
@@ -84,16 +88,16 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Transcript:
     """The transcript of a recording."""
 
     text: str
     language: str
-    """ISO 639-1, detected or set."""
+    """An ISO 639-1 code, detected or set."""
     engine: str
-    """The engine and its model."""
+    """The name of the engine and its model."""
     seconds: float = 0.0
-    """The length of the recording."""
+    """The length of the recording in seconds."""
     cut: bool = False
     """Only the first minutes were transcribed."""
 
@@ -138,30 +142,34 @@ class Incoming:
     lent: Space | None = None
     """The speaker's own space, if they lent its memory to this group."""
     retry: bool = False
-    """Answer an earlier message again: the one of `retry_turn`, or the thread's last."""
+    """The request is to answer an earlier message again: that of `retry_turn`, or else the thread's last."""
     retry_turn: int | None = None
     web: bool = False
     """A tap allowed web tools in this tainted turn."""
     replaces: bool = False
-    """The new answer takes the old one's place in the chat, and what that taught is taken back."""
+    """The new answer replaces the old one in the chat, and what the old one taught is taken back."""
     brings_back: bool = False
-    """No new answer is wanted, but the one whose place the present one took."""
+    """The request is to bring back the answer that the present one replaced, not to write a new one."""
+    prefers_first: bool = False
+    """The person was asked, and the answer that is brought back is the better one."""
     two: bool = False
-    """Two answers are wanted, so that the person chooses."""
+    """Two answers are wanted, so that the person can choose."""
     first: str = ""
-    """The first of two answers, where the second is to be given."""
+    """The first of two answers, when the second is requested."""
     critique: str = ""
-    """What was found wrong with the answer that is to be given again; empty: nothing was looked for."""
+    """What was found wrong with the answer that is given again; empty: nothing was looked for."""
     parts: list[InputPart] = field(default_factory=list)
     """The Telegram messages of the input, if there are several."""
     model: str | None = None
     """The model to use; None: the usual one."""
     documents: list[dict[str, Any]] = field(default_factory=list)
     """Texts of files stored in parts: `{unique_id, name, mime, parts: [text]}`."""
+    keepits: list[dict[str, Any]] = field(default_factory=list)
+    """The passages that the sender marks in it, in order: `{weight, content, block, start, end, context}`."""
     notices: tuple[str, ...] = ()
     """Sentences for the sender about what couldn't be used."""
     spoken: bool = False
-    """The speaker's own voice note or video note."""
+    """It is the speaker's own voice note or video note."""
     operator: bool = False
     """An operator sent it in private, so errors include their cause."""
 
@@ -172,7 +180,7 @@ class File:
 
     name: str
     content: bytes | BinaryIO
-    """An open file is read in pieces from its beginning."""
+    """The content, or an open file, which is read in pieces from its beginning."""
     picture: bool = False
 
     def whole(self) -> bytes:
@@ -205,6 +213,8 @@ class ModelRequest:
     tools: list[ToolDefinition] = field(default_factory=list)
     tool_choice: dict[str, object] | None = None
     """How the model must use the tools, in Anthropic's shape; None: freely. Some servers ignore it."""
+    form: bool = False
+    """The request is for an answer in a given form, such as a JSON list."""
     used: dict[str, int] = field(default_factory=dict, compare=False)
     """Tokens and searches by kind, updated as the server reports them, also if the call is cut off. The output count
     is then an estimate from the text received."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, runtime_checkable
 
-from relay.core.models import Heard, ModelRequest, Sound, Step
+from relay.core.models import ModelRequest, Sound, Step, Transcript
 
 
 class Database(Protocol):
@@ -100,7 +100,7 @@ class MediaStore(Protocol):
 class SpeechToText(Protocol):
     """Speech to text."""
 
-    async def hear(self, recording: bytes) -> Heard:
+    async def hear(self, recording: bytes) -> Transcript:
         """Transcribes a sound or video file, or its first minutes.
 
         Raises `MediaRefused` if speech to text is off or not installed, the file has no sound, no speech was found, or
@@ -143,6 +143,6 @@ class Sink(Protocol):
         """Called when the answer has grown; `so_far` returns all of it (Markdown) as it may be shown."""
         ...
 
-    def waiting(self, sentence: str) -> None:
+    def report_wait(self, sentence: str) -> None:
         """Called when something takes longer than usual; `sentence` says what."""
         ...

@@ -37,7 +37,7 @@ class Price:
     output: float
     cached: float
     cache_write: float | None = None
-    """None: 1.25 times the input."""
+    """None: 1.25 times the input price."""
 
     @property
     def written(self) -> float:
@@ -76,7 +76,7 @@ class ModelUse:
 
     model: str | None
     input: int
-    """Tokens neither read from the cache nor written to it."""
+    """Tokens that were neither read from the cache nor written to it."""
     cached: int
     written: int
     output: int
@@ -132,7 +132,7 @@ def load(path: Path | None) -> Prices:
     except ValueError as error:
         raise SettingsError(f"RELAY_PRICES: {path} is not JSON: {error}.") from None
     if not isinstance(told, dict):
-        raise SettingsError(f"RELAY_PRICES: {path} must hold an object with models' names and their prices.")
+        raise SettingsError(f"RELAY_PRICES: {path} must be an object with the models' names and prices.")
     return Prices({**LISTED, **{name.lower(): _price(path, name, given) for name, given in told.items()}})
 
 

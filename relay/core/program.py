@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -18,6 +21,17 @@ def find_program(typed: str, found: str | None, here: Path) -> str:
 
 RELAY = find_program(sys.argv[0], shutil.which("relay"), Path.cwd())
 """`relay` if that is on the PATH, otherwise its path, such as .venv/bin/relay."""
+
+
+@contextlib.contextmanager
+def pause_collections() -> Iterator[None]:
+    """Keeps the garbage collector from running, for work in a thread that makes many objects at once: it would hold up
+    the event loop, too, for a third of a second."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def read_version() -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from relay.core.models import Block
 
 CACHE = {"type": "ephemeral"}
-MARKS = ("untrusted", "recalled", "summary", "context", "reply", "said")
+MARKS = ("untrusted", "recalled", "summary", "composed", "context", "reply", "said")
 INVISIBLE = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*"
@@ -41,12 +41,12 @@ OWN_TAGS = re.compile(rf"[{OPENING}]([^\w<]{{0,30}}?)({'|'.join(map(match_varian
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimates a text's tokens: a quarter of its UTF-8 bytes, rounded up (Anthropic's rule of thumb)."""
+    """Returns an estimate of a text's tokens: a quarter of its UTF-8 bytes, rounded up (Anthropic's rule of thumb)."""
     return (len(text.encode("utf-8", "replace")) + 3) // 4
 
 
 def cut_to_tokens(text: str, tokens: int) -> str:
-    """Cuts a text to a number of tokens, and marks the cut."""
+    """Returns a text cut to a number of tokens, with the cut marked."""
     if estimate_tokens(text) <= tokens:
         return text
     return text.encode("utf-8", "replace")[: tokens * 4].decode("utf-8", "ignore") + " […]"
@@ -70,7 +70,7 @@ def neutralize_markup(text: str) -> str:
 
 
 def remove_invisible(text: str) -> str:
-    """Removes invisible characters, including those that change the direction of writing."""
+    """Returns a text without invisible characters, including those that change the direction of writing."""
     return ANY_INVISIBLE.sub("", text)
 
 
@@ -85,7 +85,7 @@ def clean_name(name: str) -> str:
 
 
 def mark_untrusted(text: str, kind: str, by: str = "") -> str:
-    """Delimits a text by someone else as data."""
+    """Returns a text by someone else, delimited as data."""
     source = f' from="{clean_name(by)}"' if by else ""
     return f'<untrusted kind="{kind}"{source}>\n{neutralize_markup(text)}\n</untrusted>'
 
@@ -95,5 +95,5 @@ def text_block(text: str, cached: bool = False) -> Block:
 
 
 def mark_speaker(name: str, block: Block) -> Block:
-    """Marks a block of a group message with its speaker, so that nobody can impersonate someone else."""
+    """Returns a block of a group message, marked with its speaker so that nobody can impersonate someone else."""
     return text_block(f'<said by="{clean_name(name)}">\n{block["text"]}\n</said>') if block["type"] == "text" else block

@@ -1,4 +1,4 @@
-"""When something that failed is tried again: the one policy of Relay. The loop is tenacity's."""
+"""The retry policy of Relay: when something that failed is tried again. The loop is tenacity's."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Note = Callable[[BaseException], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Exponential backoff with jitter, in seconds; a server that says when to come back is obeyed."""
+    """Exponential backoff with jitter, in seconds. If the server says how long to wait, that is used instead."""
 
     first: float = 0.5
     longest: float = 30.0
     obeyed: float = math.inf
-    """How long a pause a server may ask for."""
+    """The longest pause that a server may ask for."""
 
     def pause(self, failures: int, error: BaseException | None = None) -> float:
-        """Seconds to wait after so many failures in a row (1, 2 …).
+        """Returns the seconds to wait after so many failures in a row (1, 2 …).
 
-        The error's `retry_after` where it has one, plus up to 5 %; else first · 2^(failures - 1), at most `longest`,
-        of which the upper half is random ("equal jitter", AWS Architecture Blog, 2015).
+        This is the error's `retry_after` plus up to 5 %, if it has one. Otherwise it is first · 2^(failures - 1), at
+        most `longest`, with its upper half random ("equal jitter", AWS Architecture Blog, 2015).
         """
         asked = getattr(error, "retry_after", None)
         if asked is not None:
@@ -48,10 +48,11 @@ class RetryPolicy:
         seconds: float | None = None,
         sleep: Callable[[float], Awaitable[None]] | None = None,
     ) -> T:
-        """Does `work`, and again after each error of the types `on` that is none of `but`.
+        """Runs `work` and returns its result. Repeats it after errors of the types `on`, except those of the types
+        `but`.
 
-        `note` hears of the error before the pause. After `tries`, or once `seconds` have passed, the last error is
-        raised; without either it is tried forever.
+        `note` is called with the error before each pause. The last error is raised after `tries`, or once `seconds`
+        have passed; without either, there is no limit.
         """
 
         def helps(error: BaseException) -> bool:
@@ -64,7 +65,7 @@ class RetryPolicy:
             if note and state.outcome and (error := state.outcome.exception()):
                 await note(error)
 
-        async def attempt() -> T:  # what tenacity awaits must be a coroutine function, which a lambda is not
+        async def attempt() -> T:  # tenacity awaits it, so it must be a coroutine function, not a lambda
             return await work()
 
         stops = [stop_after_attempt(tries)] if tries else []

@@ -7,24 +7,23 @@ import hmac
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal
 from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dotenv import dotenv_values
 from platformdirs import user_data_path
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
-from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from relay.core.addresses import connection_string, web_address
 from relay.core.errors import SettingsError
+from relay.core.setting_checks import connection_string, describe_error, web_address
 
 TELEGRAM = "https://api.telegram.org"
 TOKEN = re.compile(r"[0-9]{1,16}:[A-Za-z0-9_-]{3,}")
-"""Telegram's ids have 52 bits at most."""
+"""A bot token. Telegram's ids have at most 52 bits."""
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-"""Also the bytes of an environment that are no UTF-8 text, which Python shows as halves of characters."""
+"""Control characters, and bytes of the environment that are not UTF-8, which Python shows as lone surrogates."""
 
 HOW = {
     "TELEGRAM_BOT_TOKEN": "Open @BotFather in Telegram, send /newbot, and paste the token it gives you",
@@ -55,6 +54,8 @@ class Settings(BaseSettings):
     web_search: bool = Field(False, alias="RELAY_WEB_SEARCH")
     daily_budget: float = Field(0, alias="RELAY_DAILY_BUDGET_USD", ge=0, allow_inf_nan=False)
     daily_budget_each: float = Field(0, alias="RELAY_DAILY_BUDGET_USD_PER_USER", ge=0, allow_inf_nan=False)
+    proactive_budget: float = Field(0.10, alias="RELAY_PROACTIVE_BUDGET_USD", ge=0, allow_inf_nan=False)
+    idle_days: int = Field(7, alias="RELAY_IDLE_DAYS", ge=1, le=3650)
     prices: Path | None = Field(None, alias="RELAY_PRICES")
     timezone: str = Field("", alias="RELAY_TIMEZONE")
     data_dir: Path = Field(default_factory=lambda: user_data_path("relay", appauthor=False), alias="RELAY_DATA_DIR")
@@ -89,6 +90,8 @@ class Settings(BaseSettings):
     web: bool = Field(True, alias="RELAY_WEB")
     web_host: str = Field("127.0.0.1", alias="RELAY_WEB_HOST", min_length=1)
     web_port: int = Field(8080, alias="RELAY_WEB_PORT", ge=0, le=65535)
+    api: bool = Field(True, alias="RELAY_API")
+    web_url: str = Field("", alias="RELAY_WEB_URL")
     webhook_url: str = Field("", alias="RELAY_WEBHOOK_URL")
     webhook_secret: str = Field("", alias="RELAY_WEBHOOK_SECRET", repr=False)
     webhook_host: str = Field("127.0.0.1", alias="RELAY_WEBHOOK_HOST", min_length=1)
@@ -111,7 +114,7 @@ class Settings(BaseSettings):
         parts = [part.strip() for part in value.split(",") if part.strip()]
         if not all(re.fullmatch(r"[0-9]{1,16}", part) for part in parts):
             raise ValueError(
-                "must be Telegram user ids separated by commas, such as 123456789 (@userinfobot tells yours)"
+                "must be Telegram user ids separated by commas, such as 123456789 (@userinfobot shows yours)"
             )
         return frozenset(int(part) for part in parts)
 
@@ -122,10 +125,18 @@ class Settings(BaseSettings):
             raise ValueError("does not look like a bot token (123456789:AA…). " + HOW["TELEGRAM_BOT_TOKEN"])
         return value
 
-    @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "webhook_url")
+    @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "web_url", "webhook_url")
     @classmethod
     def _url(cls, value: str) -> str:
         return web_address(value) if value else value
+
+    @field_validator("web_url")
+    @classmethod
+    def _web_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme != "https" or parts.path.strip("/") or parts.query or parts.fragment):
+            raise ValueError("must be https:// and a name, such as https://relay.example.org: Telegram opens no other")
+        return value.rstrip("/")
 
     @field_validator("webhook_url")
     @classmethod
@@ -138,7 +149,7 @@ class Settings(BaseSettings):
     @classmethod
     def _webhook_secret(cls, value: str) -> str:
         if value and not re.fullmatch(r"[A-Za-z0-9_-]{16,256}", value):
-            raise ValueError("must be 16 to 256 letters, digits, _ and -; left empty, Relay makes one by itself")
+            raise ValueError("must be 16 to 256 letters, digits, _ and -; if it is empty, Relay makes one")
         return value
 
     @field_validator("database_url")
@@ -152,7 +163,7 @@ class Settings(BaseSettings):
         try:
             return value.expanduser() if value else None
         except RuntimeError:
-            raise ValueError("must be a place on this machine; its ~ names no home directory here") from None
+            raise ValueError("must be a path on this machine; its ~ is not a known home directory") from None
 
     @field_validator("embedder")
     @classmethod
@@ -190,7 +201,7 @@ class Settings(BaseSettings):
 
     @property
     def secrets(self) -> list[str]:
-        """What must never be written anywhere: each secret, and the part of it that is secret where it has one."""
+        """What must never be written anywhere: each secret, and its secret part if only a part of it is secret."""
         password = urlsplit(self.database_url).password or ""
         whole = (
             self.telegram_bot_token,
@@ -204,10 +215,15 @@ class Settings(BaseSettings):
 
     @property
     def webhook_token(self) -> str:
-        """What Telegram shows at the webhook: RELAY_WEBHOOK_SECRET, or else what only those can make who have the bot's
-        token. All processes make the same."""
+        """The secret that Telegram sends to the webhook: RELAY_WEBHOOK_SECRET, or else a value derived from the bot's
+        token, which is the same in all processes."""
         made = hmac.digest(self.telegram_bot_token.encode(), b"relay webhook %d" % self.bot_id, "sha256")
         return self.webhook_secret or base64.urlsafe_b64encode(made).decode().rstrip("=")
+
+    @property
+    def app_url(self) -> str:
+        """The address at which Telegram opens the web app; empty if it is off or has no public address."""
+        return self.web_url if self.web and self.api else ""
 
     @property
     def backups(self) -> Path:
@@ -216,30 +232,6 @@ class Settings(BaseSettings):
 
 
 FIELDS = {str(field.alias): field for field in Settings.model_fields.values()}
-
-
-def _sentence(name: str, message: str) -> str:
-    message = message.removeprefix("Value error, ")
-    if not message.startswith(("must", "does not")):
-        message = f"must be {_wanted(FIELDS[name])}"
-    return f"{name} {message}."
-
-
-def _wanted(field: FieldInfo) -> str:
-    """What a setting may be, in words."""
-    if field.annotation is bool:
-        return "on or off"
-    if get_origin(field.annotation) is Literal:
-        *others, last = [word for word in get_args(field.annotation) if word]
-        return f"{', '.join(others)} or {last}"
-    if field.examples:
-        return f"written like {' or '.join(field.examples)}"
-    if field.annotation not in (int, float):
-        return f"written as {field.default} is"
-    kind = "a whole number" if field.annotation is int else "a number"
-    least = next(one.ge for one in field.metadata if hasattr(one, "ge"))
-    most = next((one.le for one in field.metadata if hasattr(one, "le")), None)
-    return f"{kind}, {least} or more" if most is None else f"{kind} from {least} to {most}"
 
 
 def load(**overrides: Any) -> Settings:
@@ -253,8 +245,8 @@ def load(**overrides: Any) -> Settings:
 
 
 def load_with_errors() -> tuple[Settings, dict[str, str]]:
-    """The settings with each wrong one as if it were not set, and a sentence for each of those by its name (`.env` when
-    the file cannot be read)."""
+    """Returns the settings, with each wrong one treated as not set, and a sentence for each of those by its name
+    (`.env` if the file cannot be read)."""
     wrong: dict[str, str] = {}
     overrides: dict[str, Any] = {}
     while True:
@@ -270,8 +262,9 @@ def load_with_errors() -> tuple[Settings, dict[str, str]]:
 
 
 def _sentences(error: ValidationError) -> dict[str, str]:
-    """A sentence for each wrong setting, by its name."""
-    return {str(one["loc"][0]): _sentence(str(one["loc"][0]), one["msg"]) for one in error.errors()}
+    """Returns a sentence for each wrong setting, by its name."""
+    wrong = ((str(one["loc"][0]), one["msg"]) for one in error.errors())
+    return {name: describe_error(name, message, FIELDS[name]) for name, message in wrong}
 
 
 def _unreadable(error: OSError | UnicodeDecodeError) -> str:
@@ -280,7 +273,7 @@ def _unreadable(error: OSError | UnicodeDecodeError) -> str:
 
 
 def find_missing(settings: Settings, *names: str) -> list[str]:
-    """Which of these are missing, of those that a command may need."""
+    """Returns which of these settings are missing, of those that a command may need."""
     missing = {
         "TELEGRAM_BOT_TOKEN": not settings.telegram_bot_token,
         "ANTHROPIC_API_KEY": not settings.anthropic_api_key
@@ -290,16 +283,16 @@ def find_missing(settings: Settings, *names: str) -> list[str]:
 
 
 def require(settings: Settings, *names: str) -> None:
-    """Raises `SettingsError` when a setting that this command needs is missing, saying how to get it."""
+    """Raises `SettingsError` if a setting that this command needs is missing. The text says how to get it."""
     for name in find_missing(settings, *names):
         raise SettingsError(f"{name} is not set. {HOW[name]}, then put it into .env as {name}=….")
 
 
 def read_variable(name: str) -> str:
-    """The value of a variable by its name, from the environment or `.env`; empty when it has none."""
+    """Returns the value of a variable from the environment or else `.env`; empty if it is not set."""
     return read_environment(name) or dotenv_values(".env", encoding="utf-8-sig").get(name) or ""
 
 
 def read_environment(name: str) -> str:
-    """The value of a variable in the environment alone, which comes before `.env`; empty when it has none."""
+    """Returns the value of a variable from the environment alone, without `.env`; empty if it is not set."""
     return os.environ.get(name, "")

@@ -1,1 +1,1 @@
-"""Background work: when it runs, and how admins hear of trouble."""
+"""Background work, its schedule, and alerts to admins."""

@@ -1,4 +1,4 @@
-"""Completes erasures after a crash."""
+"""The job that completes erasures after a crash."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class ErasureUnderWay(RelayError):
 
 
 def kind(services: JobServices) -> JobKind:
-    """Erasures in tables, files and chats. The command that started one works on it too; whichever comes first takes
-    the next step."""
+    """Returns the kind for erasures in tables, files and chats. The command that started one works on it too; whichever
+    comes first takes the next step."""
     return erasure_kind(services.store, services.media_store, services.messenger, services.bot_id)
 
 
 def erasure_kind(store: Store, media_store: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:
-    """The same with only what it needs."""
+    """Returns the same kind, from only what it needs."""
 
     async def run(job: ClaimedJob) -> bool:
         if await finish_erasure(store, int(job.key)) is None:

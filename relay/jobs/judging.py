@@ -1,4 +1,4 @@
-"""Judging what was said: what is worth keeping of it becomes memories."""
+"""The job that judges messages and turns what is worth keeping into memories."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from relay.memory.review.waiting import PAUSES
 
 
 def kind(services: JobServices) -> JobKind:
-    """Threads in which something waits to be judged, a few messages at a time."""
+    """Returns the kind for threads with messages to judge, a few at a time."""
     return judging_kind(services.judge)
 
 
 def judging_kind(judge: Judge) -> JobKind:
-    """The same for whoever needs nothing else."""
+    """Returns the same kind, from only what it needs."""
     return JobKind(
         "judging",
         partial(judge_thread, judge),

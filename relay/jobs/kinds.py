@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from relay.core.errors import RelayError
 from relay.core.ports import MediaStore, Messenger
 from relay.core.retry import RetryPolicy
+from relay.memory.night.run import Phase
+from relay.memory.proactive.looking import Lookout
 from relay.memory.review.judging import Judge
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.sleep.night import Phase
+from relay.memory.rows.upkeep.night import PhaseResult
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
+from relay.memory.writing.compressor import Compressor
 from relay.memory.writing.summaries import Summariser
 
 JOB_PAUSES = RetryPolicy(first=30.0, longest=3600.0)
@@ -36,16 +39,16 @@ class JobKind:
     name: str
     run: Callable[[ClaimedJob], Awaitable[bool]]
     timeout: float
-    """The time limit of one job in seconds."""
+    """The time limit of one job, in seconds."""
     retry: Retry
     at_once: int = 1
-    """How many run at once in a process."""
+    """How many jobs of this kind run at once in a process."""
     gate: Gate | None = None
-    """Who pays. While today's budget is used up, these jobs stay owed."""
+    """The gate that knows who pays. While today's budget is used up, these jobs stay owed."""
     daily_at: tuple[int, int] | None = None
-    """The hour and minute at which one is owed every day; None: other code owes it."""
+    """The hour and minute at which a job is owed every day; None: other code owes it."""
     minutes: float = 0
-    """How often each bot's process owes one and runs it; 0: other code owes it."""
+    """After how many minutes each bot's process owes a job and runs it again; 0: other code owes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,20 @@ class JobServices:
     gate: Gate
     summariser: Summariser
     judge: Judge
+    lookout: Lookout
+    compressor: Compressor
     messenger: Messenger | None
     """Telegram; None: nothing can be sent or renamed."""
     media_store: MediaStore
     """Where copies of media are stored."""
     bot_id: int
+    back_up: Callable[[], Awaitable[PhaseResult]]
+    """Makes a backup and deletes old ones."""
     phases: Callable[[], Sequence[Phase]]
     """The phases of a night, in order."""
     sleep_at: tuple[int, int]
     """The hour and minute at which a night begins."""
     keep_days: int
     """How long records are kept in days; 0: forever."""
+    admins: Callable[[], Collection[int]]
+    """The admins as this process last saw them."""

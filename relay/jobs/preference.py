@@ -1,34 +1,44 @@
-"""What people do to answers: which patterns an act was about, and reactions from before that was kept."""
+"""Jobs on feedback: finding the patterns of an act, weighing all acts together, and adopting old reactions."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from relay.jobs.kinds import JobKind, JobServices, Retry
-from relay.memory.preferences.attribution import Attributor, attribute
+from relay.memory.preferences.attribution import Attributor, attribute, estimate_again
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
 BACKFILLED = 200
-"""Reactions that are taken over in a day."""
+"""How many reactions are adopted in a day."""
 
 
 def kind(services: JobServices) -> JobKind:
-    """Acts that have settled."""
+    """Returns the kind for acts that have settled."""
     return attribution_kind(Attributor(services.store, services.gate, services.summariser.model_name))
 
 
 def attribution_kind(attributor: Attributor) -> JobKind:
-    """The same for whoever needs nothing else."""
+    """Returns the same kind, from only what it needs."""
     run = partial(attribute, attributor)
     return JobKind("preference", run, timeout=120, retry=Retry(most=6), at_once=2, gate=attributor.gate)
 
 
+def estimate_kind(services: JobServices) -> JobKind:
+    """Returns the kind that weighs all of a person's choices together, after one was added or taken back."""
+    return estimating_kind(services.store)
+
+
+def estimating_kind(store: Store) -> JobKind:
+    """Returns the same kind, from only what it needs."""
+    return JobKind("estimate", partial(estimate_again, store), timeout=60, retry=Retry(most=6))
+
+
 def backfill_kind(services: JobServices) -> JobKind:
-    """Old reactions, some each day, until there are no more."""
+    """Returns the kind that adopts old reactions, some each day, until there are no more."""
     return JobKind("backfill", partial(backfill, services.store), timeout=60, retry=Retry(most=6))
 
 
 async def backfill(store: Store, job: ClaimedJob) -> bool:
-    """Takes over the next reactions; the job goes on tomorrow."""
+    """Adopts the next reactions and returns whether there were any. The job continues tomorrow."""
     return await store.backfill_feedback(job, BACKFILLED) > 0

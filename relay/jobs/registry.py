@@ -1,4 +1,4 @@
-"""The list of all kinds of jobs and their schedules."""
+"""The registry of all kinds of jobs, and their schedules."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Callable
 from functools import partial
 
 from relay.core.errors import RelayError
-from relay.jobs import erasure, judging, preference, sleep, summary, sweep, tidy, title
+from relay.jobs import backup, compression, erasure, judging, night, preference, summary, sweep, tidy, title
 from relay.jobs.clock.scheduler import Schedule
 from relay.jobs.kinds import JobKind, JobServices
+from relay.jobs.proactive import digest, growth, heartbeat, reminder
 from relay.jobs.runner import Runner
 
 KINDS: tuple[Callable[[JobServices], JobKind | None], ...] = (
-    summary.kind, title.kind, judging.kind, preference.kind, preference.backfill_kind, erasure.kind,
-    sweep.kind, sleep.kind,
-    tidy.kind,
+    summary.kind, title.kind, judging.kind, preference.kind, preference.estimate_kind, preference.backfill_kind,
+    erasure.kind, compression.kind, reminder.kind, heartbeat.kind, digest.kind, growth.kind, sweep.kind, night.kind,
+    backup.kind, tidy.kind,
 )  # fmt: skip
 SWEEP_MINUTES = 3
-"""How often each kind is checked, besides when one becomes due."""
+"""How many minutes pass between checks of each kind, besides those when a job becomes due."""
 DAILY_SECONDS = 20 * 3600
 """A daily job does not run again within this time, in any process."""
 
@@ -53,7 +54,7 @@ def schedules(runner: Runner) -> list[Schedule]:
 
 
 async def run_daily(runner: Runner, name: str) -> None:
-    """Owes a daily job, unless another process has, and runs it. Raises `DailyJobFailed`."""
+    """Owes a daily job, unless another process already has, and runs it. Raises `DailyJobFailed`."""
     if await runner.store.owe_daily(name, DAILY_SECONDS):
         await runner.run_due(name)
         job = await runner.store.job(name, "")
@@ -62,7 +63,7 @@ async def run_daily(runner: Runner, name: str) -> None:
 
 
 async def run_periodic(runner: Runner, name: str) -> None:
-    """Owes a job that each bot's process does every few minutes, and runs it, unless another process has it. Raises
+    """Owes a job that each bot's process runs every few minutes, and runs it unless another process does. Raises
     `PeriodicJobFailed`."""
     key = str(runner.bot_id)
     await runner.store.owe_job(name, key)

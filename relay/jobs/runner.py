@@ -18,15 +18,15 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 BUDGET_SECONDS = 600.0
-"""How long to wait before checking a job again whose person's budget is used up."""
+"""How many seconds to wait before checking a job again whose payer's budget is used up."""
 LONGEST_REST = 60.0
-"""The longest pause while the model is busy."""
+"""The longest pause in seconds while the model is busy."""
 LEAST_REST = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How a job ended: whether it had a result, and for how many seconds to leave the model alone."""
+class JobOutcome:
+    """How a job ended: whether it had a result, and for how many seconds to make no model calls."""
 
     came: bool = False
     rest: float = 0.0
@@ -42,7 +42,7 @@ class Runner:
 
     async def run_due(self, name: str, patience: float = 0) -> int:
         """Runs a kind's due jobs, a few at a time, until none is left or today's budget is used up. Returns how many
-        had a result. Failures are logged and retried later. Leaves a busy model alone as long as it asks. `patience`:
+        had a result. Failures are logged and retried later. Pauses for as long as a busy model asks. `patience`:
         seconds to wait for delayed jobs, as after a failure; they restart with each result. Raises `DatabaseError`."""
         kind, done, left = self.kinds[name], 0, patience
         while not (kind.gate and await kind.gate.used_up()):
@@ -61,35 +61,36 @@ class Runner:
         return done
 
     async def run_one(self, name: str, key: str) -> bool:
-        """Runs one job now, even if it waits after a failure. False: it is not owed, or another process has it."""
+        """Runs one job now, even if it waits after a failure. Returns whether it had a result; False also if it is not
+        owed, or another process has it."""
         jobs = await self.store.claim_jobs(name, self.bot_id, 1, key)
         await self._run_all(self.kinds[name], jobs)
         return bool(jobs)
 
-    async def _run_all(self, kind: JobKind, jobs: Sequence[ClaimedJob]) -> list[Ended]:
+    async def _run_all(self, kind: JobKind, jobs: Sequence[ClaimedJob]) -> list[JobOutcome]:
         ended = await asyncio.gather(*(self._run(kind, job) for job in jobs), return_exceptions=True)
         for error in ended:
             if isinstance(error, BaseException):
                 raise error
-        return [one for one in ended if isinstance(one, Ended)]
+        return [one for one in ended if isinstance(one, JobOutcome)]
 
-    async def _run(self, kind: JobKind, job: ClaimedJob) -> Ended:
+    async def _run(self, kind: JobKind, job: ClaimedJob) -> JobOutcome:
         """Runs one job and ends it. Stores its error without words that it may quote."""
         try:
             async with asyncio.timeout(kind.timeout), renew_lease(partial(self.store.renew_job, job)):
                 came = await kind.run(job)
         except BudgetUsedUp as error:
             await self.store.skip_job(job, str(error), BUDGET_SECONDS)
-            return Ended()
+            return JobOutcome()
         except (RelayError, TimeoutError) as error:
             pause = await self._fail(kind, job, error, str(error) or "It took too long.")
-            return Ended(rest=pause if isinstance(error, ModelThrottled) else 0)
+            return JobOutcome(rest=pause if isinstance(error, ModelThrottled) else 0)
         except Exception as error:
             log.exception("job failed", kind=job.kind, key=job.key)
             await self._fail(kind, job, error, type(error).__name__)
-            return Ended()
+            return JobOutcome()
         await self.store.finish_job(job)
-        return Ended(came)
+        return JobOutcome(came)
 
     async def _fail(self, kind: JobKind, job: ClaimedJob, error: Exception, why: str) -> float:
         most = 0 if isinstance(error, kind.retry.never) else kind.retry.most

@@ -1,4 +1,4 @@
-"""Summaries of threads."""
+"""The job that writes summaries of threads."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from relay.memory.writing.summaries import Summariser, summarise
 
 
 def kind(services: JobServices) -> JobKind:
-    """Summaries; a single one may take several model calls."""
+    """Returns the kind for summaries. A single one may take several model calls."""
     return summary_kind(services.summariser)
 
 
 def summary_kind(summariser: Summariser) -> JobKind:
-    """The same with only what it needs."""
+    """Returns the same kind, from only what it needs."""
     return JobKind(
         "summary",
         partial(summarise, summariser),

@@ -1,4 +1,5 @@
-"""Every few minutes: ends and erases off-the-record sessions, and retries what an erasure could not delete."""
+"""The job that ends and erases off-the-record sessions, and retries what an erasure could not delete, every few
+minutes."""
 
 from __future__ import annotations
 
@@ -10,14 +11,14 @@ from relay.memory.store import Store
 
 
 def kind(services: JobServices) -> JobKind | None:
-    """The sweep of a bot's chats; none where nothing can be deleted in Telegram."""
+    """Returns the kind for the sweep of a bot's chats; None if nothing can be deleted in Telegram."""
     if services.messenger is None:
         return None
     return sweep_kind(services.store, services.media_store, services.messenger, services.bot_id)
 
 
 def sweep_kind(store: Store, media_store: MediaStore, messenger: Messenger, bot_id: int) -> JobKind:
-    """The same with only what it needs."""
+    """Returns the same kind, from only what it needs."""
 
     async def run(_: ClaimedJob) -> bool:
         await sweep(store, media_store, messenger, bot_id)

@@ -1,4 +1,4 @@
-"""Daily cleanup of rows kept to recognize repeats, and of old records."""
+"""The daily cleanup of rows that are kept to recognize repeats, and of old records."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
 DAYS = 14
-"""How long updates and failed work are kept."""
+"""How many days updates and failed work are kept."""
 BATCH = 5_000
-"""Rows deleted in one step."""
+"""How many rows are deleted in one step."""
 RECORDS = 1_000
-"""Turns whose records are deleted in one step."""
+"""From how many turns records are deleted in one step."""
 
 
 def kind(services: JobServices) -> JobKind:
-    """The daily cleanup."""
+    """Returns the kind for the daily cleanup."""
 
     async def run(_: ClaimedJob) -> bool:
         return await tidy(services.store, keep_days=services.keep_days) > 0
@@ -24,8 +24,8 @@ def kind(services: JobServices) -> JobKind:
 
 
 async def tidy(store: Store, days: int = DAYS, batch: int = BATCH, keep_days: int = 0) -> int:
-    """Deletes what is left of done updates, and records older than `keep_days` (0: never), in batches. Returns how
-    many rows."""
+    """Deletes the rows of finished updates, and records older than `keep_days` (0: never), in batches. Returns how many
+    rows."""
     dropped = 0
     while (gone := await store.tidy(days, batch)) > 0:
         dropped += gone

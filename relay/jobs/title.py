@@ -1,4 +1,4 @@
-"""Titles of sessions, after which topics are named."""
+"""The job that writes titles of sessions and names topics after them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relay.memory.writing.titles import Titler, name_session
 
 
 def kind(services: JobServices) -> JobKind | None:
-    """Titles; None if no topic can be named."""
+    """Returns the kind for titles; None if no topic can be named."""
     if services.messenger is None:
         return None
     model = services.summariser.model_name
@@ -17,7 +17,7 @@ def kind(services: JobServices) -> JobKind | None:
 
 
 def title_kind(titler: Titler) -> JobKind:
-    """The same with only what it needs."""
+    """Returns the same kind, from only what it needs."""
     return JobKind(
         "title", partial(name_session, titler), timeout=120, retry=Retry(most=6), at_once=4, gate=titler.gate
     )

@@ -9,21 +9,22 @@ from typing import Any
 
 from relay.core import metrics
 from relay.core.models import Attachment, Block, Incoming
-from relay.media.reading import SPOKEN, Read, Reader
+from relay.media.reading import SPOKEN, FileContents, Reader
 
 MARKS = ("untrusted", "from", "replied")
-"""Fields that the blocks of a file inherit from its attachment: whose it is, and that it is another message's."""
+"""Fields that the blocks of a file inherit from its attachment: who wrote it, and whether it is from another
+message."""
 AT_ONCE = 3
 """How many files of one input are read at once, so that an album doesn't block everyone else."""
 MOST_KEPT = 1_500_000
-"""Characters of documents stored from one input: one long document, in a statement of less than 2 s."""
+"""How many characters of documents are stored from one input: one long document, in a statement of less than 2 s."""
 
 
 async def read_attachments(
-    incoming: Incoming, reader: Reader, on_read: Callable[[Attachment, Read], Awaitable[None]]
+    incoming: Incoming, reader: Reader, on_read: Callable[[Attachment, FileContents], Awaitable[None]]
 ) -> Incoming:
-    """Reads all files of an input concurrently and calls `on_read` for each file sent with it as soon as it is read.
-    Replaces blocks of type `attachment`, which only an unread input has."""
+    """Returns an input with its files read. Reads them concurrently and calls `on_read` for each file sent with it as
+    soon as it is read. Replaces blocks of type `attachment`, which only an unread input has."""
     carried = [row for row in incoming.blocks if row["type"] == "attachment"]
     attachments = {row["file"]["unique_id"]: Attachment.from_json(row["file"]) for row in carried}
     sent = {row["file"]["unique_id"] for row in carried if not row.get("replied")}
@@ -32,7 +33,7 @@ async def read_attachments(
 
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def read_one(attachment: Attachment) -> Read:
+    async def read_one(attachment: Attachment) -> FileContents:
         async with places:
             result = await reader.read(attachment)
         if attachment.unique_id in sent:
@@ -90,8 +91,8 @@ def fit_documents(documents: Sequence[dict[str, Any]], most: int) -> tuple[list[
     return kept, told
 
 
-def insert_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
-    """Replaces attachment blocks with what was read. A file from someone else keeps that mark."""
+def insert_files(blocks: Sequence[Block], read: dict[str, FileContents]) -> list[Block]:
+    """Returns blocks with attachments replaced by what was read. A file from someone else stays marked as such."""
     filled: list[Block] = []
     for block in blocks:
         if block["type"] != "attachment":
@@ -102,7 +103,7 @@ def insert_files(blocks: Sequence[Block], read: dict[str, Read]) -> list[Block]:
     return filled
 
 
-def text_with_files(blocks: Sequence[Block], read: dict[str, Read]) -> str:
+def text_with_files(blocks: Sequence[Block], read: dict[str, FileContents]) -> str:
     """Returns a message's text including its files, except files that it only replies to."""
     own = (block for block in blocks if not block.get("replied"))
     said = (read[b["file"]["unique_id"]].text if b["type"] == "attachment" else b["text"] for b in own)
@@ -110,7 +111,7 @@ def text_with_files(blocks: Sequence[Block], read: dict[str, Read]) -> str:
 
 
 def is_spoken(blocks: Sequence[Block]) -> bool:
-    """Tests whether the sender spoke it: not a forward, and not a message they reply to."""
+    """Tests whether the sender spoke the message: it is not a forward, and not a message they reply to."""
     own = (block["file"]["kind"] for block in blocks if "file" in block and not block.keys() & set(MARKS))
     return any(kind in SPOKEN for kind in own)
 

@@ -13,7 +13,7 @@ class Cache(Generic[T]):
     """Results by the unique id of their file."""
 
     def __init__(self, most: int, weigh: Callable[[T], int]) -> None:
-        """`most`: the total weight. Anything above half of that is not cached."""
+        """`most`: the total weight. A result that weighs more than half of that is not cached."""
         self._most = most
         self._weigh = weigh
         self._used = 0

@@ -13,11 +13,11 @@ from relay.media.cache import Cache
 from relay.media.extraction.file_kinds import PICTURES, SOUNDS, VIDEOS
 from relay.media.files import Files
 from relay.media.media_cost import DOCUMENT_BYTES
-from relay.media.prepared import PDF, Prepared, encode_base64
-from relay.media.reading import Kind, Read
+from relay.media.prepared import PDF, PreparedFile, encode_base64
+from relay.media.reading import FileContents, Kind
 
 SHOWN_TOKENS = 12_000
-"""How much text the message itself shows; the rest is read part by part."""
+"""How many tokens of the text the message itself shows; the rest is read part by part."""
 VECTORS = "image/svg+xml"
 SCRIPTS = "video/mp2t"
 """The MIME type that Telegram gives TypeScript, because of its extension."""
@@ -33,7 +33,7 @@ class Documents:
         sounds: Kind,
         pictures: Kind,
         most_pages: int,
-        cache: Cache[Prepared],
+        cache: Cache[PreparedFile],
     ) -> None:
         """`most_pages`: the longest PDF that is shown whole."""
         self._files = files
@@ -43,7 +43,7 @@ class Documents:
         self._most_pages = most_pages
         self._cache = cache
 
-    async def read(self, attachment: Attachment) -> Read:
+    async def read(self, attachment: Attachment) -> FileContents:
         """See `reading.Kind`."""
         if is_kind(attachment, "image/", PICTURES):
             return await self._pictures.read(attachment)
@@ -53,12 +53,12 @@ class Documents:
             limits = {"pages": self._most_pages, "shown": DOCUMENT_BYTES}
             told, _ = await self._extractor.open("document", content, name=attachment.name, **limits)
             if told.get("whole"):
-                self._cache.put(attachment.unique_id, Prepared(await encode_base64(content), PDF))
+                self._cache.put(attachment.unique_id, PreparedFile(await encode_base64(content), PDF))
         if told["kind"] == "picture":
             return await self._pictures.read(attachment)
         if told["kind"] == "recording":
             return await self._sounds.read(attachment)
-        return to_read(attachment, told)
+        return make_read(attachment, told)
 
 
 def is_kind(attachment: Attachment, mime: str, endings: tuple[str, ...]) -> bool:
@@ -69,7 +69,7 @@ def is_kind(attachment: Attachment, mime: str, endings: tuple[str, ...]) -> bool
     return attachment.mime.startswith(mime) or (unsaid and attachment.name.lower().rpartition(".")[2] in endings)
 
 
-def to_read(attachment: Attachment, told: dict[str, Any]) -> Read:
+def make_read(attachment: Attachment, told: dict[str, Any]) -> FileContents:
     """Converts a document to what is stored. `told`: see `relay.media.extraction.document`."""
     name = attachment.name or f"a {told['kind']}"
     parts: list[str] = told["parts"]
@@ -87,11 +87,11 @@ def to_read(attachment: Attachment, told: dict[str, Any]) -> Read:
         "parts": parts,
     }
     notice = f"📄 {name}: {told['note']}" if told["note"] else ""
-    return Read([block], f"📄 {name}", [kept] if parts else [], notice)
+    return FileContents([block], f"📄 {name}", [kept] if parts else [], notice)
 
 
 def first_parts(name: str, kind: str, parts: list[str]) -> str:
-    """Returns as many whole parts as a message holds, at least the first, under a heading."""
+    """Returns as many whole parts as fit into a message, at least the first, under a heading."""
     shown: list[str] = []
     used = 0
     for part in parts:

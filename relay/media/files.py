@@ -18,16 +18,16 @@ TRIES = 4
 RETRIES = RetryPolicy(first=1.0, obeyed=30.0)
 AT_ONCE = 4
 HELD, HEARD = 48 * 2**20, 24 * 2**20
-"""Bytes held at once: by files being opened, and by recordings waiting to be transcribed."""
+"""The most bytes held at once: of files being opened, and of recordings waiting to be transcribed."""
 TELEGRAM_LIMIT = 20 * 2**20
-"""Bytes that Telegram lets bots download. A self-hosted Bot API server has no such limit."""
+"""The most bytes that Telegram lets bots download. A self-hosted Bot API server has no such limit."""
 SECONDS = 300
-"""The time limit for one file, including retries."""
-GONE = "Telegram does not give it to me any more. Please send it again."
-LATER = "Telegram cannot be reached for it just now. Please send it again later."
+"""The time limit for one file in seconds, including retries."""
+GONE = "Telegram no longer gives it to me. Please send it again."
+LATER = "I can't reach Telegram for it right now. Please send it again later."
 OWN_SERVER = (
-    " (Telegram gives bots no more. Whoever runs me can lift that with a Bot API server of their own: "
-    "TELEGRAM_API_URL, and RELAY_MAX_FILE_MB.)"
+    " (Telegram gives bots no more. My admins can raise the limit with a Bot API server of their own: "
+    "TELEGRAM_API_URL and RELAY_MAX_FILE_MB.)"
 )
 
 
@@ -37,7 +37,8 @@ class Files:
     def __init__(
         self, messenger: Messenger, most: int, media_store: MediaStore | None = None, room: int = HELD
     ) -> None:
-        """`most`: bytes of one file; `media_store`: where copies are stored, or None; `room`: bytes held at once."""
+        """`most`: the most bytes of one file; `media_store`: where copies are stored, or None; `room`: the most bytes
+        held at once."""
         self._messenger = messenger
         self._most = most
         self._media_store = media_store
@@ -46,7 +47,7 @@ class Files:
 
     @asynccontextmanager
     async def open(self, attachment: Attachment) -> AsyncIterator[bytes]:
-        """Provides a file's content while it is needed. Waits if too much is held; a caller must not nest this. Raises
+        """Provides a file's content while it is needed. Waits if too much is held, so calls must not be nested. Raises
         `MediaRefused`."""
         if attachment.size > self._most:
             raise too_large(attachment.size, self._most)
@@ -94,7 +95,7 @@ def preview_id(unique_id: str) -> str:
 
 
 def too_large(size: int, most: int) -> MediaRefused:
-    """Returns the error for a file that is too large; `size` and `most` in bytes, 0: unknown."""
+    """Returns the error for a file that is too large. `size` and `most` are in bytes; 0: unknown."""
     told = f"{math.ceil(size / 2**20)} MB; " if size else ""
     limit = most if size > most else min(most, TELEGRAM_LIMIT)
     hint = OWN_SERVER if limit == TELEGRAM_LIMIT else " (RELAY_MAX_FILE_MB sets that.)"

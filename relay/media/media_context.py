@@ -1,4 +1,4 @@
-"""Brings a conversation's pictures and documents back for the model."""
+"""Shows a conversation's pictures and documents to the model again."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from relay.media.cache import Cache
 from relay.media.files import Files
 from relay.media.media_cost import DOCUMENT_BYTES, bytes_of, first_kept, is_image, pages_of, tokens_of
 from relay.media.pictures import Pictures
-from relay.media.prepared import PDF, Prepared, encode_base64
+from relay.media.prepared import PDF, PreparedFile, encode_base64
 from relay.media.room import Room
 
 log = structlog.get_logger()
 
 IMAGES, IMAGE_TOKENS, IMAGE_BYTES = 20, 30_000, 6 * 2**20
 PAGES = 16
-"""Together below the limit of one request: 32 MB, with base64 taking four thirds."""
+"""The most pages. With the other limits, a request stays below 32 MB, where base64 takes four thirds."""
 WHOLE = 100_000
-"""The whole of a budget, whichever is tightest."""
+"""The number that stands for a whole budget, by number, tokens or bytes."""
 SECONDS = 20.0
-"""How long an answer waits for files."""
+"""How many seconds an answer waits for files."""
 HELD = 72 * 2**20
-"""Characters of base64 that all answers show at once."""
+"""How many characters of base64 all answers together may show at once."""
 ROOM_SECONDS = 60.0
-"""How long an answer waits for its share of that."""
+"""How many seconds an answer waits for its share of that."""
 
 
 class MediaContext:
     """Shows recent files as Anthropic blocks."""
 
-    def __init__(self, pictures: Pictures, files: Files, cache: Cache[Prepared], held: int = HELD) -> None:
-        """`held`: characters of base64 shown at once."""
+    def __init__(self, pictures: Pictures, files: Files, cache: Cache[PreparedFile], held: int = HELD) -> None:
+        """`held`: how many characters of base64 may be shown at once."""
         self._pictures = pictures
         self._files = files
         self._cache = cache
@@ -60,7 +60,7 @@ class MediaContext:
                     wanted = {}
             yield fit(await self._prepare_all(wanted), most)
 
-    async def _prepare_all(self, wanted: Mapping[str, Block]) -> dict[str, Prepared]:
+    async def _prepare_all(self, wanted: Mapping[str, Block]) -> dict[str, PreparedFile]:
         """Returns what can be fetched within `SECONDS`."""
         tasks = {unique_id: asyncio.create_task(self._prepare(block)) for unique_id, block in wanted.items()}
         try:
@@ -73,22 +73,22 @@ class MediaContext:
         brought = {unique_id: None if task.cancelled() else task.result() for unique_id, task in tasks.items()}
         return {unique_id: made for unique_id, made in brought.items() if made is not None}
 
-    async def _prepare(self, block: Block) -> Prepared | None:
+    async def _prepare(self, block: Block) -> PreparedFile | None:
         """Prepares a file; None if it is gone."""
         attachment = Attachment.from_json(block["file"])
         try:
             if block["type"] == "document":
                 return await self._document(attachment)
-            return await self._pictures.prepared(attachment)
+            return await self._pictures.prepare(attachment)
         except MediaRefused as error:
             log.info("a file of the conversation is not shown", kind=attachment.kind, error=str(error))
             return None
 
-    async def _document(self, attachment: Attachment) -> Prepared:
+    async def _document(self, attachment: Attachment) -> PreparedFile:
         made = self._cache.get(attachment.unique_id)
         if made is None:
             async with self._files.open(attachment) as content:
-                made = Prepared(await encode_base64(content), PDF)
+                made = PreparedFile(await encode_base64(content), PDF)
             self._cache.put(attachment.unique_id, made)
         return made
 
@@ -98,7 +98,7 @@ def sent_bytes(block: Block) -> int:
     return -(-bytes_of(block) // 3) * 4
 
 
-def fit(brought: Mapping[str, Prepared], most: int) -> dict[str, Block]:
+def fit(brought: Mapping[str, PreparedFile], most: int) -> dict[str, Block]:
     """Returns as many files as fit; one may be larger than its message says, or grow slightly when it is prepared
     again."""
     sent: dict[str, Block] = {}
@@ -128,12 +128,12 @@ def choose_documents(documents: dict[str, Block], present: Sequence[Block]) -> d
 
 
 def share_of_images(block: Block) -> int:
-    """Returns a picture's share of the budget, by number, tokens or bytes, whichever is largest."""
+    """Returns a picture's share of the budget (out of `WHOLE`), by number, tokens or bytes, whichever is largest."""
     return max(WHOLE // IMAGES, share(tokens_of(block), IMAGE_TOKENS), share(bytes_of(block), IMAGE_BYTES))
 
 
 def share_of_documents(block: Block) -> int:
-    """Returns a document's share of the budget, by pages or bytes."""
+    """Returns a document's share of the budget (out of `WHOLE`), by pages or bytes, whichever is larger."""
     return max(share(pages_of(block), PAGES), share(bytes_of(block), DOCUMENT_BYTES))
 
 

@@ -9,16 +9,16 @@ from relay.core.models import Block
 from relay.media.extraction import image_tokens
 
 DOCUMENT_BYTES = 5 * 2**20
-"""All documents shown whole, together."""
+"""The most bytes of all documents shown whole, together."""
 PICTURE_BYTES = 1_000_000
-"""The most that a prepared picture has."""
+"""The most bytes of a prepared picture."""
 PAGE_TOKENS = 2_500
-"""The model reads a PDF page as a picture and as text: 1,500 to 3,000 tokens."""
+"""The tokens of a PDF page, which the model reads as a picture and as text: 1,500 to 3,000."""
 PICTURES = ("photo", "sticker", "animation")
 
 
 def is_image(block: Block) -> bool:
-    """Tests whether a stored block is a picture, including one whose message was edited since."""
+    """Tests whether a stored block is a picture, even if its message was edited since."""
     if block["type"] != "attachment":
         return bool(block["type"] == "image")
     file = block["file"]
@@ -26,7 +26,7 @@ def is_image(block: Block) -> bool:
 
 
 def tokens_of(block: Block) -> int:
-    """Estimates the tokens of a stored picture or document."""
+    """Returns an estimate of the tokens of a stored picture or document."""
     if block["type"] == "document":
         return pages_of(block) * PAGE_TOKENS
     width, height = (number(block.get(side)) or number(block["file"].get(side)) for side in ("width", "height"))
@@ -46,18 +46,18 @@ def bytes_of(block: Block) -> int:
 
 
 def number(value: Any) -> int:
-    """Returns a stored whole number from 0 on; 0 for anything else, which may come from an import."""
+    """Returns a stored whole number, at least 0; 0 for anything else, which may come from an import."""
     return int(value) if is_number(value) else 0
 
 
 def is_number(value: Any) -> bool:
-    """Tests for a whole number from 0 on."""
+    """Tests whether a value is a whole number, at least 0."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def first_kept(weights: Sequence[int], most: int) -> int:
-    """Returns from where on the newest weights fit. Drops the oldest in steps of a quarter of the limit, so that the
-    beginning of a prompt stays the same from turn to turn, and cached."""
+    """Returns the index from which on the newest weights fit. Drops the oldest in steps of a quarter of the limit, so
+    that the beginning of a prompt stays the same from turn to turn, and cached."""
     surplus = sum(weights) - most
     if surplus <= 0:
         return 0

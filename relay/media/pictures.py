@@ -9,27 +9,27 @@ from relay.core.models import Attachment, Block
 from relay.core.ports import FileExtractor
 from relay.media.cache import Cache
 from relay.media.files import Files, preview_id
-from relay.media.prepared import Prepared, encode_base64
-from relay.media.reading import NAMES, Read
+from relay.media.prepared import PreparedFile, encode_base64
+from relay.media.reading import NAMES, FileContents
 
 SIGNS = {"photo": "📷", "sticker": "🏷", "animation": "🎞"}
 STILL = 300_000
-"""Bytes, more than Telegram's own previews have."""
+"""The size that is assumed for a preview, in bytes: more than Telegram's own have."""
 NO_PREVIEW = "It is a moving picture, and Telegram gave me no still one of it. Send a screenshot of it."
 
 
 class Pictures:
     """Reads pictures."""
 
-    def __init__(self, files: Files, extractor: FileExtractor, max_pixels: int, cache: Cache[Prepared]) -> None:
+    def __init__(self, files: Files, extractor: FileExtractor, max_pixels: int, cache: Cache[PreparedFile]) -> None:
         self._files = files
         self._extractor = extractor
         self._max_pixels = max_pixels
         self._cache = cache
 
-    async def read(self, attachment: Attachment) -> Read:
+    async def read(self, attachment: Attachment) -> FileContents:
         """See `reading.Kind`."""
-        made = await self.prepared(attachment)
+        made = await self.prepare(attachment)
         block: Block = {
             "type": "image",
             "untrusted": "image",
@@ -40,9 +40,9 @@ class Pictures:
         }
         block |= {"frames": made.frames} if made.frames > 1 else {}
         block |= {"preview": True} if made.preview else {}
-        return Read([block], describe_picture(attachment))
+        return FileContents([block], describe_picture(attachment))
 
-    async def prepared(self, attachment: Attachment) -> Prepared:
+    async def prepare(self, attachment: Attachment) -> PreparedFile:
         """Returns a picture as the model sees it, from the cache if possible. Raises `MediaRefused`."""
         made = self._cache.get(attachment.unique_id)
         if made is None:
@@ -50,7 +50,7 @@ class Pictures:
             self._cache.put(attachment.unique_id, made)
         return made
 
-    async def _make(self, attachment: Attachment) -> Prepared:
+    async def _make(self, attachment: Attachment) -> PreparedFile:
         """Fetches and opens a picture. For videos and unknown formats, uses Telegram's preview."""
         if not moves(attachment):
             try:
@@ -65,14 +65,14 @@ class Pictures:
         )
         return replace(await self._open(still), preview=True)
 
-    async def _open(self, attachment: Attachment) -> Prepared:
+    async def _open(self, attachment: Attachment) -> PreparedFile:
         async with self._files.open(attachment) as content:
             told, (made,) = await self._extractor.open("picture", content, max_pixels=self._max_pixels)
-        return Prepared(await encode_base64(made), told["mime"], told["width"], told["height"], told["frames"])
+        return PreparedFile(await encode_base64(made), told["mime"], told["width"], told["height"], told["frames"])
 
 
 def moves(attachment: Attachment) -> bool:
-    """Tests whether a file is a video or an animated drawing, which is not opened here."""
+    """Tests whether a file is a video or an animated drawing, which can't be opened here."""
     return attachment.mime.startswith(("video/", "application/"))
 
 

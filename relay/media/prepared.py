@@ -10,14 +10,14 @@ from relay.core.models import Block
 from relay.media.cache import Cache
 
 MOST = 16 * 2**20
-"""Characters of base64 in the cache."""
+"""How many characters of base64 the cache holds."""
 PIECE = 3 * 2**16
-"""Bytes converted to base64 at a time; nothing else runs meanwhile, not even another thread."""
+"""How many bytes are converted to base64 at a time. Nothing else runs meanwhile, not even another thread."""
 PDF = "application/pdf"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedFile:
     """A picture as the model sees it, or a document."""
 
     data: str
@@ -28,7 +28,7 @@ class Prepared:
     frames: int = 1
     """How many frames the animation has."""
     preview: bool = False
-    """Only Telegram's small preview of the file."""
+    """It is only Telegram's small preview of the file."""
 
     @property
     def bytes(self) -> int:
@@ -42,7 +42,7 @@ class Prepared:
 
 
 async def encode_base64(content: bytes) -> str:
-    """Encodes content as base64, in a thread and in pieces, so that other work goes on."""
+    """Returns content as base64. Works in a thread and in pieces, so that other work continues."""
 
     def made() -> str:
         pieces = range(0, len(content), PIECE)
@@ -51,6 +51,6 @@ async def encode_base64(content: bytes) -> str:
     return await asyncio.to_thread(made)
 
 
-def new_cache(most: int = MOST) -> Cache[Prepared]:
-    """`most`: characters of base64."""
+def new_cache(most: int = MOST) -> Cache[PreparedFile]:
+    """Returns a new cache. `most`: how many characters of base64 it holds."""
     return Cache(most, lambda prepared: len(prepared.data))

@@ -1,4 +1,4 @@
-"""Reads the files that people send, as blocks for the model and the record, and in words."""
+"""Reads people's files and describes them: as blocks for the model and the record, and in words."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NAMES = {
     "document": "file",
 }
 SPOKEN = ("voice", "video_note")
-"""Recorded in the chat, so these are the sender's own words. Other recordings may be anyone's."""
+"""Kinds that are recorded in the chat, so they are the sender's own words. Other recordings may be anyone's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class FileContents:
     """The contents of a file."""
 
     blocks: list[Block]
@@ -32,7 +32,7 @@ class Read:
     text: str
     """The file in words, for the record and for search: a transcript, or that there is a photo."""
     documents: list[dict[str, Any]] = field(default_factory=list)
-    """Its text, if that is stored in parts: see `Incoming.documents`."""
+    """The file's text if that is stored in parts: see `Incoming.documents`."""
     notice: str = ""
     """A sentence for the sender about what was not used."""
     cause: str = ""
@@ -46,8 +46,8 @@ class Read:
 class Kind(Protocol):
     """Reads one kind of file."""
 
-    async def read(self, attachment: Attachment) -> Read:
-        """Raises `MediaRefused`."""
+    async def read(self, attachment: Attachment) -> FileContents:
+        """Reads a file. Raises `MediaRefused` if it can't be used."""
         ...
 
 
@@ -61,7 +61,7 @@ class Reader:
             "document": documents,
         }
 
-    async def read(self, attachment: Attachment) -> Read:
+    async def read(self, attachment: Attachment) -> FileContents:
         """Reads a file. If it can't be used, says so in `notice` and to the model."""
         with metrics.count_file(attachment.kind) as told:
             try:
@@ -71,10 +71,10 @@ class Reader:
                 return report_refusal(attachment, error)
 
 
-def report_refusal(attachment: Attachment, error: MediaRefused) -> Read:
-    """Returns the result for an unusable file. The model learns no more than people who don't run Relay."""
+def report_refusal(attachment: Attachment, error: MediaRefused) -> FileContents:
+    """Returns the result for an unusable file. The model gets no more than people who don't run Relay."""
     what = f"{NAMES[attachment.kind]} {attachment.name}".strip()
     told = f"(a {what}, which could not be opened: {error.plain})"
     block = {"type": "text", "text": told, "untrusted": "file", "unread": True, "file": asdict(attachment)}
     line = f"⚠️ I could not use your {what}."
-    return Read([block], "", notice=f"{line} {error.plain}", cause=f"{line} {error}")
+    return FileContents([block], "", notice=f"{line} {error.plain}", cause=f"{line} {error}")

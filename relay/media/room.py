@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 
 class Room:
-    """Admits files while there is room. Small ones have a sixth for themselves and large ones the rest, so that
-    neither waits for the other; each part serves in order of arrival."""
+    """Admits files while there is room. A sixth is reserved for small files and the rest for large ones, so that
+    neither have to wait for the other. Each part serves in order of arrival."""
 
     def __init__(self, most: int) -> None:
         """`most`: bytes. A file larger than its part gets that part alone."""
@@ -18,14 +18,14 @@ class Room:
 
     @asynccontextmanager
     async def reserve(self, size: int) -> AsyncIterator[None]:
-        """Waits for room for so many bytes, and holds it. 0: the size is unknown."""
+        """Waits for room for `size` bytes, and holds it during the block. 0: the size is unknown."""
         part = self._small if 0 < size <= self._limit else self._large
         async with part.reserve(size or part.most):
             yield
 
 
 class Part:
-    """A part of a room: first come, first served."""
+    """A part of a room, which serves in order of arrival."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -35,7 +35,7 @@ class Part:
 
     @asynccontextmanager
     async def reserve(self, size: int) -> AsyncIterator[None]:
-        """See `Room.taken`."""
+        """See `Room.reserve`."""
         size = min(size, self.most)
         async with self._queue:
             while self._free < size:

@@ -11,7 +11,7 @@ from relay.media.reading import NAMES
 
 
 def media_tokens(rows: Sequence[Sequence[Block]], shown: Sequence[Mapping[str, Block]]) -> int:
-    """Estimates the tokens of the files shown with messages."""
+    """Returns an estimate of the tokens of the files shown with messages."""
     tokens = 0
     for blocks, here in zip(rows, shown, strict=True):
         files = {block["file"]["unique_id"]: block for block in blocks if block["type"] != "text"}
@@ -33,7 +33,7 @@ def place_files(media: Mapping[str, Block], rows: Sequence[Sequence[Block]]) -> 
     return places[::-1]
 
 
-def within_share(media: Mapping[str, Block], said: Sequence[Block], share: float) -> Mapping[str, Block]:
+def fit_share(media: Mapping[str, Block], said: Sequence[Block], share: float) -> Mapping[str, Block]:
     """Reduces the files when the prompt is too long: to the present message's, then its pictures, then none."""
     if share >= 1:
         return media

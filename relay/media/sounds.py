@@ -6,35 +6,35 @@ from dataclasses import asdict
 
 from relay.clients.speech.installed import DEAF, NOT_HEARD
 from relay.core.errors import MediaRefused
-from relay.core.models import Attachment, Block, Heard
+from relay.core.models import Attachment, Block, Transcript
 from relay.core.ports import SpeechToText
 from relay.media.cache import Cache
 from relay.media.files import Files
-from relay.media.reading import NAMES, SPOKEN, Kind, Read
+from relay.media.reading import NAMES, SPOKEN, FileContents, Kind
 from relay.media.speech.decoding import WORDLESS
 
 FILMS = ("video", "video_note", "document")
-"""Files that may show more than they say."""
+"""Kinds of files that may show more than is said in them."""
 REMEMBERED = 500_000
-"""Characters of recent transcripts in the cache, so that a restarted turn need not transcribe again."""
+"""How many characters of recent transcripts are cached, so that a restarted turn need not transcribe again."""
 
 
 class Sounds:
     """Transcribes recordings."""
 
     def __init__(self, files: Files, pictures: Kind, speech_to_text: SpeechToText | None, minutes: int) -> None:
-        """`pictures` read the preview of a video without speech. `speech_to_text` None: no engine is installed.
+        """`pictures`: reads the preview of a video without speech. `speech_to_text` None: no engine is installed.
         `minutes`: how much of a recording is transcribed."""
         self._files = files
         self._pictures = pictures
         self._speech_to_text = speech_to_text
         self._minutes = minutes
-        self._remembered: Cache[Heard] = Cache(REMEMBERED, lambda heard: max(1, len(heard.text)))
+        self._remembered: Cache[Transcript] = Cache(REMEMBERED, lambda heard: max(1, len(heard.text)))
 
-    async def read(self, attachment: Attachment) -> Read:
+    async def read(self, attachment: Attachment) -> FileContents:
         """See `reading.Kind`."""
         try:
-            heard = await self._heard(attachment)
+            heard = await self._transcribe(attachment)
         except MediaRefused as error:
             if str(error) not in WORDLESS or not attachment.preview or attachment.kind not in FILMS:
                 raise
@@ -54,9 +54,9 @@ class Sounds:
         what = f"{NAMES[attachment.kind]} {attachment.name}".strip()
         first = "minute" if self._minutes == 1 else f"{self._minutes} minutes"
         notice = f"I listened to the first {first} of your {what}." if heard.cut else ""
-        return Read([block], heard.text, notice=notice)
+        return FileContents([block], heard.text, notice=notice)
 
-    async def _heard(self, attachment: Attachment) -> Heard:
+    async def _transcribe(self, attachment: Attachment) -> Transcript:
         """Returns a recording's transcript. Raises `MediaRefused`."""
         if self._speech_to_text is None:
             raise MediaRefused(DEAF, NOT_HEARD)

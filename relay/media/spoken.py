@@ -1,4 +1,4 @@
-"""Converts a text to speech-ready form: without markup, code, addresses, tables and emoji, and not too long. Pure;
+"""Converts a text to a form for speech: without markup, code, addresses, tables and emoji, and not too long. Pure;
 never raises."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from relay.clients.speech.language import language_of
 log = structlog.get_logger()
 
 MOST = 1_500
-"""Characters that are spoken: about a minute and a half."""
+"""How many characters are spoken: about a minute and a half."""
 _WRITTEN = 10
 """How many times as many characters are examined, including code and tables."""
 _PROSE = 4
@@ -35,7 +35,7 @@ _IN_THE_TEXT = {
     "pt": ("O código está no texto.", "A tabela está no texto."),
     "nl": ("De code staat in de tekst.", "De tabel staat in de tekst."),
 }
-"""What is said instead of code and of a table, by language."""
+"""The text that is said instead of code and of a table, by language."""
 _ENDS = frozenset({"Paragraph", "Heading", "Item", "BlockQuote", "CodeBlock", "Table", "HtmlBlock"})
 """Elements that end with a pause."""
 _ADDRESS = re.compile(
@@ -44,14 +44,14 @@ _ADDRESS = re.compile(
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
     re.I,
 )
-"""Tried only at the start of a name and without backtracking, so a long word is read once."""
+"""Matches an address. Tried only at the start of a name and without backtracking, so a long word is read once."""
 _WORDS = re.compile(r"[\w .,:'’+-]{1,40}")
-"""Code that can be spoken like words."""
+"""Matches code that can be spoken like words."""
 _MARKS = re.compile(r"[*_`#~|<>\[\]{}\\^\u200b\u2060\ufeff]+")
 _SAID = "°№%"
 """Signs that a voice can speak."""
 _SILENT = ("So", "Sk", "Cs", "Co", "Cn", "Cc", "Cf")
-"""Categories of characters that it can't: emoji and their parts."""
+"""Categories of characters that a voice can't speak: emoji and their parts."""
 _JOINERS = "\u200c\u200d"
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)]*+(?=\s)|[。！？।؟]++[\"'”’»」)]*+")
 _PAUSE = tuple(".!?…:;,。！？、।؟،")
@@ -61,7 +61,7 @@ def to_speech(markdown: str, most: int = MOST) -> str:
     """Returns Markdown as speech, at most `most` characters, cut at a sentence; empty if nothing can be spoken."""
     markdown = markdown[: _WRITTEN * most].encode("utf-8", "replace").decode()
     try:
-        written = _written(markdown, _PROSE * most)
+        written = _collect_words(markdown, _PROSE * most)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the Rust parser is not an Exception
@@ -72,7 +72,7 @@ def to_speech(markdown: str, most: int = MOST) -> str:
     return _cut(text, most)
 
 
-def _written(markdown: str, most: int) -> str:
+def _collect_words(markdown: str, most: int) -> str:
     """Returns the words of a text, one line per pause; at least about `most` characters."""
     words: list[str] = []
     length = 0
@@ -125,7 +125,7 @@ def _clean(line: str) -> str:
     ]
     line = re.sub(r"(?<!\w)[\u200c\u200d]+|[\u200c\u200d]+(?!\w)|[\ufe0e\ufe0f\u20e3]", "", "".join(signs))
     line = re.sub(r"\([,;:.\s]*+\)", " ", line)
-    # What is left may look like an address now that something inside it is gone.
+    # The rest may look like an address now that something inside it is gone.
     line = _ADDRESS.sub(" ", line)
     return re.sub(r"\s+([,.;:!?])", r"\1", " ".join(line.split()))
 

@@ -1,4 +1,4 @@
-"""What a process receives when it claims turns."""
+"""The result of claiming turns."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class ClaimedTurn:
     failures: int
     user_id: int
     updates: tuple[Mapping[str, Any], ...]
-    """As Telegram sent them."""
+    """The updates as Telegram sent them."""
     parts: tuple[StoredPart, ...]
     """The stored parts of its reply."""
     answer: Answer | None = None
     """A previous process stored a reply and did not deliver all of it."""
     answers: str | None = None
-    """What its group's topic answers: all, addressed or off; None: not set."""
+    """The setting of its group's topic: all, addressed or off; None: not set."""
     linked_to: int | None = None
-    """Whose memory its group was lent."""
+    """The person whose memory its group was lent."""
     choices: StoredChoices = field(default_factory=Choices)
     """Its user's settings."""
     waited: float = 0.0
@@ -38,11 +38,11 @@ class ClaimedTurn:
     role: str | None = None
     """The user's role in the database: admin, user, asking, refused or blocked."""
     off_record: bool = False
-    """Whether it was said in a session off the record."""
+    """It was said in an off-the-record session."""
     message: QueuedMessage | None = None
     """The queued message that it sends, if no update began it."""
     owner_id: int | None = None
-    """Whose own memory its answer used; None: no answer yet, or a group's."""
+    """The owner of the memory that its answer used; None: there is no answer yet, or it used a group's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ClaimResult:
     stopped: tuple[int, ...] = ()
     """Running turns that someone wants stopped."""
     polls: bool | None = None
-    """Whether this process polls; None: nobody does."""
+    """Whether this process polls; None: no process does."""
     owed: tuple[str, ...] = ()
     """The kinds of jobs with due work."""
 
@@ -67,8 +67,8 @@ class Queue:
     """The backlog, in numbers."""
 
     waiting: int
-    """Updates waiting for their turn."""
+    """How many updates wait for their turn."""
     turns: int
-    """Turns in progress or abandoned."""
+    """How many turns are in progress or abandoned."""
     oldest: float
     """How many seconds the oldest unclaimed work has waited; 0 if there is none."""

@@ -19,7 +19,7 @@ PAUSE = 0.5
 MOST_PAUSES = 240
 """How often to wait for another process's step."""
 AT_ONCE = 50
-"""Our messages requested in one call."""
+"""How many messages are requested in one call."""
 ERASED = "🔥 Erased."
 """Replaces a message that Telegram no longer deletes."""
 
@@ -48,8 +48,8 @@ async def finish_erasure(store: Store, erasure_id: int) -> ErasureStep | None:
 
 
 async def retract(store: Store, messenger: Messenger, bot_id: int, erasure_id: int | None = None) -> None:
-    """Deletes our messages that repeat erased words, or edits them if something remains. While Telegram is unreachable
-    they wait."""
+    """Deletes the bot's messages that repeat erased words, or edits them if something remains. While Telegram is
+    unreachable they wait."""
     while rows := await store.retractions(bot_id, erasure_id, AT_ONCE):
         for row in rows:
             try:
@@ -60,7 +60,7 @@ async def retract(store: Store, messenger: Messenger, bot_id: int, erasure_id: i
             except MessengerError as error:
                 log.info("messages wait to be taken back", error=str(error))
                 return
-            await store.retracted(bot_id, row.chat_id, row.message_id, outcome)
+            await store.record_retraction(bot_id, row.chat_id, row.message_id, outcome)
 
 
 async def _take_back(messenger: Messenger, row: Retraction) -> str:
@@ -87,8 +87,8 @@ async def _take_back(messenger: Messenger, row: Retraction) -> str:
 
 
 async def sweep(store: Store, media_store: MediaStore, messenger: Messenger, bot_id: int) -> None:
-    """Ends and erases off-the-record sessions, drops unconfirmed previews, and retries what failed before: deleting
-    stored files and our messages."""
+    """Ends and erases off-the-record sessions, drops unconfirmed previews, and retries deleting stored files and
+    messages."""
     left = await store.sweep_private(IDLE_HOURS)
     while left > (left := await store.sweep_private(IDLE_HOURS)) > 0:
         pass

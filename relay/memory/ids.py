@@ -1,5 +1,5 @@
-"""Ids of search results: m123 a message, d7.2 part 2 of a document, and artefacts by their kind's letter, such as k45 a
-memory. Pure."""
+"""Ids of search results: m123 is a message, d7.2 is part 2 of a document, and an artefact begins with its kind's
+letter, such as k45 for a memory. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ID = re.compile(r"\[?\s*([a-z])([0-9]{1,18})(?:\.([0-9]{1,9}))?\s*\]?", re.IGNOR
 
 
 def letters() -> dict[str, str]:
-    """The letter of each kind of entry."""
+    """Returns the letter of each kind of entry."""
     return {"message": "m", **{one.kind: one.letter for one in artefacts.KINDS}, "part": "d"}
 
 

@@ -11,7 +11,7 @@ from relay.memory.tags import Remembered, Scanner, one_line, storable
 MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
 CONTENT_LENGTH, TAG_LENGTH, MAX_TAGS = 2000, 40, 10
 WHOLE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""A letter of a script in which one or two make a word."""
+"""A letter of a script in which one or two letters make a word."""
 VOICE_REPLY = ("VOICE_REPLY", "")
 ECHO = "it was in the message itself"
 _CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
@@ -21,7 +21,7 @@ CATEGORIES = ("identity", "knowledge", "operational")
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """Keep a fact about the user."""
+    """Store a fact about the user."""
 
     text: str
 
@@ -35,7 +35,7 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Keep a learning; `category` is one of CATEGORIES."""
+    """Store a learning; `category` is one of CATEGORIES."""
 
     content: str
     category: str
@@ -84,19 +84,20 @@ def process_intents(reply: str) -> Intents:
     return Intents(text, tuple(actions), tuple(rejected), scanner.voice_reply)
 
 
-def without_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
-    """Returns the intents without those whose tag is in `texts`: a model that repeats what it read asks for nothing."""
+def remove_echoes(intents: Intents, texts: Iterable[str]) -> Intents:
+    """Returns the intents without those whose tag is in `texts`: a model that repeats what it read requests nothing."""
     if not (intents.actions or intents.voice_reply):
         return intents
     read = {key for text in texts if "[" in text for key in _tags_in(text)}
     kept = tuple(action for action in intents.actions if _key(action) not in read)
-    echoes = (Rejected(*_shown(action), ECHO) for action in intents.actions if _key(action) in read)
+    echoes = (Rejected(*_format_action(action), ECHO) for action in intents.actions if _key(action) in read)
     voice_reply = intents.voice_reply and VOICE_REPLY not in read
     return replace(intents, actions=kept, rejected=(*intents.rejected, *echoes), voice_reply=voice_reply)
 
 
-def without_known(intents: Intents, lent: Iterable[str]) -> Intents:
-    """Removes the intents that would store what was only lent (the contents of someone's own memories)."""
+def remove_known(intents: Intents, lent: Iterable[str]) -> Intents:
+    """Returns the intents without those that would store what was only lent (the contents of someone's own
+    memories)."""
     known = set(map(_plain, lent))
     kept = (action for action in intents.actions if isinstance(action, Forget) or _key(action)[1] not in known)
     return replace(intents, actions=tuple(kept))
@@ -111,7 +112,7 @@ def _tags_in(text: str) -> Iterable[tuple[str, str]]:
         yield VOICE_REPLY
 
 
-def _shown(action: Action) -> tuple[str, str]:
+def _format_action(action: Action) -> tuple[str, str]:
     """Returns an action's tag and text."""
     if isinstance(action, Remember):
         return "REMEMBER", action.content
@@ -119,7 +120,7 @@ def _shown(action: Action) -> tuple[str, str]:
 
 
 def _key(action: Action) -> tuple[str, str]:
-    tag, text = _shown(action)
+    tag, text = _format_action(action)
     return tag, _plain(text)
 
 
@@ -139,7 +140,7 @@ def is_long_enough(words: str) -> bool:
 
 
 def _judge(tag: str, payload: str, data: Any) -> Action | str:
-    """Returns the action of a tag, or the reason why it is refused; `data` is its JSON, or already a reason."""
+    """Returns the action of a tag, or the reason why it is refused. `data`: the tag's JSON, or already a reason."""
     if isinstance(data, str):
         return data
     if tag == "REMEMBER":

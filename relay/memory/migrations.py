@@ -64,7 +64,7 @@ class Schema:
         functions = self.functions | {"access": self.access}
         return [
             BOOTSTRAP,
-            *(_once(migration) for migration in self.migrations),
+            *(_make_repeatable(migration) for migration in self.migrations),
             # One script, so that no new function exists without its revokes (Supabase grants it to everyone).
             "\n".join(_function_script(name, sql, self.hashes[name]) for name, sql in functions.items())
             + _forget_others(functions),
@@ -83,7 +83,7 @@ def load() -> Schema:
     return Schema(tuple(numbered), functions, (root / "access.sql").read_text("utf-8"))
 
 
-def _once(migration: Migration) -> str:
+def _make_repeatable(migration: Migration) -> str:
     return f"""do $relay_once$ begin
 perform pg_advisory_xact_lock({LOCK});
 if not exists (select from relay.migration where version = {migration.version}) then
@@ -113,7 +113,7 @@ def _forget_others(functions: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class PresentSchema:
     """The schema of a database."""
 
     version: int = 0
@@ -126,15 +126,15 @@ class Present:
     """A move or restore into it is unfinished."""
 
 
-async def present(database: Database) -> Present:
+async def present(database: Database) -> PresentSchema:
     """Returns the schema that the database has."""
     try:
-        return decode_row(Present, await database.call("schema"))
+        return decode_row(PresentSchema, await database.call("schema"))
     except SchemaError:
-        return Present()
+        return PresentSchema()
 
 
-def check(found: Present, schema: Schema) -> bool:
+def check(found: PresentSchema, schema: Schema) -> bool:
     """Tests whether the database is up to date. Raises `SchemaError` if only a newer Relay can use it."""
     if found.breaking > schema.version:
         raise SchemaError(
@@ -162,11 +162,11 @@ async def migrate(database: Database, run: Run, again: bool = False) -> bool:
     return True
 
 
-def printed() -> str:
+def print_sql() -> str:
     """Returns all SQL as one text for a SQL editor; safe to repeat."""
-    body = "\n".join(_in_transaction(script) for script in load().scripts())
+    body = "\n".join(_wrap_transaction(script) for script in load().scripts())
     return re.sub(r"\n{3,}", "\n\n", body)
 
 
-def _in_transaction(script: str) -> str:
+def _wrap_transaction(script: str) -> str:
     return f"begin;\n{script}\ncommit;\n"

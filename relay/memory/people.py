@@ -1,4 +1,4 @@
-"""Who may use the bot: people named in the settings and in the database."""
+"""The people who may use the bot, by the settings and the database."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def new_nonce() -> str:
 
 
 def digest(nonce: str) -> str | None:
-    """Returns the SHA-256 by which the database knows a nonce. None for an invalid one."""
+    """Returns the SHA-256 under which the database stores a nonce; None for an invalid one."""
     return hashlib.sha256(nonce.encode()).hexdigest() if NONCE.fullmatch(nonce) else None
 
 
 class People:
-    """Everyone who may use the bot. Settings are certain, but another process may have changed the database since:
-    whether a turn is served depends on what it was claimed with."""
+    """Everyone who may use the bot. The settings are certain, but another process may have changed the database since:
+    a turn is served by the role with which it was claimed."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class People:
         self._roles = {row.user_id: row.role for row in await store.people()}
 
     def seat_owner(self) -> int:
-        """Signs the owner in at this terminal. Returns who it is."""
+        """Signs the owner in at this terminal. Returns their id."""
         self._desk = self.owner
         return self._desk
 
@@ -56,17 +56,17 @@ class People:
 
     @property
     def admins(self) -> frozenset[int]:
-        """The admins as this process last saw them, for messages."""
+        """Returns the admins as this process last saw them, for messages."""
         if self._desk is not None:
             return frozenset({self._desk})
         return self.named_admins | {user_id for user_id, role in self._roles.items() if role == "admin"}
 
     @property
     def owner(self) -> int:
-        """Whose memory this machine's commands use: the first admin's; 1 if there is none yet."""
+        """Returns the person whose memory this machine's commands use: the first admin; 1 if there is none yet."""
         return min(self.admins, default=1)
 
     @property
     def allowed(self) -> frozenset[int]:
-        """Everyone with access, as this process last saw them."""
+        """Returns everyone with access, as this process last saw them."""
         return self.named | self._roles.keys()

@@ -11,11 +11,11 @@ from relay.core.ports import Embedder
 from relay.memory.calls.memory.search import vector_text
 
 SECONDS = 1.0
-"""How long a search waits for the vector."""
+"""How many seconds a search waits for the vector."""
 LOADING_SECONDS = 20.0
-"""The same where waiting for the model is better: at a terminal, in a script."""
+"""The same at a terminal or in a script, where it is better to wait until the model is loaded."""
 LONGEST = 2000
-"""Characters of a query that are used."""
+"""How many characters of a query are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class EmbeddedQuery:
 
     text: str
     vector: str | None = None
-    """As the database reads it; None: search by words only."""
+    """The vector in the database's text form; None: search goes by words only."""
     model: str = ""
 
     def as_json(self) -> dict[str, object]:

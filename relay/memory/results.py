@@ -13,7 +13,7 @@ MOST = 1_000
 """Default size of a space's cache; the least recently used results go first."""
 
 
-async def once(
+async def get_or_make(
     store: Store,
     space_id: int,
     derivation: Derivation,

@@ -1,4 +1,4 @@
-"""A database that waits: every function of ours may be repeated, so a call is repeated until it succeeds."""
+"""A database that waits: every function of Relay may be repeated, so a call is repeated until it succeeds."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class RetryingDatabase:
         self._repairing: asyncio.Future[object] | None = None
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`; never raises `DatabaseUnavailable`. Nor `SchemaError`: the schema fitted at the
-        start, so someone is changing it, and must be told."""
+        """See `ports.Database.call`. Never raises `DatabaseUnavailable`. Doesn't wait for a `SchemaError`: the schema
+        was right at the start, so someone is changing it and must get the error."""
 
         async def call() -> Any:
             return await self._database.call(function, **arguments)
@@ -56,11 +56,11 @@ class RetryingDatabase:
             log.warning("the database could not be started", error=str(error))
 
 
-async def until_reached(
+async def call_until_reached(
     database: Database, function: str, arguments: dict[str, Any], say: Callable[[str], None], seconds: float, hint: str
 ) -> Any:
-    """Calls a repeatable function, and again for some seconds while the database is unreachable. `say` is told why it
-    waits. Raises `DatabaseUnavailable` with the hint when the time is over."""
+    """Calls a repeatable function, and again for some seconds while the database is unreachable. `say` is called with
+    the reason for waiting. Raises `DatabaseUnavailable` with the hint when the time is over."""
 
     async def call() -> Any:
         return await database.call(function, **arguments)

@@ -16,7 +16,7 @@ from relay.core.limits import TAGGED_FACT_LENGTH
 TAGS = ("LEARN", "FORGET", "VOICE_REPLY", "REMEMBER")
 TAG_WINDOW = 400  # a LEARN or FORGET that is not closed within this many characters is text
 MOST_TAGS = 100
-"""Per reply; a reply with more is broken, and the rest is text."""
+"""The most tags in a reply. A reply with more is broken, and the rest is text."""
 JSON_WINDOW = 16_000  # the same for the JSON of a REMEMBER: fits 2000 characters written as \uXXXX
 
 _TAG = re.compile(r"\[[ \t]{0,8}(?:(LEARN|FORGET)[ \t]{0,8}:|(VOICE_REPLY|REMEMBER)[ \t]{0,8}\])", re.I | re.A)
@@ -250,20 +250,20 @@ class Scanner:
         for bracket in _BRACKET.finditer(text, start, limit):
             depth += 1 if bracket[0] == "[" else -1
             if not depth:
-                self._found(tag, start, bracket.start())
+                self._add_tag(tag, start, bracket.start())
                 return
         if self.block_open and limit < self.pos + TAG_WINDOW:
             self.held = True
             return
         first = _FIRST_CLOSING.match(text, start, limit)
         if first and not _TAG.search(text, start, first.end()):
-            self._found(tag, start, first.end() - 1)
+            self._add_tag(tag, start, first.end() - 1)
         else:
             reason = "not closed" if limit == self.block_end else f"longer than {TAGGED_FACT_LENGTH} characters"
             self.found.append((tag, one_line(text[start:limit]), reason))
             self._emit(start)
 
-    def _found(self, tag: str, start: int, stop: int) -> None:
+    def _add_tag(self, tag: str, start: int, stop: int) -> None:
         self.found.append((tag, one_line(self.text[start:stop]), None))
         self._remove(stop + 1)
 

@@ -1,1 +1,1 @@
-"""The composition root: settings become an open Relay."""
+"""The composition root, which makes an open Relay from the settings."""

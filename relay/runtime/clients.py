@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from relay.clients.telegram.client import Telegram
     from relay.core.ports import FileExtractor, MediaStore, TextToSpeech
     from relay.core.settings import Settings
-    from relay.memory.indexing import EmbedderRouter
+    from relay.memory.index import EmbedderRouter
 
 
 @dataclass(frozen=True, eq=False)
 class Clients:
-    """Each client is created, and its package imported, at first use."""
+    """The clients of external services. Each is created, and its package imported, at first use."""
 
     settings: Settings
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
-    """Closes them."""
+    """Closes the clients."""
 
     @cached_property
     def claude(self) -> Claude:
-        """The model, to be used through a `Gate`."""
+        """Returns the model, to be used through a `Gate`."""
         from relay.clients.anthropic.client import Claude
 
         settings = self.settings
@@ -41,7 +41,7 @@ class Clients:
 
     @cached_property
     def embedder(self) -> EmbedderRouter | None:
-        """Embeds texts in a process that starts at first use; None: search by words only."""
+        """Returns the embedder, in a process that starts at first use; None: search goes by words only."""
         embedder = make_embedder(self.settings)
         if embedder is not None:
             self.closing.push_async_callback(embedder.close)
@@ -49,14 +49,14 @@ class Clients:
 
     @cached_property
     def file_extractor(self) -> FileExtractor:
-        """Reads files, a few at a time, in separate processes."""
+        """Returns what reads files, a few at a time, in separate processes."""
         from relay.clients.processes.file_extractor import FileExtractor
 
         return FileExtractor()
 
     @cached_property
     def speech_to_text(self) -> Whisper:
-        """Transcribes recordings in a process that starts at first use."""
+        """Returns what transcribes recordings, in a process that starts at first use."""
         from relay.clients.speech.speech_to_text import Whisper
 
         settings = self.settings
@@ -72,14 +72,14 @@ class Clients:
 
     @cached_property
     def text_to_speech(self) -> TextToSpeech | None:
-        """Speaks answers; None: nothing can."""
+        """Returns what speaks answers; None: nothing can."""
         from relay.clients.speech.text_to_speech import make_voices
 
         return make_voices(self.settings, self.file_extractor)
 
     @cached_property
     def media_store(self) -> MediaStore:
-        """Where copies of media are stored. There may be old ones even if none are stored now."""
+        """Returns the store for copies of media. It may hold old copies even if none are stored now."""
         settings = self.settings
         if settings.supabase_url:
             from relay.clients.supabase.bucket import Bucket

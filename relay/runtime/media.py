@@ -20,8 +20,8 @@ def make_reader(
     speech_to_text: SpeechToText | None = None,
     media_store: MediaStore | None = None,
 ) -> tuple[Reader, MediaContext]:
-    """Returns what reads people's files, and what shows them to the model again. `speech_to_text` None: recordings are
-    not transcribed. `media_store` None: no copies are stored."""
+    """Returns the reader of people's files, and what shows the files to the model again. `speech_to_text` None:
+    recordings are not transcribed. `media_store` None: no copies are stored."""
     most, cache = settings.max_file * 2**20, new_cache()
     files = Files(messenger, most, media_store)
     pictures = Pictures(files, extractor, settings.max_megapixels * 1_000_000, cache)

@@ -1,4 +1,4 @@
-"""The composition root: settings become an open Relay, which is closed again at the end."""
+"""The composition root. It makes an open Relay from the settings and closes it at the end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from relay.archive.backup import Backup
     from relay.archive.backup_purge import ErasureCleanup
     from relay.archive.transfer import Watcher
+    from relay.memory.proactive.looking import Lookout
     from relay.memory.review.judging import Judge
+    from relay.memory.writing.compressor import Compressor
     from relay.memory.writing.summaries import Summariser
 
 log = structlog.get_logger()
@@ -48,7 +50,7 @@ class Runtime:
     worker_name: str
     budget: Budget
     stand_in: Model | None = None
-    """Answers in place of Claude."""
+    """A model to use in place of Claude."""
 
     @property
     def settings(self) -> Settings:
@@ -56,22 +58,22 @@ class Runtime:
 
     @property
     def database(self) -> Database:
-        """The database; its errors are raised at once."""
+        """The database, which raises errors at once."""
         return self.storage.database
 
     @cached_property
     def retrying(self) -> RetryingDatabase:
-        """The database; while it is away, calls wait for it."""
+        """The database with retries: while it is unreachable, calls wait for it."""
         return RetryingDatabase(self.storage.database, self.storage.repair)
 
     @cached_property
     def store(self) -> Store:
-        """The state, in a database that is waited for."""
+        """The store, on the database with retries."""
         return Store(self.retrying, self.worker_name)
 
     @cached_property
     def people(self) -> People:
-        """Who may use the bot: those whom the settings name, until `People.refresh` adds those in the database."""
+        """The people who may use the bot: those in the settings, until `People.refresh` adds those in the database."""
         return People(self.settings.admins, self.settings.users, self.settings.pairing)
 
     @cached_property
@@ -81,39 +83,55 @@ class Runtime:
 
     @cached_property
     def gate(self) -> Gate:
-        """The one way to a model."""
+        """The only way to a model."""
         return Gate(self.stand_in or self.clients.claude, self.store, self.budget)
 
     @cached_property
     def background_gate(self) -> Gate:
-        """The same, for work that nobody waits for."""
+        """The gate for background work."""
         return self.gate.limit(self.settings.background_concurrency)
 
     @cached_property
     def backup(self) -> Backup:
-        """Makes backups, and shows nobody how far it is."""
+        """Makes backups without showing progress."""
         from relay.archive.nightly import LogWatcher
 
         return make_backup(self.storage, LogWatcher())
 
     @cached_property
     def erasure_cleanup(self) -> ErasureCleanup:
-        """What remains of erased texts outside of the tables."""
+        """Removes what remains of erased texts outside of the tables."""
         from relay.archive.backup_purge import ErasureCleanup
 
         return ErasureCleanup(self.backup, self.settings.backups, self.settings.backup_days, self.clients.media_store)
 
     def make_summariser(self, gate: Gate) -> Summariser:
-        """Writes the summaries that are owed."""
+        """Returns what writes owed summaries."""
         from relay.memory.writing.summaries import Summariser
 
         return Summariser(self.store, gate, self.settings.small_model, results=self.settings.result_cache)
 
+    def make_lookout(self, gate: Gate) -> Lookout:
+        """Returns what does the checks that people asked for and decides whether there is something to say."""
+        from relay.memory.proactive.gates import Limits
+        from relay.memory.proactive.looking import Lookout
+
+        settings = self.settings
+        limits = Limits(settings.idle_days, settings.proactive_budget, self.budget.prices)
+        return Lookout(self.store, gate, settings.small_model, settings.model, limits)
+
+    def make_compressor(self, gate: Gate) -> Compressor:
+        """Returns what makes owed versions."""
+        from relay.memory.writing.compressor import Compressor
+
+        settings = self.settings
+        return Compressor(self.store, gate, settings.small_model, settings.model, settings.result_cache)
+
     def make_judge(
         self, gate: Gate, embedder: Embedder | None = None, tell: Callable[[], Awaitable[object]] | None = None
     ) -> Judge:
-        """Notices what is worth keeping. `tell` is called whenever something was kept."""
-        from relay.memory.review.judging import Judge, nobody
+        """Returns what finds out what is worth keeping. `tell` is called whenever something was kept."""
+        from relay.memory.review.judging import Judge, notify_nobody
 
         settings = self.settings
         return Judge(
@@ -124,19 +142,20 @@ class Runtime:
             at_once=settings.background_concurrency,
             zone=self.budget.zone,
             embedder=embedder,
-            tell=tell or nobody,
+            tell=tell or notify_nobody,
         )
 
     async def find_owner(self) -> int:
-        """Whose memory the commands of this machine are about: the first of the admins; 1 where there is none yet."""
+        """Returns the person whose memory this machine's commands are about: the first admin; 1 if there is none
+        yet."""
         await self.people.refresh(self.store)
         return self.people.owner
 
 
 @contextlib.asynccontextmanager
 async def open_runtime(settings: Settings, wait: bool = False, model: Model | None = None) -> AsyncIterator[Runtime]:
-    """An open Relay with an up-to-date schema. `wait`: also for a Supabase that is away. `model` answers in place of
-    Claude. Raises `SettingsError`."""
+    """Opens a Relay with an up-to-date schema. `wait`: also wait for an unreachable Supabase. `model`: answers in place
+    of Claude. Raises `SettingsError`."""
     from relay.clients.embedded.instance import Instance
 
     budget = load_budget(settings)
@@ -156,24 +175,24 @@ async def open_runtime(settings: Settings, wait: bool = False, model: Model | No
 
 @contextlib.asynccontextmanager
 async def open(url: str = "") -> AsyncIterator[Runtime]:
-    """For scripts: an open Relay on a connection string, or (empty) on the settings of the environment. Its `memory` is
-    what they use; a bot may run beside it. Raises `RelayError`, and what the database raises."""
+    """Opens a Relay for scripts, with a connection string or (if empty) the settings of the environment. Scripts use
+    its `memory`; a bot may run at the same time. Raises `RelayError` and the database's errors."""
     settings = load_settings(**({"DATABASE_URL": url} if url else {}))
     async with open_runtime(settings) as runtime:
         yield runtime
 
 
 def make_backup(storage: Storage, watcher: Watcher) -> Backup:
-    """Makes backups of an open database. `watcher` is told how far it is."""
+    """Returns what makes backups of an open database. `watcher` gets the progress."""
     from relay.archive.backup import Backup
 
     return Backup(storage.database, watcher, read_version(), migrations.load().version, storage.label)
 
 
 def load_budget(settings: Settings) -> Budget:
-    """What may be spent on a day, with the prices it is counted by.
+    """Returns the daily budget, with the prices by which use is counted.
 
-    Raises `SettingsError` for a price file that does not fit, and for a model whose price a budget needs and lacks.
+    Raises `SettingsError` for an invalid price file, and if a budget needs the price of a model and it is unknown.
     """
     prices = load_prices(settings.prices)
     budget = Budget(settings.daily_budget, settings.daily_budget_each, prices, find_time_zone(settings))
@@ -182,7 +201,7 @@ def load_budget(settings: Settings) -> Budget:
 
 
 def find_time_zone(settings: Settings) -> tzinfo:
-    """The time zone of RELAY_TIMEZONE, else the machine's."""
+    """Returns the time zone of RELAY_TIMEZONE, or else the machine's."""
     if settings.timezone:
         return ZoneInfo(settings.timezone)
     from tzlocal import get_localzone

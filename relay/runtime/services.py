@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from relay.clients.speech.installed import chosen
+from relay.clients.speech.installed import choose_engine
 from relay.clients.speech.speakers import speakers
 from relay.commands.context import Installation, Services
 from relay.core.ports import Messenger
 from relay.core.program import read_version
+from relay.jobs.compression import compression_kind
 from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
 from relay.memory.erasure import retract
@@ -24,9 +25,11 @@ def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Servic
         small_model=settings.small_model,
         storage=runtime.storage.label,
         web_search=settings.web_search,
-        hears=chosen(settings.speech_to_text) or "",
+        hears=choose_engine(settings.speech_to_text) or "",
         speaks=next(iter(speakers(settings)), ""),
         capture=settings.capture,
+        web_url=settings.app_url,
+        memory_tokens=settings.memory_tokens,
         scratch=settings.data_dir,
     )
     return Services(
@@ -37,6 +40,8 @@ def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Servic
         budget=runtime.budget,
         embedder=runtime.clients.embedder,
         erasure_cleanup=runtime.erasure_cleanup,
-        run_job=Runner(runtime.store, [summary_kind(summariser)]).run_one,
+        run_job=Runner(
+            runtime.store, [summary_kind(summariser), compression_kind(runtime.make_compressor(runtime.gate))]
+        ).run_one,
         retract=partial(retract, runtime.store, messenger, bot_id),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 RELOAD_SECONDS = 15.0
-"""How long Supabase may take to notice a changed schema."""
+"""How many seconds Supabase may take to notice a changed schema."""
 RETRIES = RetryPolicy(first=1.0)
 TWO_WAYS = (
     f"Run `{RELAY} db migrate` with the project's connection string (Project → Connect) in DATABASE_URL, or paste what "
@@ -39,7 +39,7 @@ class Storage(NamedTuple):
 
     @property
     def run(self) -> migrations.Run | None:
-        """Executes scripts; None if nothing can: over REST."""
+        """Executes scripts. None if nothing can, as over REST."""
         return getattr(self.database, "run", None)
 
 
@@ -51,7 +51,7 @@ async def open_storage(settings: Settings) -> AsyncIterator[Storage]:
             raise SettingsError(
                 f"SUPABASE_{name} is set but SUPABASE_{other} is not: Supabase needs both (Project → Settings → API)."
             )
-    choose = _supabase if settings.supabase_url else _direct if settings.database_url else _embedded
+    choose = _supabase if settings.supabase_url else _direct if settings.database_url else _open_embedded
     async with choose(settings) as opened:
         yield opened
 
@@ -81,7 +81,7 @@ async def _direct(settings: Settings) -> AsyncIterator[Storage]:
 
 
 @contextlib.asynccontextmanager
-async def _embedded(settings: Settings) -> AsyncIterator[Storage]:
+async def _open_embedded(settings: Settings) -> AsyncIterator[Storage]:
     from relay.clients.embedded.server import EmbeddedPostgres
     from relay.clients.postgres.database import Postgres
 
@@ -146,7 +146,8 @@ async def bring_up_to_date(opened: Storage, settings: Settings, again: bool = Fa
 
 
 async def prepare_schema(opened: Storage, settings: Settings, wait: bool) -> bool:
-    """The same; with `wait`, waits for an unreachable Supabase and says so. A wrong key is a wrong setting."""
+    """Brings the schema up to date like `bring_up_to_date`. With `wait`, waits for an unreachable Supabase and logs
+    that. Raises `SettingsError` for a wrong key."""
 
     async def note(error: BaseException) -> None:
         log.warning("waiting for the database", error=str(error))

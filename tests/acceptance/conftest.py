@@ -1,4 +1,4 @@
-"""A world for each test: Telegram, the model, and a Relay between them."""
+"""Fixtures: a running Relay between stand-ins for Telegram and the model."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import pytest
 import pytest_asyncio
 
 from tests.acceptance.harness import FRIEND, OWNER, RelayProcess, environment
-from tests.acceptance.house import House, open_house
-from tests.acceptance.town import bot, town
+from tests.acceptance.shared_bot import bot, session_bot
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import Chat, TelegramStandIn, User
 
-__all__ = ["World", "bot", "town", "world"]
+__all__ = ["World", "bot", "session_bot", "world"]
 
 
 @dataclass
 class World:
-    """Telegram, the model, the bot, and two people in their private chats with it."""
+    """Telegram, the model, the bot, and the private chats of two people."""
 
     tg: TelegramStandIn
     model: AnthropicStandIn
@@ -35,18 +35,18 @@ class World:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared() -> AsyncIterator[House]:
-    """A house for the tests of one file."""
-    async with open_house() as house:
-        yield house
-        assert house.tracebacks() == []
+async def module_relay() -> AsyncIterator[SharedRelay]:
+    """One Relay for the tests of a file."""
+    async with open_relay() as shared_relay:
+        yield shared_relay
+        assert shared_relay.tracebacks() == []
 
 
 @pytest.fixture
-def house(shared: House) -> House:
-    """The file's house, as quiet as at first."""
-    shared.quiet()
-    return shared
+def shared_relay(module_relay: SharedRelay) -> SharedRelay:
+    """The file's Relay, reset to its initial rules and without faults."""
+    module_relay.quiet()
+    return module_relay
 
 
 @pytest.fixture

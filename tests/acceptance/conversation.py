@@ -1,5 +1,5 @@
-"""The conversation in the README's picture: held with a real Relay between the stand-ins, only the model's words are
-written here. `docs/conversation.json` is how it stood in Telegram when the picture was made."""
+"""The conversation in the README's picture, held with a real Relay between the stand-ins. Only the model's words are
+written here. `docs/conversation.json` holds the messages in Telegram as they were when the picture was made."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Fruit sorbets are the safest choice."""
 
 
 def remembers(request: Recorded) -> bool:
-    """Whether the model is asked the second question and has been told, from memory, what makes its answer possible."""
+    """Whether the model is asked the second question and its prompt holds the memory that the answer needs."""
     return LATER in request.last_text and "- Has a daughter, Mia, who is allergic to walnuts" in request.system_text
 
 
 async def conversation(tg: TelegramStandIn, model: AnthropicStandIn, user: User, chat: Chat) -> list[Json]:
-    """Holds the conversation in a private chat that is empty; the messages as they stand in Telegram at its end."""
+    """Holds the conversation in an empty private chat and returns its messages in Telegram."""
 
     async def ask(text: str) -> StoredMessage:
         return await tg.wait_reply(chat, await tg.say(chat, user, text))
@@ -52,7 +52,7 @@ async def conversation(tg: TelegramStandIn, model: AnthropicStandIn, user: User,
 
 
 def shown(message: StoredMessage) -> Json:
-    """A message as people see it: who says what, its formatting, and the labels of its buttons by row."""
+    """Returns a message as people see it: its author, its formatting, and the labels of its buttons by row."""
     rows = (message.reply_markup or {}).get("inline_keyboard", [])
     return {
         "who": "Relay" if message.from_bot else "Ada",

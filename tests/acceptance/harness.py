@@ -1,4 +1,4 @@
-"""`relay run` as a process of its own, between stand-ins for Telegram and the model."""
+"""`relay run` as a process between stand-ins for Telegram and the model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RelayProcess:
     starts: int = 0
     kills: list[int] = field(default_factory=list)
     module: tuple[str, ...] = ("relay",)
-    """What Python runs: another that runs Relay may stand in for it."""
+    """The module that Python runs and its arguments. It may be another module that runs Relay."""
 
     async def start(self) -> None:
         self.starts += 1
@@ -45,11 +45,11 @@ class RelayProcess:
             )
 
     async def kill(self) -> None:
-        """kill -9."""
+        """Sends SIGKILL."""
         await self.end(signal.SIGKILL)
 
     async def stop(self) -> int:
-        """SIGTERM; the exit code."""
+        """Sends SIGTERM and returns the exit code."""
         return await self.end(signal.SIGTERM)
 
     async def end(self, number: int) -> int:
@@ -62,7 +62,7 @@ class RelayProcess:
         return code
 
     def search(self) -> None:
-        """No secret is in what it and its database wrote."""
+        """Asserts that no secret is in the files that Relay and its database wrote."""
         for folder in (self.log.parent, Path(self.environment.get("RELAY_DATA_DIR", self.log.parent))):
             search_files(folder, self.environment)
 
@@ -71,8 +71,8 @@ class RelayProcess:
 
 
 def environment(tg: TelegramStandIn, model: AnthropicStandIn, data_dir: Path, **more: str) -> dict[str, str]:
-    """The settings of a bot whose owner is OWNER and which FRIEND may use too."""
-    # Bytecode is kept (a start compiles five seconds' worth of packages otherwise).
+    """Returns the settings of a bot that OWNER owns and FRIEND may use."""
+    # Keep bytecode: without it, each start spends five seconds compiling packages.
     ours = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "PYTHONDONTWRITEBYTECODE")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return inherited | {

@@ -16,14 +16,14 @@ OURS = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "PYTHONDO
 
 
 def without_settings() -> dict[str, str]:
-    """The environment with no setting in it."""
+    """Returns the environment without Relay's settings."""
     return {key: value for key, value in os.environ.items() if not key.startswith(OURS)}
 
 
 class Person:
-    """Somebody who types a command, `relay …` unless another is named, and reads what it shows.
+    """Types a command (`relay …` by default) and reads its output.
 
-    pexpect waits in a thread: the stand-ins are in this one.
+    pexpect waits in a thread, because the stand-ins run in this one.
     """
 
     def __init__(self, folder: Path, *words: str, command: tuple[str, ...] = RELAY, **settings: str) -> None:
@@ -35,22 +35,22 @@ class Person:
         self.child.logfile_read = self.shown
 
     async def sees(self, text: str) -> None:
-        """Waits until this text comes, wherever its lines break."""
+        """Waits until this text appears, wherever its lines break."""
         await asyncio.to_thread(self.child.expect, r"\s+".join(map(re.escape, text.split(" "))))
 
     async def answers(self, *pairs: tuple[str, str]) -> None:
-        """Types each answer when its question comes."""
+        """Types each answer when its question appears."""
         for question, answer in pairs:
             await self.sees(question)
             self.child.sendline(answer)
 
     async def ends(self) -> int:
-        """Waits for the end; the exit code."""
+        """Waits for the end and returns the exit code."""
         await asyncio.to_thread(self.child.expect, pexpect.EOF)
         await asyncio.to_thread(self.child.close)
         return int(self.child.exitstatus if self.child.exitstatus is not None else -self.child.signalstatus)
 
     @property
     def screen(self) -> str:
-        """All that was shown."""
+        """Returns everything that was shown."""
         return self.shown.getvalue().replace("\r\n", "\n")

@@ -1,4 +1,4 @@
-"""/answer: what is answered in a group or a topic of it, by the word of those who run the bot."""
+"""/answer sets which messages the bot answers in a group or a topic. Only admins may set it."""
 
 from __future__ import annotations
 
@@ -8,173 +8,173 @@ import pytest
 
 from tests.acceptance.conftest import World
 from tests.acceptance.harness import OWNER
-from tests.acceptance.town import SESSION, Town
+from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.standins.telegram import Chat, StoredMessage, User
 
 pytestmark = SESSION
 
 
-def at(town: Town) -> str:
-    return f"@{town.tg.bot.username}"
+def at(bot: SharedBot) -> str:
+    return f"@{bot.tg.bot.username}"
 
 
-async def unanswered(town: Town, chat: Chat, user: User, text: str, **more: object) -> None:
-    """A message that gets no answer, no notice, and no call of the model."""
-    asked, before = town.asked, len(town.tg.messages(chat))
-    await town.tg.say(chat, user, text, **more)
-    await town.tg.wait_for(lambda: not town.tg.pending_updates)
+async def unanswered(bot: SharedBot, chat: Chat, user: User, text: str, **more: object) -> None:
+    """Sends a message and asserts that it gets no answer, no notice, and no model call."""
+    asked, before = bot.asked, len(bot.tg.messages(chat))
+    await bot.tg.say(chat, user, text, **more)
+    await bot.tg.wait_for(lambda: not bot.tg.pending_updates)
     await asyncio.sleep(0.5)
-    assert town.asked == asked
-    assert len(town.tg.messages(chat)) == before + 1
+    assert bot.asked == asked
+    assert len(bot.tg.messages(chat)) == before + 1
 
 
-async def asks_to_be_let_in(town: Town, chat: Chat, user: User, text: str) -> None:
-    """A stranger who addresses the bot gets one line, once, and no call of the model."""
-    asked, said = town.asked, await town.tg.say(chat, user, text)
-    assert "only answer people I know" in (await town.tg.wait_reply(chat, said)).text
-    assert town.asked == asked
+async def asks_to_be_let_in(bot: SharedBot, chat: Chat, user: User, text: str) -> None:
+    """Asserts that a stranger who addresses the bot gets one line, once, and no model call."""
+    asked, said = bot.asked, await bot.tg.say(chat, user, text)
+    assert "only answer people I know" in (await bot.tg.wait_reply(chat, said)).text
+    assert bot.asked == asked
 
 
 def marked(message: StoredMessage) -> list[str]:
-    """The button that shows how things stand."""
+    """Returns the buttons that mark the current setting."""
     return [label for label in message.buttons if label.startswith("✓")]
 
 
-async def test_all_answers_everything_that_known_people_say(town: Town) -> None:
-    olga, (ben, _) = town.tg.user(OWNER, "Olga"), town.person("Ben")
-    stranger = town.tg.user(77_201, "Sam")
-    group = town.group(olga, ben, stranger)
-    await unanswered(town, group, ben, "just talking")
-    shown = await town.ask(group, olga, f"/answer{at(town)}")
+async def test_answer_all_answers_every_message_of_known_people(bot: SharedBot) -> None:
+    olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
+    stranger = bot.tg.user(77_201, "Sam")
+    group = bot.group(olga, ben, stranger)
+    await unanswered(bot, group, ben, "just talking")
+    shown = await bot.ask(group, olga, f"/answer{at(bot)}")
     assert "every message while only one person is here" in shown.text
     assert list(shown.buttons) == ["All", "When addressed", "Off"]
-    done = await town.ask(group, olga, f"/answer{at(town)} all")
+    done = await bot.ask(group, olga, f"/answer{at(bot)} all")
     assert "every message of the people I know" in done.text
     assert marked(done) == ["✓ All"]
-    assert "talking to all" in (await town.ask(group, ben, "talking to all")).text
-    assert 'said by="Ben"' in str(town.prompt("talking to all").messages[-1])
-    await unanswered(town, group, stranger, "me too?")
-    await asks_to_be_let_in(town, group, stranger, f"{at(town)} me too?")
-    await unanswered(town, group, stranger, f"{at(town)} me too?")
-    assert not town.keeps("me too?")
-    await town.ask(group, olga, f"/answer{at(town)} addressed")
-    await unanswered(town, group, ben, "talking again")
+    assert "talking to all" in (await bot.ask(group, ben, "talking to all")).text
+    assert 'said by="Ben"' in str(bot.prompt("talking to all").messages[-1])
+    await unanswered(bot, group, stranger, "me too?")
+    await asks_to_be_let_in(bot, group, stranger, f"{at(bot)} me too?")
+    await unanswered(bot, group, stranger, f"{at(bot)} me too?")
+    assert not bot.keeps("me too?")
+    await bot.ask(group, olga, f"/answer{at(bot)} addressed")
+    await unanswered(bot, group, ben, "talking again")
 
 
-async def test_off_answers_nobody_but_what_an_admin_commands(town: Town) -> None:
-    olga, (ben, _) = town.tg.user(OWNER, "Olga"), town.person("Ben")
-    group = town.group(olga, ben)
-    reply = await town.ask(group, ben, f"{at(town)} I play chess", "Nice [LEARN: plays chess]")
-    town.model.fault("refusal", match="a thorny one")
-    refused = await town.ask(group, ben, f"{at(town)} a thorny one")
-    await town.ask(group, olga, f"/answer{at(town)} off")
+async def test_answer_off_answers_only_commands_of_admins(bot: SharedBot) -> None:
+    olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
+    group = bot.group(olga, ben)
+    reply = await bot.ask(group, ben, f"{at(bot)} I play chess", "Nice [LEARN: plays chess]")
+    bot.model.fault("refusal", match="a thorny one")
+    refused = await bot.ask(group, ben, f"{at(bot)} a thorny one")
+    await bot.ask(group, olga, f"/answer{at(bot)} off")
     for user in (ben, olga):
-        await unanswered(town, group, user, f"{at(town)} are you there?")
-        await unanswered(town, group, user, "a reply", reply_to=reply)
+        await unanswered(bot, group, user, f"{at(bot)} are you there?")
+        await unanswered(bot, group, user, "a reply", reply_to=reply)
     for command in ("status", "help", "new", "retry"):
-        await unanswered(town, group, ben, f"/{command}{at(town)}")
-    assert "waiting for a tap" in (await town.ask(group, olga, f"/status{at(town)}")).text
-    # buttons still tell whoever presses them
-    assert await town.press(group, ben, reply, "Undo / Edit") == ""
-    assert "switched off" in await town.press(group, ben, refused, "Retry")
-    await town.ask(group, olga, f"/answer{at(town)} addressed")
-    assert (await town.ask(group, ben, f"{at(town)} and now?")).text
+        await unanswered(bot, group, ben, f"/{command}{at(bot)}")
+    assert "waiting for a tap" in (await bot.ask(group, olga, f"/status{at(bot)}")).text
+    # Buttons still respond to everybody.
+    assert await bot.press(group, ben, reply, "Undo / Edit") == ""
+    assert "switched off" in await bot.press(group, ben, refused, "Retry")
+    await bot.ask(group, olga, f"/answer{at(bot)} addressed")
+    assert (await bot.ask(group, ben, f"{at(bot)} and now?")).text
 
 
-async def test_off_and_addressed_also_where_only_one_person_is(town: Town) -> None:
-    olga = town.tg.user(OWNER, "Olga")
-    group = town.group(olga)
-    await town.ask(group, olga, "nobody else is here")
-    await town.ask(group, olga, "/answer off")
-    await unanswered(town, group, olga, "not now")
-    await town.ask(group, olga, "/answer addressed")
-    await unanswered(town, group, olga, "not yet")
-    await town.ask(group, olga, f"{at(town)} now")
-    await town.ask(group, olga, "/answer all")
-    await town.ask(group, olga, "everything again")
+async def test_answer_off_and_addressed_also_apply_in_a_group_of_one_person(bot: SharedBot) -> None:
+    olga = bot.tg.user(OWNER, "Olga")
+    group = bot.group(olga)
+    await bot.ask(group, olga, "nobody else is here")
+    await bot.ask(group, olga, "/answer off")
+    await unanswered(bot, group, olga, "not now")
+    await bot.ask(group, olga, "/answer addressed")
+    await unanswered(bot, group, olga, "not yet")
+    await bot.ask(group, olga, f"{at(bot)} now")
+    await bot.ask(group, olga, "/answer all")
+    await bot.ask(group, olga, "everything again")
 
 
-async def test_in_a_topic_it_counts_for_the_topic(town: Town) -> None:
-    olga, (ben, _) = town.tg.user(OWNER, "Olga"), town.person("Ben")
-    forum = town.forum(olga, ben)
-    talk, work = (town.tg.topic(forum, name, olga) for name in ("Talk", "Work"))
-    done = await town.ask(forum, olga, f"/answer{at(town)} all", topic=talk)
+async def test_answer_in_a_topic_applies_to_that_topic(bot: SharedBot) -> None:
+    olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
+    forum = bot.forum(olga, ben)
+    talk, work = (bot.tg.topic(forum, name, olga) for name in ("Talk", "Work"))
+    done = await bot.ask(forum, olga, f"/answer{at(bot)} all", topic=talk)
     assert "in this topic**" not in done.text
     assert "What I answer in this topic: every message of the people I know" in done.text
     assert "Elsewhere in this group: every message while only one person is here" in done.text
-    assert (await town.ask(forum, ben, "in the talk", topic=talk)).topic_id == talk
-    await unanswered(town, forum, ben, "at work", topic=work)
-    await unanswered(town, forum, ben, "in General")
-    await town.ask(forum, olga, f"/answer{at(town)} off", topic=work)
-    await town.ask(forum, olga, f"/answer{at(town)} all")  # General is a topic, too
-    await town.ask(forum, ben, "in General now")
-    await unanswered(town, forum, ben, f"{at(town)} at work", topic=work)
-    # everywhere: whatever was said of topics before
-    await town.ask(forum, olga, f"/answer{at(town)} addressed everywhere", topic=work)
+    assert (await bot.ask(forum, ben, "in the talk", topic=talk)).topic_id == talk
+    await unanswered(bot, forum, ben, "at work", topic=work)
+    await unanswered(bot, forum, ben, "in General")
+    await bot.ask(forum, olga, f"/answer{at(bot)} off", topic=work)
+    await bot.ask(forum, olga, f"/answer{at(bot)} all")  # General is a topic, too.
+    await bot.ask(forum, ben, "in General now")
+    await unanswered(bot, forum, ben, f"{at(bot)} at work", topic=work)
+    # Everywhere: this overrides the settings of topics.
+    await bot.ask(forum, olga, f"/answer{at(bot)} addressed everywhere", topic=work)
     for topic in (talk, work, None):
-        await unanswered(town, forum, ben, f"just {topic}", topic=topic)
-        await town.ask(forum, ben, f"{at(town)} for you {topic}", topic=topic)
-    await town.ask(forum, olga, f"/answer{at(town)} off everywhere")
-    await unanswered(town, forum, ben, f"{at(town)} in the talk", topic=talk)
+        await unanswered(bot, forum, ben, f"just {topic}", topic=topic)
+        await bot.ask(forum, ben, f"{at(bot)} for you {topic}", topic=topic)
+    await bot.ask(forum, olga, f"/answer{at(bot)} off everywhere")
+    await unanswered(bot, forum, ben, f"{at(bot)} in the talk", topic=talk)
 
 
-async def test_only_those_who_run_it_may_say_so(town: Town) -> None:
-    olga, (ben, _) = town.tg.user(OWNER, "Olga"), town.person("Ben")
-    stranger = town.tg.user(77_202, "Sam")
-    group = town.group(olga, ben, stranger)
-    assert "people who run me" in (await town.ask(group, ben, f"/answer{at(town)} all")).text
-    await asks_to_be_let_in(town, group, stranger, f"/answer{at(town)} all")
-    await unanswered(town, group, stranger, f"/answer{at(town)} all")
-    shown = await town.ask(group, olga, f"/answer{at(town)}")
-    assert "people who run me" in await town.press(group, ben, shown, "All")
-    query = town.tg.press(group, stranger, shown, shown.buttons["All"])
-    await unanswered(town, group, ben, "still only talking")
-    assert not town.tg.answers[query].get("text")
-    assert await town.press(group, olga, shown, "All") == "All."
-    await town.tg.wait_for(lambda: marked(shown) == ["✓ All"])
+async def test_only_admins_may_use_answer(bot: SharedBot) -> None:
+    olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
+    stranger = bot.tg.user(77_202, "Sam")
+    group = bot.group(olga, ben, stranger)
+    assert "my admins" in (await bot.ask(group, ben, f"/answer{at(bot)} all")).text
+    await asks_to_be_let_in(bot, group, stranger, f"/answer{at(bot)} all")
+    await unanswered(bot, group, stranger, f"/answer{at(bot)} all")
+    shown = await bot.ask(group, olga, f"/answer{at(bot)}")
+    assert "my admins" in await bot.press(group, ben, shown, "All")
+    query = bot.tg.press(group, stranger, shown, shown.buttons["All"])
+    await unanswered(bot, group, ben, "still only talking")
+    assert not bot.tg.answers[query].get("text")
+    assert await bot.press(group, olga, shown, "All") == "All."
+    await bot.tg.wait_for(lambda: marked(shown) == ["✓ All"])
     assert "every message of the people I know" in shown.text
-    await town.ask(group, ben, "now it hears me")
-    assert await town.press(group, olga, shown, "All") == "All."
+    await bot.ask(group, ben, "now it hears me")
+    assert await bot.press(group, olga, shown, "All") == "All."
     assert "do nothing" not in shown.text
-    olga_dm = town.tg.dm(olga)
-    assert "That is for groups" in (await town.ask(olga_dm, olga, "/answer all")).text
+    olga_dm = bot.tg.dm(olga)
+    assert "That works in groups" in (await bot.ask(olga_dm, olga, "/answer all")).text
     for wrong in ("sometimes", "all nowhere", "all in this topic"):
-        assert "Write /answer all" in (await town.ask(group, olga, f"/answer{at(town)} {wrong}")).text
+        assert "Write /answer all" in (await bot.ask(group, olga, f"/answer{at(bot)} {wrong}")).text
 
 
-async def test_all_warns_where_telegram_does_not_show_everything(town: Town) -> None:
-    olga, (ben, _) = town.tg.user(OWNER, "Olga"), town.person("Ben")
-    group = town.tg.group(next(town.groups), "Group", [olga, ben], bot_status="member")
-    town.tg.can_read_all_group_messages = False
+async def test_answer_all_warns_if_privacy_mode_hides_messages(bot: SharedBot) -> None:
+    olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
+    group = bot.tg.group(next(bot.groups), "Group", [olga, ben], bot_status="member")
+    bot.tg.can_read_all_group_messages = False
     try:
-        done = await town.ask(group, olga, f"/answer{at(town)} all")
+        done = await bot.ask(group, olga, f"/answer{at(bot)} all")
         assert "Telegram only shows me messages addressed to me here" in done.text
         assert "/setprivacy" in done.text
-        assert "/setprivacy" not in (await town.ask(group, olga, f"/answer{at(town)} off")).text
+        assert "/setprivacy" not in (await bot.ask(group, olga, f"/answer{at(bot)} off")).text
     finally:
-        town.tg.can_read_all_group_messages = True
-    assert "/setprivacy" not in (await town.ask(group, olga, f"/answer{at(town)} all")).text
+        bot.tg.can_read_all_group_messages = True
+    assert "/setprivacy" not in (await bot.ask(group, olga, f"/answer{at(bot)} all")).text
 
 
-async def test_what_was_said_of_a_group_holds_when_it_becomes_a_supergroup(town: Town) -> None:
-    olga, (ben, _) = town.tg.user(OWNER, "Olga"), town.person("Ben")
-    small = town.tg.group(-4_000_201, "Small", [olga, ben])
-    await town.ask(small, olga, f"/answer{at(town)} all")
-    large = town.tg.migrate(small, next(town.groups))
-    await town.tg.wait_for(lambda: not town.tg.pending_updates)
-    assert "in the new one" in (await town.ask(large, ben, "in the new one")).text
+async def test_the_answer_setting_survives_migration_to_a_supergroup(bot: SharedBot) -> None:
+    olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
+    small = bot.tg.group(-4_000_201, "Small", [olga, ben])
+    await bot.ask(small, olga, f"/answer{at(bot)} all")
+    large = bot.tg.migrate(small, next(bot.groups))
+    await bot.tg.wait_for(lambda: not bot.tg.pending_updates)
+    assert "in the new one" in (await bot.ask(large, ben, "in the new one")).text
 
 
 @pytest.mark.asyncio(loop_scope="function")
-async def test_buttons_work_after_a_restart(world: World) -> None:
+async def test_buttons_of_answer_and_link_work_after_a_restart(world: World) -> None:
     group = world.tg.group(-1_003_000_000_001, "Group", [world.owner, world.friend])
-    bot = f"@{world.tg.bot.username}"
+    mention = f"@{world.tg.bot.username}"
 
     async def ask(text: str) -> StoredMessage:
         return await world.tg.wait_reply(group, await world.tg.say(group, world.owner, text))
 
-    shown, linking = await ask(f"/answer{bot}"), await ask(f"/link{bot}")
-    await ask(f"/status{bot}")  # those two are taken down as sent by then
+    shown, linking = await ask(f"/answer{mention}"), await ask(f"/link{mention}")
+    await ask(f"/status{mention}")  # By then those two are recorded as sent.
     await world.relay.kill()
     pressed = [
         world.tg.press(group, world.owner, shown, shown.buttons["All"]),
@@ -187,4 +187,4 @@ async def test_buttons_work_after_a_restart(world: World) -> None:
     await world.tg.wait_for(
         lambda: any("everything is heard" in m.text for m in world.tg.messages(group) if m.from_bot)
     )
-    assert "Your memory is lent to this group" in (await ask(f"/link{bot}")).text
+    assert "Your memory is lent to this group" in (await ask(f"/link{mention}")).text

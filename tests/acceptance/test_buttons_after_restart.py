@@ -1,4 +1,4 @@
-"""kill -9, and started again: the buttons under what was shown before still do what they say."""
+"""After kill -9 and a restart, the buttons under earlier messages still work."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from relay.surfaces.telegram.turns.controls import WORKING
 from tests.acceptance.harness import OWNER
-from tests.acceptance.house import House
-from tests.acceptance.town import Town
+from tests.acceptance.shared_bot import SharedBot
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.telegram import Chat, StoredMessage, User
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -17,17 +17,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @dataclass(frozen=True)
 class Row:
-    """What is asked, which button is pressed, and what a person sees of it then."""
+    """A command, the button to press, and what a person sees then."""
 
     asked: str
     label: str
     toast: str = ""
     text: str = ""
-    """What the message says then."""
+    """The text of the message after the press."""
     button: str = ""
-    """What hangs under it then."""
+    """A button under the message after the press."""
     said: str = ""
-    """What the bot says besides."""
+    """What else the bot says."""
     group: bool = False
 
 
@@ -35,7 +35,7 @@ ROWS = (
     Row("/memory", "#", text="Fact #", button="‹ Back"),
     Row("/memory changes", "Undo 1", toast="Undone.", text="– undone"),
     Row("/settings", "Silent", toast="Done.", text="answers are silent", button="✓ 🔕 Silent"),
-    Row("/sessions", "1", text="It began: you: first words", button="‹ Sessions"),
+    Row("/sessions", "1", text="It began with you: first words", button="‹ Sessions"),
     Row("/soul history", "View 1", said="Soul, version 1"),
     Row("/why", "Ada keeps bees", toast="Forgotten.", text="(forgotten since)", said="Forgot: Ada keeps bees"),
     Row("/search zebra", "1", text="zebra", button="‹ Back to the results"),
@@ -46,54 +46,54 @@ ROWS = (
     Row("/link", "Lend my memory here", toast="Lent.", text="Your memory is lent", button="Unlink", group=True),
 )
 PLAIN = ("/usage",)
-"""What is told without buttons."""
+"""Commands that reply without buttons."""
 
 
 @pytest.fixture(scope="module")
-def town(shared: House) -> Town:
-    return Town(shared.tg, shared.model, shared.relay, shared.data)
+def bot(module_relay: SharedRelay) -> SharedBot:
+    return SharedBot(module_relay.tg, module_relay.model, module_relay.relay, module_relay.data)
 
 
 def here(row: Row, dm: Chat, group: Chat) -> Chat:
     return group if row.group else dm
 
 
-async def prepared(town: Town, olga: User, dm: Chat, group: Chat) -> list[StoredMessage]:
-    """Something to look at, and what each row asks for."""
-    town.model.rule(None, "A summary of it all.", model="haiku")
-    await town.ask(dm, olga, "/new")
+async def prepared(bot: SharedBot, olga: User, dm: Chat, group: Chat) -> list[StoredMessage]:
+    """Fills the chat with content and sends the command of each row."""
+    bot.model.rule(None, "A summary of it all.", model="haiku")
+    await bot.ask(dm, olga, "/new")
     for fact in ("Ada keeps bees", "Ada sails on Sundays", "Ada paints in blue"):
-        await town.ask(dm, olga, f"/remember {fact}")
-    await town.ask(dm, olga, "first words about a zebra", "I see.")
-    await town.ask(dm, olga, "and more of it", "I hear.")
-    await town.ask(group, olga, f"@{town.tg.bot.username} hello all", "Hello.")
-    shown = [await town.ask(here(row, dm, group), olga, row.asked) for row in ROWS]
+        await bot.ask(dm, olga, f"/remember {fact}")
+    await bot.ask(dm, olga, "first words about a zebra", "I see.")
+    await bot.ask(dm, olga, "and more of it", "I hear.")
+    await bot.ask(group, olga, f"@{bot.tg.bot.username} hello all", "Hello.")
+    shown = [await bot.ask(here(row, dm, group), olga, row.asked) for row in ROWS]
     for text in PLAIN:
-        assert not (await town.ask(dm, olga, text)).buttons
+        assert not (await bot.ask(dm, olga, text)).buttons
     return shown
 
 
-async def test_each_button_works_after_a_restart(house: House, town: Town) -> None:
-    olga, ben = town.tg.user(OWNER), house.tg.person(house.guest().id)
-    dm, group = town.tg.dm(olga), town.group(olga, ben)
-    shown = await prepared(town, olga, dm, group)
-    await house.crash()
-    await house.polled()
+async def test_every_button_works_after_a_restart(shared_relay: SharedRelay, bot: SharedBot) -> None:
+    olga, ben = bot.tg.user(OWNER), shared_relay.tg.person(shared_relay.guest().id)
+    dm, group = bot.tg.dm(olga), bot.group(olga, ben)
+    shown = await prepared(bot, olga, dm, group)
+    await shared_relay.crash()
+    await shared_relay.polled()
     wrong = []
     for row, message in zip(ROWS, shown, strict=True):
         chat = here(row, dm, group)
         last = max(chat.messages)
         try:
-            toast = await town.press(chat, olga, message, row.label)
+            toast = await bot.press(chat, olga, message, row.label)
             if toast not in (row.toast, WORKING):
                 wrong.append((row, "toast", toast))
             if row.said:
-                await town.tg.wait_for(
+                await bot.tg.wait_for(
                     lambda row=row, chat=chat, last=last: any(
-                        row.said in one.text for one in town.tg.messages(chat) if one.message_id > last and one.from_bot
+                        row.said in one.text for one in bot.tg.messages(chat) if one.message_id > last and one.from_bot
                     )
                 )
-            await town.tg.wait_for(
+            await bot.tg.wait_for(
                 lambda row=row, message=message: (
                     row.text in message.text and any(row.button in label for label in message.buttons or {"": ""})
                 )
@@ -101,4 +101,4 @@ async def test_each_button_works_after_a_restart(house: House, town: Town) -> No
         except (TimeoutError, StopIteration) as error:
             wrong.append((row, type(error).__name__, message.text, list(message.buttons)))
     assert not wrong
-    assert house.tracebacks() == []
+    assert shared_relay.tracebacks() == []

@@ -1,4 +1,5 @@
-"""Automatic capture: what somebody mentions is remembered untold, and said in the line under the answer."""
+"""Automatic capture: the bot remembers what somebody mentions without being asked and says so in the line under the
+answer."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ KEPT = "Ada lives in Lisbon since November."
 
 
 def finds(world: World, words: str, sentence: str, times: int | None = None, **more: Any) -> None:
-    """What the judge finds in the person's message with these words."""
+    """Makes the judge find this in the person's message with these words."""
 
     def found(request: Recorded) -> Any:
         said = request.last_text.partition("To be judged:")[2]
@@ -35,14 +36,14 @@ def finds(world: World, words: str, sentence: str, times: int | None = None, **m
 async def says(
     world: World, text: str, answer: str, chat: Chat | None = None, user: User | None = None
 ) -> StoredMessage:
-    """Somebody says something; the answer."""
+    """Sends a message and returns the answer."""
     world.model.rule(lambda request: text in request.user_turn()[0], answer, times=1)
     said = await world.tg.say(chat or world.dm, user or world.owner, text)
     return await world.tg.wait_reply(chat or world.dm, said, timeout=30)
 
 
 async def told(world: World, answer: StoredMessage, words: str) -> StoredMessage:
-    """Waits until the line under an answer holds these words; the answer then."""
+    """Waits until the line under an answer holds these words. Returns that answer."""
 
     def now() -> StoredMessage | None:
         found = next(one for one in world.tg.messages(world.dm) if one.message_id == answer.message_id)
@@ -52,7 +53,7 @@ async def told(world: World, answer: StoredMessage, words: str) -> StoredMessage
 
 
 async def press(world: World, message: StoredMessage, label: str) -> None:
-    """Presses a button of a message as it stands."""
+    """Presses a button of a message."""
     await world.tg.tap(world.dm, world.owner, message, label)
 
 
@@ -66,12 +67,12 @@ def judged(world: World) -> list[Recorded]:
 
 
 @AUTO
-async def test_what_is_mentioned_is_kept_told_in_one_line_and_undone_in_one_tap(world: World) -> None:
+async def test_a_mentioned_fact_is_kept_shown_under_the_answer_and_can_be_undone(world: World) -> None:
     finds(world, "Lisbon", KEPT)
     answer = await says(world, MOVED, "How lovely!")
     shown = await told(world, answer, f"🧠 Learned: {KEPT}")
     assert shown.text == f"How lovely!\n\n🧠 Learned: {KEPT}"
-    assert len([one for one in world.tg.messages(world.dm) if one.from_bot]) == 1, "no message of its own"
+    assert len([one for one in world.tg.messages(world.dm) if one.from_bot]) == 1, "the line is part of the answer"
     (request,) = judged(world)
     assert request.body["tool_choice"] == {"type": "tool", "name": "keep"}
     assert KEPT in await known(world)
@@ -86,17 +87,17 @@ async def test_what_is_mentioned_is_kept_told_in_one_line_and_undone_in_one_tap(
 
 
 @AUTO
-async def test_a_line_that_is_there_already_grows_and_nothing_is_doubled(world: World) -> None:
+async def test_a_captured_fact_extends_an_existing_learned_line(world: World) -> None:
     finds(world, "Lisbon", "Ada loves the light of the evenings.")
     answer = await says(world, MOVED, f"How lovely! [LEARN: {KEPT}]")
     shown = await told(world, answer, "evenings.")
     assert shown.text == f"How lovely!\n\n🧠 Learned: {KEPT} · 🧠 Learned: Ada loves the light of the evenings."
-    assert KEPT in judged(world)[0].last_text, "the judge knows what the answer has kept"
+    assert KEPT in judged(world)[0].last_text, "the judge sees the facts that the answer kept"
     assert list(shown.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
 
 
 @AUTO
-async def test_what_contradicts_an_older_memory_takes_its_place(world: World) -> None:
+async def test_a_fact_that_contradicts_an_older_memory_replaces_it(world: World) -> None:
     await says(world, "Berlin is where I live", "Noted [LEARN: Ada lives in Berlin.]")
     finds(world, "Lisbon", KEPT)
 
@@ -113,7 +114,7 @@ async def test_what_contradicts_an_older_memory_takes_its_place(world: World) ->
 
 
 @pytest.mark.settings(RELAY_CAPTURE="ask")
-async def test_when_asked_to_ask_it_proposes_with_keep_and_discard(world: World) -> None:
+async def test_in_ask_mode_capture_proposes_keep_or_discard(world: World) -> None:
     finds(world, "Lisbon", KEPT)
     answer = await says(world, MOVED, "How lovely!")
     shown = await told(world, answer, "Waiting for your tap")
@@ -129,7 +130,7 @@ async def test_when_asked_to_ask_it_proposes_with_keep_and_discard(world: World)
 
 
 @pytest.mark.settings(RELAY_CAPTURE="off")
-async def test_when_off_not_even_a_tag_teaches(world: World) -> None:
+async def test_with_capture_off_not_even_a_tag_teaches(world: World) -> None:
     answer = await says(world, MOVED, f"How lovely! [LEARN: {KEPT}]")
     assert "Learning is off" in answer.text
     assert KEPT not in await known(world)
@@ -137,7 +138,7 @@ async def test_when_off_not_even_a_tag_teaches(world: World) -> None:
 
 
 @AUTO
-async def test_killed_while_judging_it_loses_and_doubles_nothing(world: World) -> None:
+async def test_a_kill_while_judging_neither_loses_nor_doubles_a_memory(world: World) -> None:
     finds(world, "Lisbon", KEPT)
     world.model.fault("hang", times=1, model=JUDGE)
     answer = await says(world, MOVED, "How lovely!")
@@ -154,7 +155,7 @@ async def test_killed_while_judging_it_loses_and_doubles_nothing(world: World) -
 
 
 @AUTO
-async def test_a_busy_model_is_waited_for_and_no_answer_waits_with_it(world: World) -> None:
+async def test_capture_waits_for_a_busy_judge_without_delaying_answers(world: World) -> None:
     finds(world, "Lisbon", KEPT)
     world.model.fault("429", times=2, model=JUDGE, retry_after=1)
     answer = await says(world, MOVED, "How lovely!")
@@ -164,7 +165,7 @@ async def test_a_busy_model_is_waited_for_and_no_answer_waits_with_it(world: Wor
 
 
 @AUTO
-async def test_while_the_model_is_gone_keywords_judge_and_it_takes_over_later(world: World) -> None:
+async def test_keywords_capture_facts_until_the_judge_is_available_again(world: World) -> None:
     world.model.fault("401", times=2, model=JUDGE)
     answer = await says(world, MOVED, "How lovely!")
     await told(world, answer, "“I moved to Lisbon last week")
@@ -174,14 +175,14 @@ async def test_while_the_model_is_gone_keywords_judge_and_it_takes_over_later(wo
     other = await says(world, "My cat still lives in Porto with my sister, for now at least.", "Poor cat.")
     await told(world, other, "Porto.")
     shown = await told(world, answer, KEPT)
-    assert "“" not in shown.text, "the line tells what stands"
+    assert "“" not in shown.text, "the line shows the judge's wording"
     now = await known(world)
     assert "“I moved" not in now
     assert now.count("Lisbon") == 1
 
 
 @AUTO
-async def test_an_answer_that_is_gone_gets_a_small_silent_message_once(world: World) -> None:
+async def test_if_the_answer_was_deleted_the_learned_line_is_sent_once(world: World) -> None:
     gate = asyncio.Event()
 
     async def later(request: Recorded) -> Any:
@@ -206,7 +207,7 @@ async def test_an_answer_that_is_gone_gets_a_small_silent_message_once(world: Wo
 
 
 @AUTO
-async def test_what_others_wrote_waits_for_a_tap(world: World) -> None:
+async def test_a_fact_from_forwarded_text_waits_for_a_tap(world: World) -> None:
     finds(world, "dentist", "Ada has a dentist's appointment on 3 May.", kind="event")
     text = "Your appointment at the dentist is on the third of May at nine in the morning."
     world.model.rule(lambda request: "dentist" in request.text, "A reminder.", times=1)

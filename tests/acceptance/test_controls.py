@@ -1,4 +1,4 @@
-"""The owner's controls in the chat: switches, patterns, what waits, beginning anew, off the record, erasing."""
+"""The owner's controls in the chat: switches, patterns, pending memories, reset, off the record, and erasing."""
 
 from __future__ import annotations
 
@@ -10,189 +10,191 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import OWNER
+from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import relay
-from tests.acceptance.town import SESSION, Town
 from tests.standins.telegram import Chat, StoredMessage
 
 pytestmark = SESSION
 
 
-async def question(town: Town, chat: Chat, begins: str) -> StoredMessage:
-    return await town.tg.wait_for(
-        lambda: next((m for m in reversed(town.tg.messages(chat)) if m.from_bot and m.text.startswith(begins)), None)
+async def question(bot: SharedBot, chat: Chat, begins: str) -> StoredMessage:
+    return await bot.tg.wait_for(
+        lambda: next((m for m in reversed(bot.tg.messages(chat)) if m.from_bot and m.text.startswith(begins)), None)
     )
 
 
-async def test_memory_off_recalls_nothing_and_learns_nothing(town: Town) -> None:
-    ada, dm = town.person()
-    await town.ask(dm, ada, "my yacht is Albatross", "Noted [LEARN: Ada's yacht is Albatross]")
-    assert "Memory is off" in (await town.ask(dm, ada, "/memory off")).text
-    said = await town.ask(dm, ada, "which boat", "I do not know [LEARN: Ada asks about boats]")
+async def test_memory_off_recalls_nothing_and_learns_nothing(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "my yacht is Albatross", "Noted [LEARN: Ada's yacht is Albatross]")
+    assert "Memory is off" in (await bot.ask(dm, ada, "/memory off")).text
+    said = await bot.ask(dm, ada, "which boat", "I do not know [LEARN: Ada asks about boats]")
     assert "not using memory right now" in said.text
     assert "Not learned: memory is off" in said.text
-    assert "Albatross" not in town.prompt("which boat").system_text
-    again = await town.ask(dm, ada, "and now", "Still not.")
-    assert "not using memory" not in again.text, "it is said once"
-    assert "memory is off" in (await town.ask(dm, ada, "/status")).text
-    refused = await town.ask(dm, ada, "/remember I sail at dawn")
+    assert "Albatross" not in bot.prompt("which boat").system_text
+    again = await bot.ask(dm, ada, "and now", "Still not.")
+    assert "not using memory" not in again.text, "the notice is shown once"
+    assert "memory is off" in (await bot.ask(dm, ada, "/status")).text
+    refused = await bot.ask(dm, ada, "/remember I sail at dawn")
     assert "memory is off or paused" in refused.text
-    assert "Memory is on." in (await town.ask(dm, ada, "/memory on")).text
-    back = await town.ask(dm, ada, "which boat now", "The Albatross.")
+    assert "Memory is on." in (await bot.ask(dm, ada, "/memory on")).text
+    back = await bot.ask(dm, ada, "which boat now", "The Albatross.")
     assert "Memory is on again" in back.text
-    assert "Albatross" in town.prompt("which boat now").system_text
-    assert "boats" not in (await town.ask(dm, ada, "/memory")).text
+    assert "Albatross" in bot.prompt("which boat now").system_text
+    assert "boats" not in (await bot.ask(dm, ada, "/memory")).text
 
 
-async def test_a_pause_says_until_when_and_ends(town: Town) -> None:
-    ada, dm = town.person()
-    assert "Write /memory pause 2h" in (await town.ask(dm, ada, "/memory pause someday")).text
-    said = await town.ask(dm, ada, "/memory pause 2h")
+async def test_a_memory_pause_says_when_it_ends_and_can_be_resumed(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    assert "Write /memory pause 2h" in (await bot.ask(dm, ada, "/memory pause someday")).text
+    said = await bot.ask(dm, ada, "/memory pause 2h")
     assert "Memory is paused until" in said.text
-    assert "memory is paused until" in (await town.ask(dm, ada, "/status")).text
-    board = await town.ask(dm, ada, "/memory controls")
-    assert await town.press(dm, ada, board, "Resume") == "Done."
+    assert "memory is paused until" in (await bot.ask(dm, ada, "/status")).text
+    board = await bot.ask(dm, ada, "/memory controls")
+    assert await bot.press(dm, ada, board, "Resume") == "Done."
     assert "Memory is on." in board.text
-    await town.press(dm, ada, board, "1 day")
+    await bot.press(dm, ada, board, "1 day")
     assert "Memory is paused until" in board.text
-    assert "Memory is on." in (await town.ask(dm, ada, "/memory resume")).text
+    assert "Memory is on." in (await bot.ask(dm, ada, "/memory resume")).text
 
 
-async def test_a_chat_ignores_memory_and_teaches_nothing(town: Town) -> None:
-    ada, dm = town.person()
-    await town.ask(dm, ada, "my cat is Minka", "Noted [LEARN: Ada's cat is Minka]")
-    topic = town.tg.topic(dm, "Work", ada)
-    here = await town.ask(dm, ada, "/memory here", topic=topic)
+async def test_a_chat_can_ignore_memory_and_disable_learning(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "my cat is Minka", "Noted [LEARN: Ada's cat is Minka]")
+    topic = bot.tg.topic(dm, "Work", ada)
+    here = await bot.ask(dm, ada, "/memory here", topic=topic)
     assert "I use what I know in this chat; I learn from this chat" in here.text
-    await town.press(dm, ada, here, "Ignore memory here")
-    await town.press(dm, ada, here, "Don't learn here")
+    await bot.press(dm, ada, here, "Ignore memory here")
+    await bot.press(dm, ada, here, "Don't learn here")
     assert "I don't use what I know in this chat; I don't learn from this chat" in here.text
-    said = await town.ask(dm, ada, "a pet?", "No idea [LEARN: Ada asks about pets]", topic=topic)
+    said = await bot.ask(dm, ada, "a pet?", "No idea [LEARN: Ada asks about pets]", topic=topic)
     assert "Not learned: learning is off in this chat" in said.text
-    assert "Minka" not in town.prompt("a pet?").system_text
-    await town.ask(dm, ada, "a pet elsewhere?", "Minka.")
-    assert "Minka" in town.prompt("a pet elsewhere?").system_text
-    await town.ask(dm, ada, "/memory here use", topic=topic)
-    await town.ask(dm, ada, "a pet again?", "Minka.", topic=topic)
-    assert "Minka" in town.prompt("a pet again?").system_text
+    assert "Minka" not in bot.prompt("a pet?").system_text
+    await bot.ask(dm, ada, "a pet elsewhere?", "Minka.")
+    assert "Minka" in bot.prompt("a pet elsewhere?").system_text
+    await bot.ask(dm, ada, "/memory here use", topic=topic)
+    await bot.ask(dm, ada, "a pet again?", "Minka.", topic=topic)
+    assert "Minka" in bot.prompt("a pet again?").system_text
 
 
-async def test_a_pattern_shows_what_would_go_and_how_many(town: Town) -> None:
-    ada, dm = town.person()
-    await town.ask(dm, ada, "work", "Ok [LEARN: Trip to Rome] [LEARN: Trips in May] [LEARN: Has a tripod]")
-    await town.ask(dm, ada, "tea", "Ok [LEARN: Drinks tea]")
-    shown = await town.ask(dm, ada, "/forget trip*")
+async def test_forgetting_by_pattern_first_shows_the_matches_and_their_number(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "work", "Ok [LEARN: Trip to Rome] [LEARN: Trips in May] [LEARN: Has a tripod]")
+    await bot.ask(dm, ada, "tea", "Ok [LEARN: Drinks tea]")
+    shown = await bot.ask(dm, ada, "/forget trip*")
     assert shown.text.startswith("🧠 Forget 3 memories?")
     assert "Drinks tea" not in shown.text
-    assert await town.press(dm, ada, shown, "Forget all 3") == "🧠 Forgot 3 memories."
-    assert "(1)" in (await town.ask(dm, ada, "/memory")).text
-    await town.press(dm, ada, shown, "Undo all")
+    assert await bot.press(dm, ada, shown, "Forget all 3") == "🧠 Forgot 3 memories."
+    assert "(1)" in (await bot.ask(dm, ada, "/memory")).text
+    await bot.press(dm, ada, shown, "Undo all")
     assert "3 memories brought back" in shown.text
-    assert "(4)" in (await town.ask(dm, ada, "/memory")).text
-    assert "Nothing I know matches" in (await town.ask(dm, ada, "/forget zebra*")).text
-    several = await town.ask(dm, ada, "/forget trip")
-    await town.press(dm, ada, several, "All 3")
-    assert "(1)" in (await town.ask(dm, ada, "/memory")).text
+    assert "(4)" in (await bot.ask(dm, ada, "/memory")).text
+    assert "Nothing I know matches" in (await bot.ask(dm, ada, "/forget zebra*")).text
+    several = await bot.ask(dm, ada, "/forget trip")
+    await bot.press(dm, ada, several, "All 3")
+    assert "(1)" in (await bot.ask(dm, ada, "/memory")).text
 
 
-async def test_nobody_else_confirms_a_pattern(town: Town) -> None:
-    (ada, dm), (ben, ben_dm) = town.person("Ada"), town.person("Ben")
-    await town.ask(dm, ada, "tea", "Ok [LEARN: Drinks green tea]")
-    shown = await town.ask(dm, ada, "/forget green*")
-    theirs = await town.ask(ben_dm, ben, "hello")
+async def test_nobody_else_can_confirm_forgetting_by_pattern(bot: SharedBot) -> None:
+    (ada, dm), (ben, ben_dm) = bot.person("Ada"), bot.person("Ben")
+    await bot.ask(dm, ada, "tea", "Ok [LEARN: Drinks green tea]")
+    shown = await bot.ask(dm, ada, "/forget green*")
+    theirs = await bot.ask(ben_dm, ben, "hello")
     for data in shown.buttons.values():
-        query = town.tg.press(ben_dm, ben, theirs, data)
-        await town.tg.wait_for(lambda query=query: town.tg.answers.get(query))
-    assert "green tea" in (await town.ask(dm, ada, "/memory")).text
+        query = bot.tg.press(ben_dm, ben, theirs, data)
+        await bot.tg.wait_for(lambda query=query: bot.tg.answers.get(query))
+    assert "green tea" in (await bot.ask(dm, ada, "/memory")).text
 
 
-async def test_all_that_waits_is_kept_or_discarded_at_once(town: Town) -> None:
-    ada, dm = town.person()
-    settings = await town.ask(dm, ada, "/settings")
-    await town.press(dm, ada, settings, "Ask")
-    await town.ask(dm, ada, "three", "Ok [LEARN: Likes plums] [LEARN: Plays chess] [LEARN: Swims on Mondays]")
-    shown = await town.ask(dm, ada, "/memory waiting")
+async def test_all_pending_memories_can_be_kept_or_discarded_at_once(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    settings = await bot.ask(dm, ada, "/settings")
+    await bot.press(dm, ada, settings, "Ask")
+    await bot.ask(dm, ada, "three", "Ok [LEARN: Likes plums] [LEARN: Plays chess] [LEARN: Swims on Mondays]")
+    shown = await bot.ask(dm, ada, "/memory waiting")
     assert shown.text.startswith("Waiting for your tap (3)")
-    await town.press(dm, ada, shown, "Discard 3")
-    assert await town.press(dm, ada, shown, "Keep all 2") == "Kept: 2."
-    assert "(2)" in (await town.ask(dm, ada, "/memory")).text
-    await town.ask(dm, ada, "two", "Ok [LEARN: Reads maps] [LEARN: Bakes bread]")
-    shown = await town.ask(dm, ada, "/memory waiting")
-    assert await town.press(dm, ada, shown, "Discard all") == "Discarded: 2."
-    assert "(2)" in (await town.ask(dm, ada, "/memory")).text
+    await bot.press(dm, ada, shown, "Discard 3")
+    assert await bot.press(dm, ada, shown, "Keep all 2") == "Kept: 2."
+    assert "(2)" in (await bot.ask(dm, ada, "/memory")).text
+    await bot.ask(dm, ada, "two", "Ok [LEARN: Reads maps] [LEARN: Bakes bread]")
+    shown = await bot.ask(dm, ada, "/memory waiting")
+    assert await bot.press(dm, ada, shown, "Discard all") == "Discarded: 2."
+    assert "(2)" in (await bot.ask(dm, ada, "/memory")).text
 
 
-async def test_a_reset_needs_the_number_typed(town: Town) -> None:
-    ada, dm = town.person()
-    assert "nothing to forget" in (await town.ask(dm, ada, "/memory reset")).text
-    await town.ask(dm, ada, "two", "Ok [LEARN: Reads old maps] [LEARN: Bakes rye bread]")
-    await town.ask(dm, ada, "/memory reset")
-    asked = await question(town, dm, "✎ reset #2")
-    assert "Nothing was forgotten" in (await town.ask(dm, ada, "yes", reply_to=asked)).text
-    assert "(2)" in (await town.ask(dm, ada, "/memory")).text
-    assert "Forgot all 2 memories" in (await town.ask(dm, ada, "2", reply_to=asked)).text
-    assert "I don't know anything" in (await town.ask(dm, ada, "/memory")).text
-    changes = await town.ask(dm, ada, "/memory changes")
-    await town.press(dm, ada, changes, "Undo 1")
-    assert "(1)" in (await town.ask(dm, ada, "/memory")).text
+async def test_a_memory_reset_requires_typing_the_number_of_memories(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    assert "nothing to forget" in (await bot.ask(dm, ada, "/memory reset")).text
+    await bot.ask(dm, ada, "two", "Ok [LEARN: Reads old maps] [LEARN: Bakes rye bread]")
+    await bot.ask(dm, ada, "/memory reset")
+    asked = await question(bot, dm, "✎ reset #2")
+    assert "Nothing was forgotten" in (await bot.ask(dm, ada, "yes", reply_to=asked)).text
+    assert "(2)" in (await bot.ask(dm, ada, "/memory")).text
+    assert "Forgot all 2 memories" in (await bot.ask(dm, ada, "2", reply_to=asked)).text
+    assert "I don't know anything" in (await bot.ask(dm, ada, "/memory")).text
+    changes = await bot.ask(dm, ada, "/memory changes")
+    await bot.press(dm, ada, changes, "Undo 1")
+    assert "(1)" in (await bot.ask(dm, ada, "/memory")).text
 
 
-async def test_off_the_record_leaves_nothing(town: Town) -> None:
-    ada, dm = town.person()
-    await town.ask(dm, ada, "my dog is Rex", "Noted [LEARN: Ada's dog is Rex]")
-    begun = await town.ask(dm, ada, "/private")
+async def test_a_conversation_off_the_record_leaves_nothing(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "my dog is Rex", "Noted [LEARN: Ada's dog is Rex]")
+    begun = await bot.ask(dm, ada, "/private")
     assert begun.text.startswith("🕶 Off the record.")
     for number in range(3):
-        said = await town.ask(dm, ada, f"xylocarp {number}", "A fruit [LEARN: Ada hides xylocarps]")
+        said = await bot.ask(dm, ada, f"xylocarp {number}", "A fruit [LEARN: Ada hides xylocarps]")
         assert "Off the record" in said.text
-    assert "Rex" in town.prompt("xylocarp 2").system_text
-    assert "my dog is Rex" not in str(town.prompt("xylocarp 2").messages), "a page of its own"
-    assert "xylocarp 1" in str(town.prompt("xylocarp 2").messages)
-    assert "off the record" in (await town.ask(dm, ada, "/status")).text
-    assert "xylocarp 0" not in (await town.ask(dm, ada, "/search xylocarp")).text
-    assert "I've erased the conversation off the record" in (await town.ask(dm, ada, "/private off")).text
-    after = await town.ask(dm, ada, "hello again", "Hello.")
+    assert "Rex" in bot.prompt("xylocarp 2").system_text
+    assert "my dog is Rex" not in str(bot.prompt("xylocarp 2").messages), "the private conversation has its own history"
+    assert "xylocarp 1" in str(bot.prompt("xylocarp 2").messages)
+    assert "off the record" in (await bot.ask(dm, ada, "/status")).text
+    assert "xylocarp 0" not in (await bot.ask(dm, ada, "/search xylocarp")).text
+    assert "I've erased the conversation off the record" in (await bot.ask(dm, ada, "/private off")).text
+    after = await bot.ask(dm, ada, "hello again", "Hello.")
     assert "Off the record" not in after.text
-    assert "xylocarp" not in str(town.prompt("hello again").messages)
-    assert "xylocarp" not in (await town.ask(dm, ada, "/memory")).text.lower()
-    assert not [one for one in town.model.asides if "xylocarp" in str(one.body)], "no title, no summary"
-    assert "on the record" in (await town.ask(dm, ada, "/private off")).text
+    assert "xylocarp" not in str(bot.prompt("hello again").messages)
+    assert "xylocarp" not in (await bot.ask(dm, ada, "/memory")).text.lower()
+    assert not [one for one in bot.model.asides if "xylocarp" in str(one.body)], (
+        "the small model makes no title and no summary of it"
+    )
+    assert "on the record" in (await bot.ask(dm, ada, "/private off")).text
 
 
-async def test_erase_shows_then_takes_it_all(town: Town) -> None:
-    ada, dm = town.person()
-    await town.ask(
+async def test_erase_shows_the_matches_and_then_removes_them_everywhere(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(
         dm, ada, "my parrot is called Quinceberry", "Quinceberry! [LEARN: Ada's parrot is called Quinceberry]"
     )
-    await town.ask(dm, ada, "tea please", "Here. [LEARN: Ada likes tea]")
+    await bot.ask(dm, ada, "tea please", "Here. [LEARN: Ada likes tea]")
     for text in ("/forget --erase Quinceberry", "/forget —erase Quinceberry"):
-        shown = await town.ask(dm, ada, text)
+        shown = await bot.ask(dm, ada, text)
         assert shown.text.startswith("🔥 Erase for good? 1 memory, 2 messages")
         assert "my parrot is called Quinceberry" in shown.text
-    await town.press(dm, ada, shown, "Erase for good")
+    await bot.press(dm, ada, shown, "Erase for good")
     assert "Erased for good: 1 memory, 2 messages" in shown.text
     assert "backup" in shown.text
-    assert "Quinceberry" not in (await town.ask(dm, ada, "/memory")).text
-    assert "Quinceberry" not in (await town.ask(dm, ada, "/search parrot")).text
-    await town.ask(dm, ada, "what is my bird called", "I do not know.")
-    assert "Quinceberry" not in str(town.prompt("what is my bird called").body)
-    assert "I deleted 2 messages of mine" in shown.text, "the answer with its Learned line, and the other preview"
+    assert "Quinceberry" not in (await bot.ask(dm, ada, "/memory")).text
+    assert "Quinceberry" not in (await bot.ask(dm, ada, "/search parrot")).text
+    await bot.ask(dm, ada, "what is my bird called", "I do not know.")
+    assert "Quinceberry" not in str(bot.prompt("what is my bird called").body)
+    assert "I deleted 2 messages of mine" in shown.text, "the answer with its Learned line and the other preview"
     assert "Your own messages stay in Telegram until you delete them: 20" in shown.text
-    assert not [m for m in town.tg.messages(dm) if m.from_bot and "Quinceberry" in m.text]
-    assert "at least 4 letters" in (await town.ask(dm, ada, "/forget --erase x")).text
-    (tea,) = [m for m in town.tg.messages(dm) if m.from_bot and m.text.startswith("Here.")]
+    assert not [m for m in bot.tg.messages(dm) if m.from_bot and "Quinceberry" in m.text]
+    assert "at least 4 letters" in (await bot.ask(dm, ada, "/forget --erase x")).text
+    (tea,) = [m for m in bot.tg.messages(dm) if m.from_bot and m.text.startswith("Here.")]
     assert "Learned: Ada likes tea" in tea.text
-    shown = await town.ask(dm, ada, "/forget --erase likes tea")
-    await town.press(dm, ada, shown, "Erase for good")
+    shown = await bot.ask(dm, ada, "/forget --erase likes tea")
+    await bot.press(dm, ada, shown, "Erase for good")
     assert tea.text == "Here."
     assert not [label for label in tea.buttons if "Undo" in label or "Close" in label]
-    assert "found nothing to erase that matches" in (await town.ask(dm, ada, "/forget --erase Quinceberry")).text
+    assert "found nothing to erase that matches" in (await bot.ask(dm, ada, "/forget --erase Quinceberry")).text
 
 
-async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> None:
-    olga = town.tg.user(OWNER)
-    dm = town.tg.dm(olga)
-    await town.ask(dm, olga, "my kite is Tramontana", "Ok [LEARN: Olga's kite is Tramontana]")
-    settings = town.relay.environment
+async def test_the_shell_offers_the_memory_controls_with_json_output(bot: SharedBot, tmp_path: Path) -> None:
+    olga = bot.tg.user(OWNER)
+    dm = bot.tg.dm(olga)
+    await bot.ask(dm, olga, "my kite is Tramontana", "Ok [LEARN: Olga's kite is Tramontana]")
+    settings = bot.relay.environment
 
     async def asked(*words: str, expected: int = 0) -> dict[str, object]:
         code, shown = await relay(settings, tmp_path, "memory", *words, "--json")
@@ -224,7 +226,7 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     await asked("forget", "Traxxx*", "--yes", expected=1)
     assert "called Tramontana" in str(await asked("show", "Tramontana"))
     await asked("forget", "Tramont*", expected=1)
-    assert "called Tramontana" in str(await asked("show", "Tramontana")), "it was only shown"
+    assert "called Tramontana" in str(await asked("show", "Tramontana")), "without --yes nothing is forgotten"
     await asked("forget", "Tramont*", "--yes")
     assert (await asked("show", "Tramontana"))["memories"] == []
     for word, meant in (("controls", "relay memory status"), ("export", "relay export"), ("import", "relay import")):
@@ -240,19 +242,19 @@ async def test_the_shell_has_the_same_with_json(town: Town, tmp_path: Path) -> N
     backups = await asyncio.to_thread(lambda: list(folder.rglob("*.relaybackup")))
     assert len(backups) == 1
     assert f"{datetime.now(UTC):%Y%m}" in backups[0].name
-    assert "Tramontana" not in (await town.ask(dm, olga, "/memory")).text
-    await town.ask(dm, olga, "my boat is Bergwindel", "Ok.")
-    shown = await town.ask(dm, olga, "/forget --erase Bergwindel")
-    await town.press(dm, olga, shown, "Erase for good")
+    assert "Tramontana" not in (await bot.ask(dm, olga, "/memory")).text
+    await bot.ask(dm, olga, "my boat is Bergwindel", "Ok.")
+    shown = await bot.ask(dm, olga, "/forget --erase Bergwindel")
+    await bot.press(dm, olga, shown, "Erase for good")
     assert "until tonight" in shown.text
-    await town.press(dm, olga, shown, "Rewrite the database's files now")
-    await town.tg.wait_for(lambda: [m for m in town.tg.messages(dm) if "Nothing of what you erased is left" in m.text])
+    await bot.press(dm, olga, shown, "Rewrite the database's files now")
+    await bot.tg.wait_for(lambda: [m for m in bot.tg.messages(dm) if "Nothing of what you erased is left" in m.text])
     assert not [label for label in shown.buttons if "database's files" in label]
 
 
 @pytest.mark.parametrize("word", ["/memory off", "/memory reset", "/memory pause 1h", "/private"])
-async def test_a_groups_memory_is_switched_by_those_who_run_the_bot(town: Town, word: str) -> None:
-    (ada, _), (ben, _) = town.person("Ada"), town.person("Ben")
-    group, name = town.group(ada, ben), f"@{town.tg.bot.username}"
+async def test_only_admins_control_a_groups_memory(bot: SharedBot, word: str) -> None:
+    (ada, _), (ben, _) = bot.person("Ada"), bot.person("Ben")
+    group, name = bot.group(ada, ben), f"@{bot.tg.bot.username}"
     command, _, rest = word.partition(" ")
-    assert "for the people who run me" in (await town.ask(group, ada, f"{command}{name} {rest}")).text
+    assert "for my admins" in (await bot.ask(group, ada, f"{command}{name} {rest}")).text

@@ -1,4 +1,4 @@
-"""`relay doctor` between the stand-ins: beside a running bot, and on what breaks."""
+"""`relay doctor` between the stand-ins: beside a running bot, and with various faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relay.clients.embedded.cluster import Cluster
 from relay.clients.telegram.client import Telegram
 from relay.core.errors import MessengerError
 from relay.core.settings import Settings
-from relay.jobs.conditions import LOST
+from relay.jobs.watch.conditions import LOST
 from relay.surfaces.cli.doctor import model, telegram
 from relay.surfaces.cli.doctor.finding import Finding
 from relay.surfaces.telegram.incoming.polling import Polling
@@ -33,7 +33,7 @@ NOWHERE = telegram.Running(here=False, elsewhere=False)
 
 
 async def doctor(settings: dict[str, str], folder: Path, *words: str) -> tuple[int, str, str]:
-    """`relay doctor`: its exit code, what it prints, and what it says beside that."""
+    """Runs `relay doctor` and returns its exit code, its output and its error output."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "relay", "doctor", *words, env=settings, cwd=folder,
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -44,10 +44,10 @@ async def doctor(settings: dict[str, str], folder: Path, *words: str) -> tuple[i
     return process.returncode, out.decode(), err.decode()
 
 
-# As a process
+# As a process.
 
 
-async def test_beside_a_running_bot(world: World) -> None:
+async def test_doctor_reports_beside_a_running_bot_that_everything_works(world: World) -> None:
     folder = world.relay.log.parent
     settings = world.relay.environment
     polls = len(world.tg.calls("getUpdates"))
@@ -56,7 +56,7 @@ async def test_beside_a_running_bot(world: World) -> None:
     lines = page.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
-    assert lines[-1] == "All is well."
+    assert lines[-1] == "Everything works."
     assert "✓ one bot     Relay runs here" in lines
     assert "✓ database    embedded, PostgreSQL 18" in page
     answered = await world.tg.say(world.dm, world.owner, "hello")
@@ -73,13 +73,13 @@ async def test_beside_a_running_bot(world: World) -> None:
     assert (code, json.loads(told)["ok"]) == (1, False)
     assert found["model"]["state"] == "failed"
     assert found["groups"]["state"] == "warning"
-    assert found["one bot"]["said"] == "Relay does not run, and nobody else reads its messages"
+    assert found["one bot"]["said"] == "Relay is not running, and no other program reads the bot's messages"
     assert found["database"]["state"] == "ok"
-    assert not cluster.is_served(), "the server that it started is stopped again"
+    assert not cluster.is_served(), "doctor stops the server that it started"
     assert "sk-ant-other" not in told + beside
 
 
-async def test_several_wrong_settings_at_once(tmp_path: Path) -> None:
+async def test_doctor_reports_several_wrong_settings_at_once(tmp_path: Path) -> None:
     async with TelegramStandIn() as tg, AnthropicStandIn() as claude:
         wrong = {"RELAY_ADMINS": "@ada", "DATABASE_URL": "mysql://root:hunter22@db/x", "RELAY_MODLE": "x"}
         settings = environment(tg, claude, tmp_path / "data", **wrong)
@@ -88,14 +88,14 @@ async def test_several_wrong_settings_at_once(tmp_path: Path) -> None:
     assert (code, beside) == (2, "")
     for words in ("RELAY_ADMINS must be", "DATABASE_URL must be", "Did you mean RELAY_MODEL?"):
         assert words in page
-    assert "– database    not looked at: DATABASE_URL comes first" in page
-    assert "✗ telegram    127.0.0.1 cannot be reached" in page
+    assert "– database    not checked: fix DATABASE_URL first" in page
+    assert "✗ telegram    Relay can't reach 127.0.0.1" in page
     assert "✓ model       claude-sonnet-5-5" in page
     assert "hunter22" not in page
-    assert os.listdir(tmp_path) == [], "nothing is made"
+    assert os.listdir(tmp_path) == [], "doctor creates no files"
 
 
-# In this process: each condition
+# In this process: each condition.
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ async def asked(settings: Settings, running: telegram.Running = NOWHERE) -> dict
 
 @contextlib.asynccontextmanager
 async def another(tg: TelegramStandIn) -> AsyncIterator[None]:
-    """Another program that polls with the same token, and begins anew whenever it loses its poll."""
+    """Another program that polls with the same token and starts again whenever it loses its poll."""
     client = Telegram(TEST_TOKEN, tg.url)
     await client.open()
 
@@ -136,7 +136,7 @@ async def another(tg: TelegramStandIn) -> AsyncIterator[None]:
         await client.close_pools()
 
 
-async def test_another_program_reads_its_messages(tg: TelegramStandIn) -> None:
+async def test_another_program_that_reads_the_bots_messages_is_reported(tg: TelegramStandIn) -> None:
     async with another(tg):
         found = (await asked(given(tg)))["one bot"]
     assert (found.state, "another program" in found.said) == ("failed", True)
@@ -146,12 +146,12 @@ async def test_another_program_reads_its_messages(tg: TelegramStandIn) -> None:
 @pytest.mark.parametrize(
     "running", [telegram.Running(True, False), telegram.Running(False, True), telegram.Running(None, False)]
 )
-async def test_a_bot_that_runs_is_not_disturbed(tg: TelegramStandIn, running: telegram.Running) -> None:
+async def test_doctor_does_not_poll_beside_a_running_bot(tg: TelegramStandIn, running: telegram.Running) -> None:
     assert (await asked(given(tg), running))["one bot"].state in ("ok", "skipped")
     assert tg.calls("getUpdates") == []
 
 
-async def test_a_bot_that_runs_has_seen_the_other_program(tg: TelegramStandIn) -> None:
+async def test_another_program_seen_by_the_running_bot_is_reported(tg: TelegramStandIn) -> None:
     me = TEST_TOKEN.partition(":")[0]
     for running in (telegram.Running(True, True, frozenset({me})), telegram.Running(False, True, frozenset({me}))):
         found = (await asked(given(tg), running))["one bot"]
@@ -160,11 +160,11 @@ async def test_a_bot_that_runs_has_seen_the_other_program(tg: TelegramStandIn) -
     assert tg.calls("getUpdates") == []
 
 
-async def test_who_polls_notices_the_other_program(tg: TelegramStandIn) -> None:
+async def test_polling_notices_another_program(tg: TelegramStandIn) -> None:
     async def duty(*_: object) -> bool:
         return True
 
-    store: Any = SimpleNamespace(take_duty=duty, end_duty=duty)
+    store: Any = SimpleNamespace(hold_duty=duty, free_duty=duty)
     nobody: Any = None
     client = Telegram(TEST_TOKEN, tg.url)
     await client.open()
@@ -172,23 +172,23 @@ async def test_who_polls_notices_the_other_program(tg: TelegramStandIn) -> None:
     running = asyncio.create_task(polling.run())
     try:
         await tg.wait_polling()
-        assert polling.lost() == 0
+        assert polling.count_lost() == 0
         async with another(tg):
-            await tg.wait_for(lambda: polling.lost() >= LOST, timeout=30)
+            await tg.wait_for(lambda: polling.count_lost() >= LOST, timeout=30)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         await client.close_pools()
 
 
-async def test_messages_that_wait_go_on_waiting(tg: TelegramStandIn) -> None:
+async def test_doctor_leaves_waiting_messages_at_telegram(tg: TelegramStandIn) -> None:
     await tg.say(tg.dm(tg.user(1001, "Ada")), None, "hello")
-    assert (await asked(given(tg)))["messages"].said == "asked for, 1 waiting"
+    assert (await asked(given(tg)))["messages"].said == "polled, 1 waiting"
     assert len(tg.pending_updates) == 1
     assert tg.acked == []
 
 
-async def test_a_webhook_is_set(tg: TelegramStandIn) -> None:
+async def test_a_webhook_of_another_program_is_reported(tg: TelegramStandIn) -> None:
     tg.queue.webhook = {"url": "https://else.example/secretpath"}
     found = await asked(given(tg))
     assert (found["messages"].state, found["one bot"].state) == ("failed", "skipped")
@@ -196,22 +196,22 @@ async def test_a_webhook_is_set(tg: TelegramStandIn) -> None:
     assert "secretpath" not in str(found)
 
 
-async def test_a_token_that_telegram_does_not_know_and_a_telegram_that_is_away(tg: TelegramStandIn) -> None:
+async def test_an_unknown_token_and_an_unreachable_telegram_are_reported(tg: TelegramStandIn) -> None:
     settings = given(tg).model_copy(update={"telegram_bot_token": "999:OTHER"})
     found = await asked(settings)
     assert found["telegram"].fix.startswith("Ask @BotFather")
     assert {found[name].state for name in ("messages", "one bot", "groups")} == {"skipped"}
     tg.stopped = True
     found = await asked(given(tg))
-    assert (found["telegram"].state, "cannot be reached" in found["telegram"].said) == ("failed", True)
+    assert (found["telegram"].state, "can't reach" in found["telegram"].said) == ("failed", True)
     assert "TELEGRAM_API_URL" in found["telegram"].fix
 
 
-async def test_models() -> None:
+async def test_problems_with_the_models_are_reported() -> None:
     async with AnthropicStandIn() as claude:
         settings = Settings(_env_file=None, ANTHROPIC_API_KEY="sk-ant-test", ANTHROPIC_BASE_URL=claude.url)  # type: ignore[call-arg]
         assert [one.state for one in await model.model(settings)] == ["ok", "ok"]
-        assert [one.body["max_tokens"] for one in claude.requests] == [1, 1], "asking costs next to nothing"
+        assert [one.body["max_tokens"] for one in claude.requests] == [1, 1], "the check asks for one token only"
         first, second = await model.model(settings.model_copy(update={"small_model": "haiku-of-another"}))
         assert (first.state, second.state) == ("ok", "failed")
         assert "haiku-of-another" in second.said

@@ -1,4 +1,4 @@
-"""Edges that a careful stranger found: each was wrong once."""
+"""Edge cases that were bugs once."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ import asyncio
 
 import pytest
 
-from tests.acceptance.house import House
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.anthropic import Reply, text, tool
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_a_tool_call_that_the_length_limit_cut_does_not_break_the_thread(house: House) -> None:
-    chat, word = house.guest(), house.word()
+async def test_a_tool_call_cut_by_the_length_limit_does_not_break_the_thread(shared_relay: SharedRelay) -> None:
+    chat, word = shared_relay.guest(), shared_relay.word()
     cut = [text(f"Answer: {word}"), tool("search_memory", {"query": "x"})]
-    house.model.rule(word, Reply(cut, stop_reason="max_tokens"), times=1)
-    await house.tg.say(chat, None, word)
-    await house.answered(chat, word)
-    await house.answered(chat, await house.asked(chat))
-    assert "⚠️" not in "".join(house.said(chat))
+    shared_relay.model.rule(word, Reply(cut, stop_reason="max_tokens"), times=1)
+    await shared_relay.tg.say(chat, None, word)
+    await shared_relay.answered(chat, word)
+    await shared_relay.answered(chat, await shared_relay.asked(chat))
+    assert "⚠️" not in "".join(shared_relay.said(chat))
 
 
-async def test_stop_right_behind_its_message_ends_the_answer(house: House) -> None:
-    chat, word = house.guest(), house.word()
-    house.model.rule(word, Reply(f"Answer: {word}", first_delay=5))
-    house.tg.stopped = True
-    await house.tg.say(chat, None, word)
-    await house.tg.say(chat, None, "/stop")
-    house.tg.stopped = False
-    await house.until_said(chat, "Stopped.")
+async def test_stop_sent_right_after_a_message_stops_its_answer(shared_relay: SharedRelay) -> None:
+    chat, word = shared_relay.guest(), shared_relay.word()
+    shared_relay.model.rule(word, Reply(f"Answer: {word}", first_delay=5))
+    shared_relay.tg.stopped = True
+    await shared_relay.tg.say(chat, None, word)
+    await shared_relay.tg.say(chat, None, "/stop")
+    shared_relay.tg.stopped = False
+    await shared_relay.until_said(chat, "Stopped.")
     await asyncio.sleep(0.3)
-    assert house.said(chat) == ["Stopped."]
+    assert shared_relay.said(chat) == ["Stopped."]
 
 
-async def test_a_member_count_that_fails_for_a_moment_drops_no_message(house: House) -> None:
+async def test_a_failed_request_for_the_member_count_loses_no_message(shared_relay: SharedRelay) -> None:
     for kind in ("500", "429"):
-        room = house.room()
-        house.tg.fault("getChatMemberCount", kind, times=1, chat_id=room.id)
-        await house.answered(room, await house.asked(room))
+        room = shared_relay.room()
+        shared_relay.tg.fault("getChatMemberCount", kind, times=1, chat_id=room.id)
+        await shared_relay.answered(room, await shared_relay.asked(room))
 
 
-async def test_an_update_that_cannot_be_stored_blocks_nobody(house: House) -> None:
-    chat, other = house.guest(), house.guest()
+async def test_an_update_that_cannot_be_stored_blocks_nobody(shared_relay: SharedRelay) -> None:
+    chat, other = shared_relay.guest(), shared_relay.guest()
     user = {"id": chat.id, "is_bot": False, "first_name": "Guest"}
     message = {"message_id": 990001, "date": float("inf"), "chat": {"id": chat.id, "type": "private"}, "from": user}
-    house.tg.push({"message": message | {"text": "poison"}})
-    await house.answered(other, await house.asked(other))
-    await house.answered(chat, await house.asked(chat))
-    assert "database" not in "".join(house.said(chat) + house.said(other))
+    shared_relay.tg.push({"message": message | {"text": "poison"}})
+    await shared_relay.answered(other, await shared_relay.asked(other))
+    await shared_relay.answered(chat, await shared_relay.asked(chat))
+    assert "database" not in "".join(shared_relay.said(chat) + shared_relay.said(other))

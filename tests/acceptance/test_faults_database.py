@@ -1,4 +1,4 @@
-"""The database dies, is away, is full: the bot says so, keeps polling, loses nothing and recovers by itself."""
+"""The database dies, is unreachable, or is full: the bot says so, keeps polling, loses nothing and recovers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ import pytest_asyncio
 
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.surfaces.telegram.incoming.intake import OUTAGE
-from tests.acceptance.house import House, open_house
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.standins.anthropic import Reply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def embedded() -> AsyncIterator[House]:
-    async with open_house() as house:
-        yield house
-        assert house.tracebacks() == []
+async def embedded() -> AsyncIterator[SharedRelay]:
+    async with open_relay() as shared_relay:
+        yield shared_relay
+        assert shared_relay.tracebacks() == []
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -42,33 +42,33 @@ async def server() -> AsyncIterator[EmbeddedPostgres]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def remote(server: EmbeddedPostgres) -> AsyncIterator[House]:
-    async with open_house(DATABASE_URL=await server.start()) as house:
-        yield house
-        assert house.tracebacks() == []
+async def remote(server: EmbeddedPostgres) -> AsyncIterator[SharedRelay]:
+    async with open_relay(DATABASE_URL=await server.start()) as shared_relay:
+        yield shared_relay
+        assert shared_relay.tracebacks() == []
 
 
-def postmaster(house: House) -> int:
-    return int((house.data / "postgres" / "postmaster.pid").read_text().split()[0])
+def postmaster(shared_relay: SharedRelay) -> int:
+    return int((shared_relay.data / "postgres" / "postmaster.pid").read_text().split()[0])
 
 
-def kill_server(house: House) -> None:
-    """kill -9 of every process of the server: none lives on for a moment and writes what it has."""
-    server = psutil.Process(postmaster(house))
+def kill_server(shared_relay: SharedRelay) -> None:
+    """Sends SIGKILL to every process of the server, so that none lives on to write its data."""
+    server = psutil.Process(postmaster(shared_relay))
     for process in (server, *server.children()):
         process.kill()
 
 
-async def slow_question(house: House) -> tuple[int, str]:
-    """Somebody's question is with the model now, for a second."""
-    chat, word = house.guest(), house.word()
-    house.model.rule(word, Reply(f"Answer: {word}", first_delay=1))
-    await house.tg.say(chat, None, word)
-    await house.model.wait_requests(1, match=word)
+async def slow_question(shared_relay: SharedRelay) -> tuple[int, str]:
+    """Asks a question that the model takes a second to answer."""
+    chat, word = shared_relay.guest(), shared_relay.word()
+    shared_relay.model.rule(word, Reply(f"Answer: {word}", first_delay=1))
+    await shared_relay.tg.say(chat, None, word)
+    await shared_relay.model.wait_requests(1, match=word)
     return chat.id, word
 
 
-async def test_the_embedded_server_is_killed_while_nothing_happens(embedded: House) -> None:
+async def test_a_kill_of_the_idle_embedded_server_is_survived(embedded: SharedRelay) -> None:
     embedded.quiet()
     chat = embedded.guest()
     await embedded.answered(chat, await embedded.asked(chat))
@@ -79,7 +79,7 @@ async def test_the_embedded_server_is_killed_while_nothing_happens(embedded: Hou
     assert embedded.times(chat, word) == 1
 
 
-async def test_the_embedded_server_is_killed_during_a_turn(embedded: House) -> None:
+async def test_a_kill_of_the_embedded_server_during_a_turn_is_survived(embedded: SharedRelay) -> None:
     embedded.quiet()
     chat_id, word = await slow_question(embedded)
     os.kill(postmaster(embedded), signal.SIGKILL)
@@ -93,8 +93,8 @@ async def test_the_embedded_server_is_killed_during_a_turn(embedded: House) -> N
     assert embedded.exchanges(chat) == 1
 
 
-async def test_what_the_server_had_not_written_is_done_again(embedded: House) -> None:
-    """What a turn saves is on the disk within moments. Here the server dies before, once after each of two steps."""
+async def test_steps_that_the_killed_server_had_not_written_are_repeated(embedded: SharedRelay) -> None:
+    """What a turn saves is on disk within moments. Here the server dies before that, once after each of two steps."""
     embedded.quiet()
     embedded.sql("alter system set wal_writer_delay = '10s'")
     embedded.sql("select pg_reload_conf()")
@@ -121,7 +121,7 @@ async def test_what_the_server_had_not_written_is_done_again(embedded: House) ->
     embedded.sql("select pg_reload_conf()")
 
 
-async def test_both_are_killed_at_once(embedded: House) -> None:
+async def test_a_kill_of_bot_and_server_at_once_is_survived(embedded: SharedRelay) -> None:
     embedded.quiet()
     chat_id, word = await slow_question(embedded)
     await embedded.relay.kill()
@@ -132,7 +132,9 @@ async def test_both_are_killed_at_once(embedded: House) -> None:
     assert embedded.times(chat, word) == 1
 
 
-async def test_a_server_of_ones_own_is_away_for_a_while(remote: House, server: EmbeddedPostgres) -> None:
+async def test_messages_wait_while_an_external_server_is_unreachable(
+    remote: SharedRelay, server: EmbeddedPostgres
+) -> None:
     remote.quiet()
     chat, other = remote.guest(), remote.guest()
     running, word = await slow_question(remote)
@@ -143,30 +145,32 @@ async def test_a_server_of_ones_own_is_away_for_a_while(remote: House, server: E
         await remote.tg.wait_for(lambda: OUTAGE in remote.said(chat), 20)
         second, elsewhere = await remote.asked(chat), await remote.asked(other)
         await remote.tg.wait_for(lambda: OUTAGE in remote.said(other), 30)
-        assert len(remote.tg.pending_updates) == 3, "nothing is acknowledged"
-        assert len(remote.tg.calls("getUpdates")) > polls, "polling goes on"
+        assert len(remote.tg.pending_updates) == 3, "no update is acknowledged"
+        assert len(remote.tg.calls("getUpdates")) > polls, "polling continues"
     finally:
         await server.start()
     await remote.answered(chat, first, second, timeout=40)
     await remote.answered(other, elsewhere)
     await remote.answered(remote.tg.chat(running), word, timeout=30)
-    assert remote.said(chat).count(OUTAGE) == 1, "it is said once"
+    assert remote.said(chat).count(OUTAGE) == 1, "the outage is mentioned once"
     for chat_id, asked in ((chat.id, first), (chat.id, second), (other.id, elsewhere), (running, word)):
         assert remote.times(remote.tg.chat(chat_id), asked) == 1
     assert remote.exchanges(running) == 1
     await remote.tg.wait_for(lambda: not remote.tg.pending_updates)
 
 
-def fill(house: House, table: str) -> None:
-    """From now on a table's disk has no room: what PostgreSQL says then, for each new row."""
-    house.sql(
+def fill(shared_relay: SharedRelay, table: str) -> None:
+    """Makes each insert into a table fail as PostgreSQL does when the disk is full."""
+    shared_relay.sql(
         "create function relay.no_space() returns trigger language plpgsql as $$ begin"
         " raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$"
     )
-    house.sql(f"create trigger no_space before insert on relay.{table} for each row execute function relay.no_space()")
+    shared_relay.sql(
+        f"create trigger no_space before insert on relay.{table} for each row execute function relay.no_space()"
+    )
 
 
-async def test_a_full_disk(remote: House) -> None:
+async def test_messages_and_answers_wait_while_the_disk_is_full(remote: SharedRelay) -> None:
     remote.quiet()
     chat = remote.guest()
     fill(remote, "inbox")
@@ -177,7 +181,7 @@ async def test_a_full_disk(remote: House) -> None:
     await remote.answered(chat, word)
     assert remote.times(chat, word) == 1
     await remote.polled()
-    # The same in the middle of a turn: the answer waits, and is not lost.
+    # The same in the middle of a turn: the answer waits and isn't lost.
     running, word = await slow_question(remote)
     fill(remote, "message")
     await asyncio.sleep(1.5)
@@ -187,7 +191,7 @@ async def test_a_full_disk(remote: House) -> None:
     assert remote.times(remote.tg.chat(running), word) == 1
 
 
-async def test_a_server_that_is_not_there_at_the_start(remote: House) -> None:
+async def test_an_unreachable_server_at_startup_is_reported(remote: SharedRelay) -> None:
     await remote.relay.stop()
     before = len(remote.relay.output())
     url = remote.relay.environment["DATABASE_URL"]
@@ -204,8 +208,8 @@ async def test_a_server_that_is_not_there_at_the_start(remote: House) -> None:
     await remote.polled()
 
 
-async def test_two_bots_on_one_database_answer_everybody_once(remote: House) -> None:
-    """A mistake, or an upgrade that overlaps: one at a time polls, both work."""
+async def test_two_bots_on_one_database_answer_everybody_once(remote: SharedRelay) -> None:
+    """Two bots by mistake or during an upgrade: only one polls at a time, and both work."""
     remote.quiet()
     chats = [remote.guest() for _ in range(4)]
     second = type(remote.relay)(

@@ -1,4 +1,4 @@
-"""Files and pictures in the chat: they arrive whole, once, and nothing of the text is lost with them."""
+"""Files and pictures in the chat arrive whole and once, and no text is lost with them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from tests.acceptance.house import House
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.anthropic import Reply
 from tests.standins.telegram import Chat, StoredMessage
 
@@ -18,138 +18,140 @@ ANSWER = f"Here it is, take care of it.\n\n```python\n{CODE}```\n\nAnd that is a
 
 
 @pytest.fixture
-def house(shared: House) -> House:
-    shared.quiet()
-    shared.model.rule("program", Reply(ANSWER))
-    return shared
+def shared_relay(module_relay: SharedRelay) -> SharedRelay:
+    module_relay.quiet()
+    module_relay.model.rule("program", Reply(ANSWER))
+    return module_relay
 
 
-def documents(house: House, chat: Chat) -> list[StoredMessage]:
-    return [message for message in house.replies(chat) if "document" in message.raw]
+def documents(shared_relay: SharedRelay, chat: Chat) -> list[StoredMessage]:
+    return [message for message in shared_relay.replies(chat) if "document" in message.raw]
 
 
-def content(house: House, message: StoredMessage) -> bytes:
-    """What somebody who taps a file gets."""
+def content(shared_relay: SharedRelay, message: StoredMessage) -> bytes:
+    """Returns what somebody who taps a file gets."""
     media = message.raw.get("document") or message.raw["photo"][-1]
-    return house.tg.files[media["file_id"]].upload.data
+    return shared_relay.tg.files[media["file_id"]].upload.data
 
 
-async def arrived(house: House, chat: Chat, timeout: float = 40) -> tuple[StoredMessage, StoredMessage]:
-    """The text and the file of the answer, which is all there is."""
-    await house.tg.wait_for(lambda: documents(house, chat) and not house.sql(
+async def arrived(shared_relay: SharedRelay, chat: Chat, timeout: float = 40) -> tuple[StoredMessage, StoredMessage]:
+    """Waits for the answer's text and file and returns them. There must be nothing else."""
+    await shared_relay.tg.wait_for(lambda: documents(shared_relay, chat) and not shared_relay.sql(
         "select 1 from relay.turn where user_id = %s and status <> 'done'", chat.user.id if chat.user else 0
     ), timeout)  # fmt: skip
-    text, file = house.replies(chat)
+    text, file = shared_relay.replies(chat)
     return text, file
 
 
-async def test_long_code_arrives_as_a_file_after_the_text(house: House) -> None:
-    chat = house.guest()
-    await house.asked(chat, "write me a program")
-    text, file = await arrived(house, chat)
+async def test_long_code_arrives_as_a_file_after_the_text(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    await shared_relay.asked(chat, "write me a program")
+    text, file = await arrived(shared_relay, chat)
     assert text.text == "Here it is, take care of it.\n\n📎 code.py (300 lines)\n\nAnd that is all."
     assert not text.silent
     assert file.raw["document"]["file_name"] == "code.py"
-    assert content(house, file).decode() == CODE
+    assert content(shared_relay, file).decode() == CODE
     assert file.silent
-    # the model reads its code again in the next turn
-    await house.asked(chat, "and now")
-    await house.model.wait_requests(2)
-    assert CODE.strip() in str(house.model.last.messages).replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
+    # The model reads its code again in the next turn.
+    await shared_relay.asked(chat, "and now")
+    await shared_relay.model.wait_requests(2)
+    assert CODE.strip() in str(shared_relay.model.last.messages).replace("\\n", "\n").replace('\\"', '"').replace(
+        "\\'", "'"
+    )
 
 
-async def test_in_a_topic_the_file_stays_there(house: House) -> None:
-    room = house.room(forum=True)
-    topic = house.tg.topic(room, "Code")
-    await house.asked(room, "a program", topic=topic)
-    await house.tg.wait_for(lambda: documents(house, room))
-    assert {message.topic_id for message in house.replies(room)} == {topic}
+async def test_a_file_is_sent_to_the_topic_of_its_answer(shared_relay: SharedRelay) -> None:
+    room = shared_relay.room(forum=True)
+    topic = shared_relay.tg.topic(room, "Code")
+    await shared_relay.asked(room, "a program", topic=topic)
+    await shared_relay.tg.wait_for(lambda: documents(shared_relay, room))
+    assert {message.topic_id for message in shared_relay.replies(room)} == {topic}
 
 
 @pytest.mark.parametrize("fault", ["lost", "late", "timeout", "disconnect", "500", "429"])
-async def test_whatever_happens_to_the_file_it_comes_once(house: House, fault: str) -> None:
-    chat = house.guest()
-    order = house.tg.fault("sendDocument", fault, chat_id=chat.id, delay=0.5)
-    await house.asked(chat, "a program")
-    await house.struck(order)
+async def test_a_file_arrives_once_despite_faults(shared_relay: SharedRelay, fault: str) -> None:
+    chat = shared_relay.guest()
+    order = shared_relay.tg.fault("sendDocument", fault, chat_id=chat.id, delay=0.5)
+    await shared_relay.asked(chat, "a program")
+    await shared_relay.struck(order)
     if fault == "timeout":
-        await house.crash()
-    _, file = await arrived(house, chat)
-    assert content(house, file).decode() == CODE
+        await shared_relay.crash()
+    _, file = await arrived(shared_relay, chat)
+    assert content(shared_relay, file).decode() == CODE
     assert not file.buttons
 
 
 @pytest.mark.parametrize("fault", ["lost", "timeout"])
-async def test_a_kill_while_the_file_is_sent_loses_and_doubles_nothing(house: House, fault: str) -> None:
-    chat = house.guest()
-    order = house.tg.fault("sendDocument", fault, chat_id=chat.id)
-    await house.asked(chat, "a program")
-    await house.struck(order)
-    await house.crash()
-    _, file = await arrived(house, chat)
-    assert content(house, file).decode() == CODE
+async def test_a_kill_while_a_file_is_sent_neither_loses_nor_doubles_it(shared_relay: SharedRelay, fault: str) -> None:
+    chat = shared_relay.guest()
+    order = shared_relay.tg.fault("sendDocument", fault, chat_id=chat.id)
+    await shared_relay.asked(chat, "a program")
+    await shared_relay.struck(order)
+    await shared_relay.crash()
+    _, file = await arrived(shared_relay, chat)
+    assert content(shared_relay, file).decode() == CODE
     assert not file.buttons
 
 
-async def test_a_kill_between_store_and_send_loses_and_doubles_nothing(house: House) -> None:
-    chat = house.guest()
-    with house.locked("outbox", "share"):
-        word = await house.asked(chat, "a program")
-        await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
-        await house.relay.kill()
-    await house.again()
-    _, file = await arrived(house, chat)
-    assert content(house, file).decode() == CODE
-    assert len([one for one in house.model.requests if word in one.last_text]) == 1
+async def test_a_kill_before_a_file_is_queued_neither_loses_nor_doubles_it(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    with shared_relay.locked("outbox", "share"):
+        word = await shared_relay.asked(chat, "a program")
+        await shared_relay.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
+        await shared_relay.relay.kill()
+    await shared_relay.again()
+    _, file = await arrived(shared_relay, chat)
+    assert content(shared_relay, file).decode() == CODE
+    assert len([one for one in shared_relay.model.requests if word in one.last_text]) == 1
 
 
-async def test_what_one_chose_outlives_a_kill_between_store_and_send(house: House) -> None:
-    chat = house.guest()
-    house.sql("insert into relay.choice (user_id, choices) values (%s, '{\"sound\": false}')", chat.id)
-    with house.locked("outbox", "share"):
-        await house.asked(chat, "a program")
-        await house.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
-        await house.relay.kill()
-    house.sql("delete from relay.choice")
-    await house.again()
-    text, _ = await arrived(house, chat)
+async def test_the_persons_settings_survive_a_kill_before_the_answer_is_queued(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    shared_relay.sql("insert into relay.choice (user_id, choices) values (%s, '{\"sound\": false}')", chat.id)
+    with shared_relay.locked("outbox", "share"):
+        await shared_relay.asked(chat, "a program")
+        await shared_relay.until("select count(*) from relay.turn where status = 'answered' and user_id = %s", chat.id)
+        await shared_relay.relay.kill()
+    shared_relay.sql("delete from relay.choice")
+    await shared_relay.again()
+    text, _ = await arrived(shared_relay, chat)
     assert text.silent
 
 
-async def test_a_file_that_is_refused_takes_no_text_with_it(house: House) -> None:
-    chat = house.guest()
-    house.tg.fault("sendDocument", "error", -1, chat.id, description="Bad Request: DOCUMENT_INVALID")
-    await house.asked(chat, "a program")
-    await house.until_said(chat, "Telegram refused some or all of my answer")
-    assert "And that is all." in house.said(chat)[0]
-    house.tg.clear_faults()
-    word = await house.asked(chat)
-    await house.answered(chat, word)
+async def test_a_refused_file_does_not_lose_the_text(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    shared_relay.tg.fault("sendDocument", "error", -1, chat.id, description="Bad Request: DOCUMENT_INVALID")
+    await shared_relay.asked(chat, "a program")
+    await shared_relay.until_said(chat, "Telegram refused some or all of my answer")
+    assert "And that is all." in shared_relay.said(chat)[0]
+    shared_relay.tg.clear_faults()
+    word = await shared_relay.asked(chat)
+    await shared_relay.answered(chat, word)
 
 
-async def test_the_picture_of_usage_arrives(house: House) -> None:
-    chat = house.guest()
-    await house.answered(chat, await house.asked(chat))
-    await house.tg.say(chat, None, "/usage")
-    await house.tg.wait_for(lambda: any("photo" in message.raw for message in house.replies(chat)))
-    *_, text, picture = house.replies(chat)
+async def test_usage_sends_a_chart(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    await shared_relay.answered(chat, await shared_relay.asked(chat))
+    await shared_relay.tg.say(chat, None, "/usage")
+    await shared_relay.tg.wait_for(lambda: any("photo" in message.raw for message in shared_relay.replies(chat)))
+    *_, text, picture = shared_relay.replies(chat)
     assert "Usage of the last 14 days" in text.text
     assert "claude-sonnet-5-5: 1 answer" in text.text
-    image = Image.open(io.BytesIO(content(house, picture)))
+    image = Image.open(io.BytesIO(content(shared_relay, picture)))
     assert (image.format, image.size) == ("JPEG", (800, 400))
     assert picture.silent
-    order = house.tg.fault("sendPhoto", "lost", chat_id=chat.id)
-    await house.tg.say(chat, None, "/usage 30")
-    await house.struck(order)
-    await house.crash()
-    await house.polled()
+    order = shared_relay.tg.fault("sendPhoto", "lost", chat_id=chat.id)
+    await shared_relay.tg.say(chat, None, "/usage 30")
+    await shared_relay.struck(order)
+    await shared_relay.crash()
+    await shared_relay.polled()
     done = "select count(*) = 2 from relay.turn where user_id = %s and status = 'done' and kind = 'control'"
-    await house.until(done, chat.id, timeout=30)
-    *_, text, picture = house.replies(chat)
+    await shared_relay.until(done, chat.id, timeout=30)
+    *_, text, picture = shared_relay.replies(chat)
     assert "last 30 days" in text.text
     assert not picture.buttons
-    assert sum("photo" in message.raw for message in house.replies(chat)) == 2
+    assert sum("photo" in message.raw for message in shared_relay.replies(chat)) == 2
 
 
-async def test_what_was_sent_does_not_stay_in_the_database(house: House) -> None:
-    assert house.sql("select count(*) from relay.outbox where request -> 'file' ? 'content'") == [(0,)]
+async def test_sent_files_do_not_stay_in_the_database(shared_relay: SharedRelay) -> None:
+    assert shared_relay.sql("select count(*) from relay.outbox where request -> 'file' ? 'content'") == [(0,)]

@@ -1,4 +1,4 @@
-"""Button data is what anybody can make up: with another person's numbers in it, cut short, of another version."""
+"""Button data can be forged: with another person's numbers, cut short, or of another version. It must do nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relay.surfaces.chat import BUTTONS
 from relay.surfaces.chat.callbacks import CALLBACKS
 from relay.surfaces.chat.turn_buttons import CODES
 from tests.acceptance.harness import OWNER
-from tests.acceptance.house import House
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.telegram import Chat, StoredMessage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -21,28 +21,28 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 WORD = "xylorimba"
 KINDS = [*BUTTONS, *CODES]
 MOST_EACH = 12
-"""Data for one button and one number."""
+"""The most data for one button and one number."""
 TABLES = ("memory", "memory_change", "persona", "soul", "choice", "session", "summary", "message")
 
 
-async def lived(house: House) -> Chat:
-    """The chat of somebody of whom a lot is known, shown and asked."""
-    chat = house.guest()
-    house.model.rule(None, f"I see.\n[LEARN: plays the {WORD}]", times=1)
+async def lived(shared_relay: SharedRelay) -> Chat:
+    """Returns the chat of a person with many memories, messages and open questions."""
+    chat = shared_relay.guest()
+    shared_relay.model.rule(None, f"I see.\n[LEARN: plays the {WORD}]", times=1)
     for text in (
         f"I play the {WORD}", f"/remember sells a {WORD}", f"/forget *{WORD}*", f"/search {WORD}", "/memory", "/why",
         "/sessions", f"/persona a {WORD}", "/settings", "/forget --erase", "/voice", "/summary",
     ):  # fmt: skip
-        await house.tg.wait_reply(chat, await house.tg.say(chat, None, text))
-    said = await house.tg.say(chat, None, f"a {WORD} of somebody", forward_from="Mallory")
-    house.model.rule(None, f"I see.\n[LEARN: owes a {WORD}]", times=1)
-    await house.tg.wait_reply(chat, said)
+        await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, None, text))
+    said = await shared_relay.tg.say(chat, None, f"a {WORD} of somebody", forward_from="Mallory")
+    shared_relay.model.rule(None, f"I see.\n[LEARN: owes a {WORD}]", times=1)
+    await shared_relay.tg.wait_reply(chat, said)
     return chat
 
 
-def ids(house: House, chat: Chat) -> list[str]:
-    """Numbers that a button about this person may hold: their own, and the last of each kind that they have."""
-    found = house.sql(
+def ids(shared_relay: SharedRelay, chat: Chat) -> list[str]:
+    """Returns numbers that a button about this person may hold: their own, and the last of each kind that they have."""
+    found = shared_relay.sql(
         """
         with own as (select id from relay.space where owner_id = %s)
         select id from own union select max(id) from relay.memory where space_id in (select id from own)
@@ -56,7 +56,7 @@ def ids(house: House, chat: Chat) -> list[str]:
 
 
 def forged(numbers: list[str]) -> Iterator[str]:
-    """Data for every button, with these numbers wherever one may be."""
+    """Yields data for every button, with these numbers in each possible field."""
     for kind in KINDS:
         for number in numbers:
             if kind in CALLBACKS:
@@ -66,8 +66,8 @@ def forged(numbers: list[str]) -> Iterator[str]:
 
 
 def filled(kind: str, number: str) -> Iterator[str]:
-    """A button's data with this number in each field that may hold one, and all choices in the others. One that holds
-    no number is about the presser's own chat: nothing can be forged in it."""
+    """Yields a button's data with this number in each field that may hold one, and all choices in the others. A button
+    without a number is about the presser's own chat, so nothing can be forged in it."""
     hints = get_type_hints(CALLBACKS[kind])
     fields = [parts(hints[field.name], number) for field in dataclasses.fields(CALLBACKS[kind])]  # type: ignore[arg-type]
     for given in product(*fields) if any(number in one for one in fields) else ():
@@ -75,7 +75,7 @@ def filled(kind: str, number: str) -> Iterator[str]:
 
 
 def parts(kind: Any, number: str) -> list[str]:
-    """What a field of a button's data may hold."""
+    """Returns the values that a field of a button's data may hold."""
     if get_origin(kind) is Literal:
         return [str(choice) for choice in get_args(kind)]
     if hasattr(kind, "examples"):
@@ -83,41 +83,43 @@ def parts(kind: Any, number: str) -> list[str]:
     return {int: [number, "1"], bool: ["1", "0"]}.get(kind, [number])
 
 
-def state(house: House) -> list[str]:
-    """All that is known, decided and chosen, by table."""
+def state(shared_relay: SharedRelay) -> list[str]:
+    """Returns a checksum of each table."""
     sums = "select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) from {} t"
-    return [f"{name}: {house.sql(sums.format('relay.' + name))[0][0]}" for name in TABLES]
+    return [f"{name}: {shared_relay.sql(sums.format('relay.' + name))[0][0]}" for name in TABLES]
 
 
-async def pressed(house: House, chat: Chat, under: StoredMessage, data: list[str]) -> list[str]:
-    """Presses them all; what pops up."""
-    queries = [house.tg.press(chat, None, under, one) for one in data]
-    await house.tg.wait_for(lambda: set(queries) <= house.tg.answers.keys(), 100)
-    return [str(house.tg.answers[query].get("text") or "") for query in queries]
+async def pressed(shared_relay: SharedRelay, chat: Chat, under: StoredMessage, data: list[str]) -> list[str]:
+    """Presses them all and returns the toasts."""
+    queries = [shared_relay.tg.press(chat, None, under, one) for one in data]
+    await shared_relay.tg.wait_for(lambda: set(queries) <= shared_relay.tg.answers.keys(), 100)
+    return [str(shared_relay.tg.answers[query].get("text") or "") for query in queries]
 
 
 @pytest.mark.parametrize("who", ["another user", "an admin"])
-async def test_with_anothers_numbers_no_button_shows_or_changes_anything(house: House, who: str) -> None:
-    ada = await lived(house)
-    ben = house.tg.chat(OWNER) if who == "an admin" else house.guest()
-    # Their own choices, which need no number of Ada's, are made by no button here.
+async def test_buttons_with_another_persons_numbers_do_nothing(shared_relay: SharedRelay, who: str) -> None:
+    ada = await lived(shared_relay)
+    ben = shared_relay.tg.chat(OWNER) if who == "an admin" else shared_relay.guest()
+    # These set the presser's own choices and need no number of Ada's.
     harmless = {"tl", "tv", "ts", "tz", "vv", "mk", "ms", "pc", "pu", "pe", "sa", "sx", "sr", "se"}
-    data = [one for one in forged(ids(house, ada)) if one.split(":")[0] not in harmless]
-    under = await house.tg.wait_reply(ben, await house.tg.say(ben, None, "/help"))
-    await house.tg.wait_for(lambda: house.sql("select count(*) from relay.job where kind = 'title'") == [(0,)])
-    asked, before = len(house.model.requests), state(house)
+    data = [one for one in forged(ids(shared_relay, ada)) if one.split(":")[0] not in harmless]
+    under = await shared_relay.tg.wait_reply(ben, await shared_relay.tg.say(ben, None, "/help"))
+    await shared_relay.tg.wait_for(
+        lambda: shared_relay.sql("select count(*) from relay.job where kind = 'title'") == [(0,)]
+    )
+    asked, before = len(shared_relay.model.requests), state(shared_relay)
     assert len(data) > 100
-    told = await pressed(house, ben, under, data)
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
-    shown = [text for text in [*told, *house.said(ben)] if WORD in text]
+    told = await pressed(shared_relay, ben, under, data)
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    shown = [text for text in [*told, *shared_relay.said(ben)] if WORD in text]
     assert shown == []
-    assert len(house.model.requests) == asked
-    assert state(house) == before
+    assert len(shared_relay.model.requests) == asked
+    assert state(shared_relay) == before
 
 
-async def test_cut_short_or_of_another_version_every_button_is_answered(house: House) -> None:
-    ada = await lived(house)
-    under = house.replies(ada)[0]
+async def test_truncated_and_unknown_button_data_is_acknowledged(shared_relay: SharedRelay) -> None:
+    ada = await lived(shared_relay)
+    under = shared_relay.replies(ada)[0]
     odd = (
         "",
         ":",
@@ -131,7 +133,7 @@ async def test_cut_short_or_of_another_version_every_button_is_answered(house: H
         ":a.1:a.9",
     )
     data = [f"{kind}{rest}" for kind in KINDS for rest in odd] + ["zz:1", "🙂", "\x00", "n" * 64]
-    before = state(house)
-    told = await pressed(house, ada, under, [one for one in data if one])
+    before = state(shared_relay)
+    told = await pressed(shared_relay, ada, under, [one for one in data if one])
     assert len(told) > 200
-    assert state(house)[:5] == before[:5]
+    assert state(shared_relay)[:5] == before[:5]

@@ -1,4 +1,4 @@
-"""Somebody at a terminal who would rather not answer: Ctrl-C ends at once, Ctrl-D ends well."""
+"""At a terminal, Ctrl-C ends each question at once, and Ctrl-D ends cleanly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timeout(240)
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Runs `relay …` on a database of its own; ended with the test."""
+    """Runs `relay …` on a database of its own. The process ends with the test."""
     people: list[Person] = []
 
     def run(*words: str) -> Person:
@@ -40,11 +40,11 @@ async def test_ctrl_c_ends_each_question_at_once(start: Start) -> None:
     assert await start("backup", "--to", "all.relaybackup").ends() == 0
     person = start("restore", "--replace", "all.relaybackup")
     await interrupted(person, "Type yes to replace it: ")
-    assert "It is backed up" not in person.screen, "so nothing was replaced"
+    assert "It is backed up" not in person.screen, "nothing was replaced"
     await interrupted(start("chat", "--offline"), "you › ")
 
 
-async def test_what_is_typed_arrives_and_ctrl_d_ends(start: Start) -> None:
+async def test_typed_text_is_shown_and_ctrl_d_ends_the_chat(start: Start) -> None:
     person = start("chat", "--offline")
     await person.answers(("you › ", "Ich mag Öl auf dem Brot"))
     await person.sees("Öl auf dem Brot")

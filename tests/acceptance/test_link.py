@@ -5,147 +5,147 @@ from __future__ import annotations
 import asyncio
 
 from tests.acceptance.harness import OWNER
-from tests.acceptance.town import SESSION, Town
+from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.standins.anthropic import tool
 from tests.standins.telegram import Chat, StoredMessage, User
 
 pytestmark = SESSION
 
 
-def at(town: Town) -> str:
-    return f"@{town.tg.bot.username}"
+def at(bot: SharedBot) -> str:
+    return f"@{bot.tg.bot.username}"
 
 
-def olga_of(town: Town) -> tuple[User, Chat]:
-    olga = town.tg.user(OWNER, "Olga")
-    return olga, town.tg.dm(olga)
+def olga_of(bot: SharedBot) -> tuple[User, Chat]:
+    olga = bot.tg.user(OWNER, "Olga")
+    return olga, bot.tg.dm(olga)
 
 
-async def linked(town: Town, group: Chat, lender: User) -> StoredMessage:
-    """Lends, by the button."""
-    asked = await town.ask(group, lender, f"/link{at(town)}")
-    assert await town.press(group, lender, asked, "Lend my memory here") == "Lent."
-    await town.tg.wait_for(lambda: "Unlink" in asked.buttons)
+async def linked(bot: SharedBot, group: Chat, lender: User) -> StoredMessage:
+    """Lends the memory by the button."""
+    asked = await bot.ask(group, lender, f"/link{at(bot)}")
+    assert await bot.press(group, lender, asked, "Lend my memory here") == "Lent."
+    await bot.tg.wait_for(lambda: "Unlink" in asked.buttons)
     return asked
 
 
-async def test_it_explains_asks_and_only_whoever_asked_may_press(town: Town) -> None:
-    (olga, dm), (ben, _) = olga_of(town), town.person("Ben")
-    stranger = town.tg.user(77_301, "Sam")
-    group = town.group(olga, ben, stranger)
-    assert "people who run me" in (await town.ask(group, ben, f"/link{at(town)}")).text
-    assert "That is for groups" in (await town.ask(dm, olga, "/link")).text
-    asked = await town.ask(group, olga, f"/link{at(town)}")
+async def test_link_explains_itself_and_only_the_asking_admin_may_confirm(bot: SharedBot) -> None:
+    (olga, dm), (ben, _) = olga_of(bot), bot.person("Ben")
+    stranger = bot.tg.user(77_301, "Sam")
+    group = bot.group(olga, ben, stranger)
+    assert "my admins" in (await bot.ask(group, ben, f"/link{at(bot)}")).text
+    assert "That works in groups" in (await bot.ask(dm, olga, "/link")).text
+    asked = await bot.ask(group, olga, f"/link{at(bot)}")
     assert "Everyone here can see my answers" in asked.text
     assert list(asked.buttons) == ["Lend my memory here", "Cancel"]
     for label in asked.buttons:
-        assert "not yours to decide" in await town.press(group, ben, asked, label)
-    town.tg.press(group, stranger, asked, asked.buttons["Lend my memory here"])
-    assert await town.press(group, olga, asked, "Cancel") == ""
-    await town.tg.wait_for(lambda: asked.text == "OK, I won't use your memory here.")
+        assert "not yours to decide" in await bot.press(group, ben, asked, label)
+    bot.tg.press(group, stranger, asked, asked.buttons["Lend my memory here"])
+    assert await bot.press(group, olga, asked, "Cancel") == ""
+    await bot.tg.wait_for(lambda: asked.text == "OK, I won't use your memory here.")
     assert not asked.buttons
-    assert "Nobody lends me" in (await town.ask(group, olga, f"/unlink{at(town)}")).text
-    asked = await linked(town, group, olga)
+    assert "No one's memory" in (await bot.ask(group, olga, f"/unlink{at(bot)}")).text
+    asked = await linked(bot, group, olga)
     assert "Your memory is lent to this group" in asked.text
-    assert "not yours to decide" in await town.press(group, ben, asked, "Unlink")
-    again = await town.ask(group, olga, f"/link{at(town)}")
+    assert "not yours to decide" in await bot.press(group, ben, asked, "Unlink")
+    again = await bot.ask(group, olga, f"/link{at(bot)}")
     assert "Your memory is lent to this group" in again.text
-    assert await town.press(group, olga, again, "Unlink") == "Taken back."
-    await town.tg.wait_for(lambda: "Taken back" in again.text)
-    assert await town.press(group, olga, asked, "Unlink") == "Taken back."
-    # an old button of another time does nothing to a link that is not there
-    assert "Nobody lends me" in (await town.ask(group, olga, f"/unlink{at(town)}")).text
+    assert await bot.press(group, olga, again, "Unlink") == "Taken back."
+    await bot.tg.wait_for(lambda: "Taken back" in again.text)
+    assert await bot.press(group, olga, asked, "Unlink") == "Taken back."
+    # An old button does nothing if there is no link.
+    assert "No one's memory" in (await bot.ask(group, olga, f"/unlink{at(bot)}")).text
 
 
-async def test_alone_nothing_needs_to_be_lent(town: Town) -> None:
-    olga, _ = olga_of(town)
-    group = town.group(olga)
-    told = await town.ask(group, olga, "/link")
+async def test_link_is_unnecessary_in_a_group_of_one_person(bot: SharedBot) -> None:
+    olga, _ = olga_of(bot)
+    group = bot.group(olga)
+    told = await bot.ask(group, olga, "/link")
     assert "You are the only person here" in told.text
     assert not told.buttons
 
 
-async def test_what_is_lent_is_in_the_lenders_own_turns_only(town: Town) -> None:
-    (olga, dm), (ben, _) = olga_of(town), town.person("Ben")
-    group = town.group(olga, ben)
-    await town.ask(dm, olga, "I am allergic to walnuts", "Noted [LEARN: Is allergic to walnuts]")
-    await town.ask(dm, olga, "the marmalade recipe of aunt Berta needs quinces")
-    await town.ask(group, olga, f"{at(town)} before: aunt Berta's marmalade recipe?", "No idea.")
-    before = town.prompt("before: aunt Berta").text
+async def test_lent_memory_is_used_only_in_turns_of_the_lender(bot: SharedBot) -> None:
+    (olga, dm), (ben, _) = olga_of(bot), bot.person("Ben")
+    group = bot.group(olga, ben)
+    await bot.ask(dm, olga, "I am allergic to walnuts", "Noted [LEARN: Is allergic to walnuts]")
+    await bot.ask(dm, olga, "the marmalade recipe of aunt Berta needs quinces")
+    await bot.ask(group, olga, f"{at(bot)} before: aunt Berta's marmalade recipe?", "No idea.")
+    before = bot.prompt("before: aunt Berta").text
     assert "walnuts" not in before
     assert "quinces" not in before
-    await linked(town, group, olga)
-    await town.ask(group, olga, f"{at(town)} during: aunt Berta's marmalade recipe?", "It is a secret.")
-    during = town.prompt("during: aunt Berta")
+    await linked(bot, group, olga)
+    await bot.ask(group, olga, f"{at(bot)} during: aunt Berta's marmalade recipe?", "It is a secret.")
+    during = bot.prompt("during: aunt Berta")
     assert "- Olga: Is allergic to walnuts" in during.system_text
     assert "Olga, in private: the marmalade recipe of aunt Berta needs quinces" in during.text
-    # another person's turn, and the group's own search, have none of it
-    await town.ask(group, ben, f"{at(town)} Ben asks: aunt Berta's marmalade recipe?", "Ask her.")
-    bens = town.prompt("Ben asks: aunt Berta").text
+    # Another person's turn and the group's search show none of it.
+    await bot.ask(group, ben, f"{at(bot)} Ben asks: aunt Berta's marmalade recipe?", "Ask her.")
+    bens = bot.prompt("Ben asks: aunt Berta").text
     assert "walnuts" not in bens
     assert "quinces" not in bens
-    town.says("look for quinces", [tool("search_memory", {"query": "quinces marmalade recipe walnuts"})])
-    await town.ask(group, olga, f"{at(town)} look for quinces")
-    assert "needs quinces" not in str(town.prompt("look for quinces").tool_results)
-    await town.ask(group, olga, f"/unlink{at(town)}")
-    await town.ask(group, olga, f"{at(town)} after: aunt Berta's marmalade recipe?", "No idea.")
-    after = town.prompt("after: aunt Berta").text
+    bot.says("look for quinces", [tool("search_memory", {"query": "quinces marmalade recipe walnuts"})])
+    await bot.ask(group, olga, f"{at(bot)} look for quinces")
+    assert "needs quinces" not in str(bot.prompt("look for quinces").tool_results)
+    await bot.ask(group, olga, f"/unlink{at(bot)}")
+    await bot.ask(group, olga, f"{at(bot)} after: aunt Berta's marmalade recipe?", "No idea.")
+    after = bot.prompt("after: aunt Berta").text
     assert "walnuts" not in after
     assert "needs quinces" not in after
 
 
-async def test_what_is_learned_in_a_linked_group_stays_there_and_what_was_lent_does_not(town: Town) -> None:
-    (olga, dm), (ben, _) = olga_of(town), town.person("Ben")
-    group = town.group(olga, ben)
-    await town.ask(dm, olga, "I collect stamps", "Noted [LEARN: Collects stamps]")
-    await linked(town, group, olga)
+async def test_facts_learned_in_a_linked_group_stay_there_unlike_lent_memory(bot: SharedBot) -> None:
+    (olga, dm), (ben, _) = olga_of(bot), bot.person("Ben")
+    group = bot.group(olga, ben)
+    await bot.ask(dm, olga, "I collect stamps", "Noted [LEARN: Collects stamps]")
+    await linked(bot, group, olga)
     answer = "Fine.\n[LEARN: collects stamps!]\n[LEARN: Brings the tent]"
-    taught = await town.ask(group, olga, f"{at(town)} I bring the tent", answer)
-    # with lent memory at hand, whoever lends it decides what the group keeps
+    taught = await bot.ask(group, olga, f"{at(bot)} I bring the tent", answer)
+    # While memory is lent, the lender decides what the group keeps.
     assert "To remember: Brings the tent. Waiting for your tap" in taught.text
     assert "stamps" not in taught.text
-    await town.press(group, olga, taught, "Keep or discard")
-    await town.tg.wait_for(lambda: "✖ Discard" in taught.buttons)
-    await town.press(group, olga, taught, "✅ Keep")
-    await town.ask(group, ben, f"{at(town)} what does Olga do?")
-    assert "- Olga: Brings the tent" in town.prompt("what does Olga do").system_text
-    assert "stamps" not in town.prompt("what does Olga do").text
-    await town.ask(dm, olga, "in private again: what do I bring?")
-    assert "Brings the tent" not in town.prompt("in private again").text
+    await bot.press(group, olga, taught, "Keep or discard")
+    await bot.tg.wait_for(lambda: "✖ Discard" in taught.buttons)
+    await bot.press(group, olga, taught, "✅ Keep")
+    await bot.ask(group, ben, f"{at(bot)} what does Olga do?")
+    assert "- Olga: Brings the tent" in bot.prompt("what does Olga do").system_text
+    assert "stamps" not in bot.prompt("what does Olga do").text
+    await bot.ask(dm, olga, "in private again: what do I bring?")
+    assert "Brings the tent" not in bot.prompt("in private again").text
 
 
-async def test_when_the_lender_leaves_it_is_lent_no_more(town: Town) -> None:
-    (olga, dm), (ben, _) = olga_of(town), town.person("Ben")
-    sam = town.tg.user(77_302, "Sam")
-    group = town.group(olga, ben, sam)
-    await town.ask(dm, olga, "I fear spiders", "Noted [LEARN: Fears spiders]")
-    for by in (None, sam):  # by herself; sent away by somebody whom the bot does not know
-        asked = await linked(town, group, olga)
-        gone = town.tg.remove_member(group, olga, by=by)
+async def test_lending_ends_when_the_lender_leaves(bot: SharedBot) -> None:
+    (olga, dm), (ben, _) = olga_of(bot), bot.person("Ben")
+    sam = bot.tg.user(77_302, "Sam")
+    group = bot.group(olga, ben, sam)
+    await bot.ask(dm, olga, "I fear spiders", "Noted [LEARN: Fears spiders]")
+    for by in (None, sam):  # She leaves herself, or somebody whom the bot doesn't know removes her.
+        asked = await linked(bot, group, olga)
+        gone = bot.tg.remove_member(group, olga, by=by)
         assert gone is not None
-        line = await town.tg.wait_reply(group, gone)
+        line = await bot.tg.wait_reply(group, gone)
         assert line.text == "Olga has left, so I no longer use their memory here."
-        town.tg.set_member(group, olga, "member", by=ben)
-        await town.ask(group, olga, f"{at(town)} I am back {by}")
-        assert "spiders" not in town.prompt(f"I am back {by}").text
-        assert "Nobody lends me" in (await town.ask(group, olga, f"/unlink{at(town)}")).text
+        bot.tg.set_member(group, olga, "member", by=ben)
+        await bot.ask(group, olga, f"{at(bot)} I am back {by}")
+        assert "spiders" not in bot.prompt(f"I am back {by}").text
+        assert "No one's memory" in (await bot.ask(group, olga, f"/unlink{at(bot)}")).text
         assert asked.text
-    # somebody else's leaving changes nothing
-    await linked(town, group, olga)
-    town.tg.remove_member(group, ben)
-    town.tg.add_member(group, ben, by=sam)
-    await town.tg.wait_for(lambda: not town.tg.pending_updates)
+    # When somebody else leaves, nothing changes.
+    await linked(bot, group, olga)
+    bot.tg.remove_member(group, ben)
+    bot.tg.add_member(group, ben, by=sam)
+    await bot.tg.wait_for(lambda: not bot.tg.pending_updates)
     await asyncio.sleep(0.3)
-    await town.ask(group, olga, f"{at(town)} still lent")
-    assert "- Olga: Fears spiders" in town.prompt("still lent").system_text
+    await bot.ask(group, olga, f"{at(bot)} still lent")
+    assert "- Olga: Fears spiders" in bot.prompt("still lent").system_text
 
 
-async def test_what_was_lent_holds_when_the_group_becomes_a_supergroup(town: Town) -> None:
-    (olga, dm), (ben, _) = olga_of(town), town.person("Ben")
-    await town.ask(dm, olga, "I play the tuba", "Noted [LEARN: Plays the tuba]")
-    small = town.tg.group(-4_000_301, "Small", [olga, ben])
-    await linked(town, small, olga)
-    large = town.tg.migrate(small, next(town.groups))
-    await town.tg.wait_for(lambda: not town.tg.pending_updates)
-    await town.ask(large, olga, f"{at(town)} in the new one")
-    assert "- Olga: Plays the tuba" in town.prompt("in the new one").system_text
+async def test_lending_survives_migration_to_a_supergroup(bot: SharedBot) -> None:
+    (olga, dm), (ben, _) = olga_of(bot), bot.person("Ben")
+    await bot.ask(dm, olga, "I play the tuba", "Noted [LEARN: Plays the tuba]")
+    small = bot.tg.group(-4_000_301, "Small", [olga, ben])
+    await linked(bot, small, olga)
+    large = bot.tg.migrate(small, next(bot.groups))
+    await bot.tg.wait_for(lambda: not bot.tg.pending_updates)
+    await bot.ask(large, olga, f"{at(bot)} in the new one")
+    assert "- Olga: Plays the tuba" in bot.prompt("in the new one").system_text

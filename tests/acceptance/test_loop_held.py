@@ -1,4 +1,4 @@
-"""Nothing holds the event loop of a running bot for 50 ms, whatever the model answers and people send."""
+"""Nothing blocks the event loop of a running bot for 50 ms, whatever the model answers and people send."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 import pytest_asyncio
 
 from tests import held
-from tests.acceptance.crew import free_port
-from tests.acceptance.house import House, open_house
+from tests.acceptance.process_group import free_port
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.lag import LITTLE
 from tests.pictures import picture
 from tests.standins.anthropic import Reply
@@ -57,13 +58,13 @@ DOCUMENTS = {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def module_relay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedRelay]:
     web = {"RELAY_WEB": "on", "RELAY_WEB_PORT": str(free_port())}
-    web |= dict.fromkeys(("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"), "")  # which would take most of the time
-    async with open_house(module=("tests.held", str(HOLDS)), PYTHONPATH=str(Path.cwd()), **web) as house:
-        house.model.delta_size = 200
-        yield house
-        assert house.tracebacks() == []
+    web |= dict.fromkeys(("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"), "")  # it would take most of the time
+    async with open_relay(module=("tests.held", str(HOLDS)), PYTHONPATH=str(Path.cwd()), **web) as shared_relay:
+        shared_relay.model.delta_size = 200
+        yield shared_relay
+        assert shared_relay.tracebacks() == []
 
 
 FILLED = """
@@ -86,93 +87,103 @@ HOLDS = Path(tempfile.mkdtemp(prefix="held-")) / "holds"
 
 
 class Since:
-    """What has held the loop since this was made."""
+    """Blocks of the event loop since this object was made."""
 
     def __init__(self) -> None:
         self._begun = time.time()
 
     def longest(self) -> list[held.Hold]:
-        """What was too long; the longest are printed."""
+        """Returns the blocks that were too long and prints the longest."""
         holds = [hold for hold in held.read(HOLDS) if hold.at > self._begun]
         for hold in sorted(holds, key=lambda one: -one.seconds)[:5]:
             print(f"{hold.seconds * 1000:6.0f} ms {hold.kind} {hold.where[:900]}")
         return [hold for hold in holds if hold.seconds >= LITTLE]
 
 
-async def test_what_follows_the_first_poll_holds_nobody_up(house: House) -> None:
-    chat, since = house.guest(), Since()
+async def test_work_after_the_first_poll_does_not_block_the_loop(shared_relay: SharedRelay) -> None:
+    chat, since = shared_relay.guest(), Since()
     for _ in range(3):
-        await house.answered(chat, await house.asked(chat))
+        await shared_relay.answered(chat, await shared_relay.asked(chat))
         await asyncio.sleep(1)
     assert since.longest() == []
 
 
+async def test_the_first_request_to_the_api_does_not_block_the_loop(shared_relay: SharedRelay) -> None:
+    await shared_relay.tg.wait_for(lambda: "listening over HTTP" in shared_relay.relay.output(), 30)
+    since = Since()
+    url = f"http://127.0.0.1:{shared_relay.relay.environment['RELAY_WEB_PORT']}"
+    async with httpx.AsyncClient(base_url=url, timeout=30) as web:
+        for path in ("/api/openapi.json", "/"):
+            assert (await web.get(path)).status_code == 200
+    assert since.longest() == []
+
+
 @pytest.mark.parametrize("name", ANSWERS)
-async def test_a_hostile_answer_holds_nobody_up(house: House, name: str) -> None:
-    chat, word, since = house.guest(), house.word(), Since()
-    house.model.rule(word, Reply(f"{word}\n\n{ANSWERS[name]}", spread=0.5))
-    await house.tg.say(chat, None, word)
-    await house.tg.wait_for(lambda: house.said(chat) and house.exchanges(chat), 60)
+async def test_a_hostile_answer_does_not_block_the_loop(shared_relay: SharedRelay, name: str) -> None:
+    chat, word, since = shared_relay.guest(), shared_relay.word(), Since()
+    shared_relay.model.rule(word, Reply(f"{word}\n\n{ANSWERS[name]}", spread=0.5))
+    await shared_relay.tg.say(chat, None, word)
+    await shared_relay.tg.wait_for(lambda: shared_relay.said(chat) and shared_relay.exchanges(chat), 60)
     assert since.longest() == []
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-async def test_a_hostile_document_holds_nobody_up(house: House, name: str) -> None:
-    chat, word, since = house.guest(), house.word(), Since()
-    house.model.rule(word, f"{word} [LEARN: Has a dog called Rex]")
+async def test_a_hostile_document_does_not_block_the_loop(shared_relay: SharedRelay, name: str) -> None:
+    chat, word, since = shared_relay.guest(), shared_relay.word(), Since()
+    shared_relay.model.rule(word, f"{word} [LEARN: Has a dog called Rex]")
     file, content = DOCUMENTS[name]
     upload = Upload(content if isinstance(content, bytes) else content.encode(), file, "application/octet-stream")
-    await house.tg.say(chat, None, word, document=upload)
-    await house.tg.wait_for(lambda: house.said(chat), 90)
-    word = house.word()
-    await house.tg.say(chat, None, word)  # a second prompt holds the document again
-    await house.answered(chat, word, timeout=60)
+    await shared_relay.tg.say(chat, None, word, document=upload)
+    await shared_relay.tg.wait_for(lambda: shared_relay.said(chat), 90)
+    word = shared_relay.word()
+    await shared_relay.tg.say(chat, None, word)  # A second prompt holds the document again.
+    await shared_relay.answered(chat, word, timeout=60)
     assert since.longest() == []
 
 
-async def test_pictures_of_twenty_megabytes_and_an_album_hold_nobody_up(house: House) -> None:
-    chat, word, since = house.guest(), house.word(), Since()
+async def test_a_picture_of_20_mb_and_an_album_do_not_block_the_loop(shared_relay: SharedRelay) -> None:
+    chat, word, since = shared_relay.guest(), shared_relay.word(), Since()
     large = picture("JPEG", 5000, 4000)
     large += bytes(20_000_000 - len(large))
-    await house.tg.say(chat, None, word, document=Upload(large, "large.jpg", "image/jpeg"))
-    await house.answered(chat, word, timeout=60)
-    word = house.word()
+    await shared_relay.tg.say(chat, None, word, document=Upload(large, "large.jpg", "image/jpeg"))
+    await shared_relay.answered(chat, word, timeout=60)
+    word = shared_relay.word()
     for number in range(10):
         caption = "" if number else word
-        await house.tg.say(chat, None, caption, photo=picture("JPEG", 2500, 2000), media_group_id="album")
-    await house.answered(chat, word, timeout=60)
-    word = house.word()
-    await house.tg.say(chat, None, word)
-    await house.answered(chat, word, timeout=60)
+        await shared_relay.tg.say(chat, None, caption, photo=picture("JPEG", 2500, 2000), media_group_id="album")
+    await shared_relay.answered(chat, word, timeout=60)
+    word = shared_relay.word()
+    await shared_relay.tg.say(chat, None, word)
+    await shared_relay.answered(chat, word, timeout=60)
     assert since.longest() == []
 
 
-async def test_huge_messages_and_edits_hold_nobody_up(house: House) -> None:
-    chat, since = house.guest(), Since()
+async def test_huge_messages_and_edits_do_not_block_the_loop(shared_relay: SharedRelay) -> None:
+    chat, since = shared_relay.guest(), Since()
     for text in ("w" * 4000, "[LEARN: x] " * 360, "$" * 4000, "/search " + "a* " * 1300, "/forget " + "ab " * 1300):
-        word = house.word()
-        said = await house.tg.say(chat, None, f"{text} {word}")
-        await house.tg.wait_reply(chat, said, timeout=60)
+        word = shared_relay.word()
+        said = await shared_relay.tg.say(chat, None, f"{text} {word}")
+        await shared_relay.tg.wait_reply(chat, said, timeout=60)
         for turn in range(10):
-            house.tg.edit(chat, said, f"{turn} {text}"[:4096])
-    word = await house.asked(chat)
-    await house.answered(chat, word, timeout=60)
+            shared_relay.tg.edit(chat, said, f"{turn} {text}"[:4096])
+    word = await shared_relay.asked(chat)
+    await shared_relay.answered(chat, word, timeout=60)
     assert since.longest() == []
 
 
 @pytest.mark.parametrize(("lines", "messages"), [(60, 3000), (2000, 250)])
-async def test_exports_hold_nobody_up(house: House, lines: int, messages: int) -> None:
-    """Of messages of 2 kB and of 66 kB, and of 4,000 memories about somebody else each."""
-    chat = house.guest()
-    await house.answered(chat, await house.asked(chat))
-    house.sql(REMEMBERED, chat.id)
-    house.sql(FILLED, lines, messages, chat.id)
+async def test_exports_do_not_block_the_loop(shared_relay: SharedRelay, lines: int, messages: int) -> None:
+    """Exports of messages of 2 kB and of 66 kB, each with 4,000 memories about different people."""
+    chat = shared_relay.guest()
+    await shared_relay.answered(chat, await shared_relay.asked(chat))
+    shared_relay.sql(REMEMBERED, chat.id)
+    shared_relay.sql(FILLED, lines, messages, chat.id)
     since = Since()
     for _ in range(2):
-        await house.tg.say(chat, None, "/export")
-    await house.tg.wait_for(lambda: len(exported(house, chat)) == 2, 120)
+        await shared_relay.tg.say(chat, None, "/export")
+    await shared_relay.tg.wait_for(lambda: len(exported(shared_relay, chat)) == 2, 120)
     assert since.longest() == []
 
 
-def exported(house: House, chat: Chat) -> list[StoredMessage]:
-    return [one for one in house.replies(chat) if one.raw.get("document")]
+def exported(shared_relay: SharedRelay, chat: Chat) -> list[StoredMessage]:
+    return [one for one in shared_relay.replies(chat) if one.raw.get("document")]

@@ -1,4 +1,4 @@
-"""`make run` on a fresh copy of the checkout: sets up, says or asks what is missing, and runs the bot."""
+"""`make run` on a fresh copy of the checkout: sets up, reports or asks for missing settings, and runs the bot."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.standins.telegram import TelegramStandIn
 ROOT = Path(__file__).parents[2]
 NEEDED = ("relay", "migrations", "scripts", "Makefile", "pyproject.toml", "README.md", "LICENSE", ".env.example")
 SENTENCE = "relay: TELEGRAM_BOT_TOKEN is not set. Open @BotFather"
-pytestmark = pytest.mark.timeout(400)  # the set-up installs 70 packages, on a first run over the network
+pytestmark = pytest.mark.timeout(400)  # the setup installs 70 packages, over the network on a first run
 
 
 @dataclass
 class Made(RelayProcess):
-    """A `make run` and what it starts, which get their signals together, as from a terminal."""
+    """`make run` and its child processes, which get signals together, as from a terminal."""
 
     async def start(self) -> None:
         self.starts += 1
@@ -57,14 +57,14 @@ class Made(RelayProcess):
 
 @pytest.fixture(autouse=True)
 def no_make_around(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `make test ARGS=…` was given is not for the `make` of a test."""
+    """Hides the arguments of `make test ARGS=…` from the `make` of a test."""
     for name in ("ARGS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="module")
 def checkout() -> Iterator[Path]:
-    """A copy of what a clone holds, with nothing set up."""
+    """A copy of what a clone holds, not set up."""
     folder = Path(tempfile.mkdtemp(prefix="relay-make-", dir=DISK))
     folder.chmod(0o711)
     for source in (*(ROOT / name for name in NEEDED), *ROOT.glob("requirements*.txt")):
@@ -77,7 +77,7 @@ def checkout() -> Iterator[Path]:
 
 
 def make(checkout: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """`make …` with no setting in the environment."""
+    """Runs `make …` without Relay's settings in the environment."""
     hidden = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_", "COV", "PYTHON")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(hidden)}
     return subprocess.run(
@@ -92,7 +92,7 @@ def make(checkout: Path, *arguments: str, **more: str) -> subprocess.CompletedPr
     )
 
 
-def test_without_a_fitting_python_it_says_what_is_needed(checkout: Path) -> None:
+def test_an_unsupported_python_is_reported(checkout: Path) -> None:
     old = checkout / "old-python"
     old.write_text("#!/bin/sh\nexit 1\n")
     old.chmod(0o755)
@@ -102,21 +102,21 @@ def test_without_a_fitting_python_it_says_what_is_needed(checkout: Path) -> None
     assert not (checkout / ".venv").exists()
 
 
-def test_it_sets_up_once_and_says_what_is_missing(checkout: Path) -> None:
+def test_make_run_sets_up_once_and_names_missing_settings(checkout: Path) -> None:
     shutil.rmtree(checkout / ".venv", ignore_errors=True)
     first, second = make(checkout, "run", PYTHON=sys.executable), make(checkout, "run")
     assert (first.returncode, second.returncode) == (2, 2)
     set_up, *warnings, sentence, code = first.stderr.splitlines()
-    assert all(line.startswith("WARNING: ") for line in warnings), "pip's, of a network that answers late"
+    assert all(line.startswith("WARNING: ") for line in warnings), "warnings of pip about a slow network"
     assert set_up.startswith("Setting up Relay in .venv with Python 3.1")
     assert sentence.startswith(SENTENCE)
     assert code.endswith("Error 2")
     assert second.stderr.splitlines() == [sentence, code]
     assert first.stdout + second.stdout == ""
-    assert not (checkout / ".env").exists(), "somebody at a terminal is asked; nobody else gets a file"
+    assert not (checkout / ".env").exists(), "without a terminal no file is written"
 
 
-async def test_somebody_at_a_terminal_is_asked(checkout: Path) -> None:
+async def test_make_run_at_a_terminal_asks_for_missing_settings(checkout: Path) -> None:
     person = Person(checkout, "run", command=("make",))
     await person.sees("1 of 5 · Your bot")
     await person.sees("Paste it here (hidden): ")
@@ -126,14 +126,14 @@ async def test_somebody_at_a_terminal_is_asked(checkout: Path) -> None:
     assert ".env" not in os.listdir(checkout)
 
 
-def test_it_sets_up_again_when_something_changed(checkout: Path) -> None:
+def test_make_run_sets_up_again_after_a_change_of_pyproject(checkout: Path) -> None:
     with (checkout / "pyproject.toml").open("a") as file:
         file.write("\n# changed\n")
     assert make(checkout, "run").stderr.startswith("Setting up Relay")
     assert make(checkout, "run").stderr.startswith(SENTENCE)
 
 
-async def test_it_runs_the_bot_across_restarts_and_kills(checkout: Path) -> None:
+async def test_make_run_runs_the_bot_across_restarts_and_kills(checkout: Path) -> None:
     async with TelegramStandIn() as tg, AnthropicStandIn() as model:
         settings = environment(tg, model, checkout / "data")
         relay = Made(settings, checkout / "relay.log")

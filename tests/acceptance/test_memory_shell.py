@@ -1,4 +1,4 @@
-"""`relay memory …` beside a running bot: deciding about changes, deriving again; and purging backups in the chat."""
+"""`relay memory …` beside a running bot: deciding about changes and deriving again. Also backup purge in the chat."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AGAIN = "Ada lives in the city of Lisbon since November."
 
 @pytest.fixture
 def shell(world: World, tmp_path: Path) -> Shell:
-    """Runs `relay memory …`, which ends well; what it printed."""
+    """Runs `relay memory …`, which must succeed, and returns its output."""
 
     async def run(*words: str) -> str:
         code, shown = await relay(world.relay.environment, tmp_path, "memory", *words)
@@ -32,7 +32,7 @@ def shell(world: World, tmp_path: Path) -> Shell:
 
 
 @AUTO
-async def test_deriving_again_shows_the_difference_and_applies_it_when_that_is_wanted(
+async def test_rederive_shows_the_differences_and_applies_them_on_request(
     world: World, shell: Shell, tmp_path: Path
 ) -> None:
     finds(world, "Lisbon", KEPT)
@@ -42,15 +42,17 @@ async def test_deriving_again_shows_the_difference_and_applies_it_when_that_is_w
     environment["RELAY_SMALL_MODEL"] = "claude-haiku-6"
     code, shown = await relay(environment, tmp_path, "memory", "rederive")
     assert code != 0
-    assert "it needs --yes" in shown
-    assert "as this version makes them" in await shell("rederive", "--yes", "--since", "2100-01-01")
+    assert "Without a terminal, add --yes" in shown
+    assert "derived by another version" in await shell("rederive", "--yes", "--since", "2100-01-01")
     assert "memory 1: Ada lives in the city of Lisbon" in await shell("rederive", "--dry-run", "--yes")
     assert KEPT in await known(world)
     assert "applied 1 of 1" in await shell("rederive", "--yes", "--since", "2020-01-01")
     assert AGAIN in await known(world)
 
 
-async def test_changes_are_decided_about_in_the_shell(world: World, shell: Shell, tmp_path: Path) -> None:
+async def test_memory_changes_can_be_kept_discarded_and_undone_in_the_shell(
+    world: World, shell: Shell, tmp_path: Path
+) -> None:
     async def contents() -> list[str]:
         return [row["content"] for row in json.loads(await shell("show", "--json"))["memories"]]
 
@@ -75,9 +77,18 @@ async def test_changes_are_decided_about_in_the_shell(world: World, shell: Shell
     gone = next(row["memory_id"] for row in changes if row["content"] == "Likes plums")
     await shell("restore", str(gone))
     assert await contents() == ["Likes plums"]
+    await shell("edit", str(gone), "Likes", "pears")
+    changes = json.loads(await shell("changes", "--json"))["changes"]
+    assert "Likes plums" in await shell("restore", str(gone), "--wording", str(changes[0]["id"]))
+    assert await contents() == ["Likes plums"]
+    (kept,) = json.loads(await shell("show", "--json"))["memories"]
+    await world.tg.wait_reply(world.dm, await world.tg.say(world.dm, world.owner, "/remember Eats plums"), timeout=30)
+    eaten = json.loads(await shell("show", "--json"))["memories"][0]
+    assert "Loves plums" in await shell("merge", str(kept["number"]), str(eaten["number"]), "Loves", "plums")
+    assert await contents() == ["Loves plums"]
 
 
-async def test_erasing_tells_until_when_backups_hold_it_and_purges_them(world: World, tmp_path: Path) -> None:
+async def test_erasing_says_how_long_backups_hold_the_data_and_can_purge_them(world: World, tmp_path: Path) -> None:
     await says(world, "my parrot is Quinceberry q1", "Noted. [LEARN: Has a parrot called Quinceberry]")
     environment = world.relay.environment
     code, shown = await relay(environment, tmp_path, "backup")
@@ -89,8 +100,9 @@ async def test_erasing_tells_until_when_backups_hold_it_and_purges_them(world: W
     await press(world, answer, "Erase for good")
     shown_now = await told(world, answer, "Erased for good")
     made = datetime.strptime(old.name, "relay-%Y%m%d-%H%M%S.relaybackup")
-    assert f"1 backup of before may still hold it; the last of them goes by {made + timedelta(days=8):%Y-%m-%d}." in (
-        shown_now.text
+    assert (
+        f"1 earlier backup may still contain it. The last of them is deleted by {made + timedelta(days=8):%Y-%m-%d}."
+        in (shown_now.text)
     )
     await press(world, shown_now, "Purge the backups")
     await world.tg.wait_for(lambda: "Removed 1 backup" in world.tg.messages(world.dm)[-1].text, timeout=30)

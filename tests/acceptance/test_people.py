@@ -1,4 +1,4 @@
-"""Who may use it: the owner claims the bot, lets others in, and takes that back."""
+"""Access to the bot: the owner claims it, lets others in, and revokes their access."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from relay.surfaces.chat import COMMANDS
 from tests.acceptance.harness import FRIEND, OWNER
-from tests.acceptance.house import House, open_house
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.acceptance.test_terminal import relay
 from tests.standins.anthropic import Reply
 from tests.standins.telegram import Chat, StoredMessage
@@ -26,129 +26,131 @@ ADMIN_COMMANDS = {name for name, verb in COMMANDS.items() if verb.admin and "pri
 
 
 @pytest.fixture
-async def unclaimed() -> AsyncIterator[House]:
-    """A bot that nobody runs."""
-    async with open_house(RELAY_ADMINS="", RELAY_USERS="") as house:
-        yield house
+async def unclaimed() -> AsyncIterator[SharedRelay]:
+    """A bot without an owner."""
+    async with open_relay(RELAY_ADMINS="", RELAY_USERS="") as shared_relay:
+        yield shared_relay
 
 
 @pytest.fixture
-async def house() -> AsyncIterator[House]:
-    """A bot with two admins, whom its settings name."""
-    async with open_house(RELAY_ADMINS=f"{OWNER},{FRIEND}", RELAY_USERS="") as house:
-        house.tg.dm(house.tg.user(FRIEND, "Ben"))
-        yield house
+async def shared_relay() -> AsyncIterator[SharedRelay]:
+    """A bot with two admins, named in its settings."""
+    async with open_relay(RELAY_ADMINS=f"{OWNER},{FRIEND}", RELAY_USERS="") as shared_relay:
+        shared_relay.tg.dm(shared_relay.tg.user(FRIEND, "Ben"))
+        yield shared_relay
 
 
-def newcomer(house: House, user_id: int, name: str, username: str | None = None) -> Chat:
-    return house.tg.dm(house.tg.user(user_id, name, username))
+def newcomer(shared_relay: SharedRelay, user_id: int, name: str, username: str | None = None) -> Chat:
+    return shared_relay.tg.dm(shared_relay.tg.user(user_id, name, username))
 
 
-async def ask(house: House, chat: Chat, text: str) -> StoredMessage:
-    """Somebody writes in their own chat; the bot's first reply."""
-    return await house.tg.wait_reply(chat, await house.tg.say(chat, None, text))
+async def ask(shared_relay: SharedRelay, chat: Chat, text: str) -> StoredMessage:
+    """Writes in the person's private chat and returns the bot's first reply."""
+    return await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, None, text))
 
 
-async def told(house: House, chat: Chat, words: str, count: int = 1) -> StoredMessage:
-    """Waits until the bot has said this in a chat so often; the last message of them."""
-    found = await house.tg.wait_for(
-        lambda: (them := [one for one in house.replies(chat) if words in one.text])[count - 1 :] and them
+async def told(shared_relay: SharedRelay, chat: Chat, words: str, count: int = 1) -> StoredMessage:
+    """Waits until the bot has said this in a chat `count` times. Returns the last of these messages."""
+    found = await shared_relay.tg.wait_for(
+        lambda: (them := [one for one in shared_relay.replies(chat) if words in one.text])[count - 1 :] and them
     )
     return found[-1]
 
 
-async def press(house: House, chat: Chat, message: StoredMessage, label: str) -> str:
-    """Presses a button; what pops up."""
-    return await house.tg.tap(chat, None, message, label)
+async def press(shared_relay: SharedRelay, chat: Chat, message: StoredMessage, label: str) -> str:
+    """Presses a button and returns the toast."""
+    return await shared_relay.tg.tap(chat, None, message, label)
 
 
-async def silent(house: House, chat: Chat, *texts: str) -> None:
-    """Somebody writes, and nothing comes of it: what is written later is answered first."""
-    before = len(house.said(chat))
+async def silent(shared_relay: SharedRelay, chat: Chat, *texts: str) -> None:
+    """Sends texts and asserts that nothing comes of them: a later message is answered first."""
+    before = len(shared_relay.said(chat))
     for text in texts:
-        await house.tg.say(chat, None, text)
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
-    admin = house.tg.chat(OWNER)
-    await ask(house, admin, "/users")
-    assert len(house.said(chat)) == before
+        await shared_relay.tg.say(chat, None, text)
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    admin = shared_relay.tg.chat(OWNER)
+    await ask(shared_relay, admin, "/users")
+    assert len(shared_relay.said(chat)) == before
 
 
-async def claim_link(house: House, count: int = 1) -> str:
-    """What the claim link in the log carries, at the start that is counted."""
-    links = await house.tg.wait_for(
-        lambda: (found := LINK.findall(house.relay.output()))[count - 1 :] and found, timeout=30
+async def claim_link(shared_relay: SharedRelay, count: int = 1) -> str:
+    """Returns the code of the claim link in the log, of the start number `count`."""
+    links = await shared_relay.tg.wait_for(
+        lambda: (found := LINK.findall(shared_relay.relay.output()))[count - 1 :] and found, timeout=30
     )
     assert len(links) == count
-    assert {bot for bot, _ in links} == {house.tg.bot.username}
+    assert {bot for bot, _ in links} == {shared_relay.tg.bot.username}
     return str(links[-1][1])
 
 
-def menu(house: House, chat: Chat) -> set[str]:
-    """The commands offered in a chat of one's own."""
-    offered = [commands for (scope, _), commands in house.tg.commands.items() if f'"chat_id": {chat.id},' in scope]
+def menu(shared_relay: SharedRelay, chat: Chat) -> set[str]:
+    """Returns the commands offered in a private chat."""
+    offered = [
+        commands for (scope, _), commands in shared_relay.tg.commands.items() if f'"chat_id": {chat.id},' in scope
+    ]
     return {one["command"] for commands in offered for one in commands}
 
 
-async def test_the_first_who_opens_the_link_in_the_log_owns_the_bot(unclaimed: House) -> None:
-    house = unclaimed
-    ada, eve = house.tg.chat(OWNER), newcomer(house, EVE, "Eve")
-    old = await claim_link(house)
-    await house.relay.stop()
-    await house.again()
-    await house.polled()
-    nonce = await claim_link(house, 2)
+async def test_the_first_person_who_opens_the_claim_link_owns_the_bot(unclaimed: SharedRelay) -> None:
+    shared_relay = unclaimed
+    ada, eve = shared_relay.tg.chat(OWNER), newcomer(shared_relay, EVE, "Eve")
+    old = await claim_link(shared_relay)
+    await shared_relay.relay.stop()
+    await shared_relay.again()
+    await shared_relay.polled()
+    nonce = await claim_link(shared_relay, 2)
     assert nonce != old
     for text in ("hello", "/start", f"/start {old}", f"/start {'A' * 22}", "/users"):
-        await house.tg.say(eve, None, text)
-    group = house.tg.group(-1003000000001, "Group", [house.tg.user(OWNER)])
-    await house.tg.say(group, house.tg.user(OWNER), f"/start@{house.tg.bot.username} {nonce}")
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
-    await house.tg.say(ada, None, f"/start {nonce}")
-    greeting = (await told(house, ada, "What works now")).text
+        await shared_relay.tg.say(eve, None, text)
+    group = shared_relay.tg.group(-1003000000001, "Group", [shared_relay.tg.user(OWNER)])
+    await shared_relay.tg.say(group, shared_relay.tg.user(OWNER), f"/start@{shared_relay.tg.bot.username} {nonce}")
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    await shared_relay.tg.say(ada, None, f"/start {nonce}")
+    greeting = (await told(shared_relay, ada, "What works now")).text
     assert "You're my owner now" in greeting
     assert "RELAY_WEB_SEARCH=on" in greeting
     assert "Three things to try" in greeting
-    assert house.said(eve) == house.said(group) == []
-    await house.logged("claimed by Ada")
-    await house.tg.wait_for(lambda: menu(house, ada) >= ADMIN_COMMANDS)
-    await house.asked(ada)
-    await house.answered(ada, "q1")
-    # The link is used up: who opens it now is a stranger at the door.
-    await house.tg.say(eve, None, f"/start {nonce}")
-    await told(house, eve, "private assistant")
-    await told(house, ada, "Eve (id 3005) pressed Start")
-    # Nothing of it is lost with the process, and nobody can claim what has an owner.
-    await house.crash()
-    await house.polled()
-    assert "admin – claimed me" in (await ask(house, ada, "/users")).text
-    kept = await ask(house, ada, f"/revoke {OWNER}")
+    assert shared_relay.said(eve) == shared_relay.said(group) == []
+    await shared_relay.logged("claimed by Ada")
+    await shared_relay.tg.wait_for(lambda: menu(shared_relay, ada) >= ADMIN_COMMANDS)
+    await shared_relay.asked(ada)
+    await shared_relay.answered(ada, "q1")
+    # The link is used up: whoever opens it now is a stranger.
+    await shared_relay.tg.say(eve, None, f"/start {nonce}")
+    await told(shared_relay, eve, "private assistant")
+    await told(shared_relay, ada, "Eve (id 3005) pressed Start")
+    # A restart loses nothing, and nobody can claim a bot that has an owner.
+    await shared_relay.crash()
+    await shared_relay.polled()
+    assert "admin – claimed me" in (await ask(shared_relay, ada, "/users")).text
+    kept = await ask(shared_relay, ada, f"/revoke {OWNER}")
     assert "is my only admin" in kept.text
     assert not kept.buttons
-    assert len(LINK.findall(house.relay.output())) == 2
-    data = [path for path in house.data.rglob("*") if path.is_file()]
+    assert len(LINK.findall(shared_relay.relay.output())) == 2
+    data = [path for path in shared_relay.data.rglob("*") if path.is_file()]
     assert not [path for path in data if nonce.encode() in path.read_bytes()]
-    code, shown = await relay(house.relay.environment, house.data.parent, "users")
+    code, shown = await relay(shared_relay.relay.environment, shared_relay.data.parent, "users")
     assert (code, "Eve (id 3005)" in shown) == (0, True), shown
 
 
-async def test_after_too_many_guesses_the_right_one_does_not_count_either(unclaimed: House) -> None:
-    house = unclaimed
-    ada, eve = house.tg.chat(OWNER), newcomer(house, EVE, "Eve")
-    nonce = await claim_link(house)
+async def test_after_too_many_wrong_claims_the_guesser_is_locked_out(unclaimed: SharedRelay) -> None:
+    shared_relay = unclaimed
+    ada, eve = shared_relay.tg.chat(OWNER), newcomer(shared_relay, EVE, "Eve")
+    nonce = await claim_link(shared_relay)
     for _ in range(5):
-        await house.tg.say(eve, None, f"/start {nonce[::-1]}")
-    await house.tg.say(eve, None, f"/start {nonce}")
-    await house.tg.say(ada, None, f"/start {nonce}")
-    await told(house, ada, "You're my owner now")
-    assert house.said(eve) == []
+        await shared_relay.tg.say(eve, None, f"/start {nonce[::-1]}")
+    await shared_relay.tg.say(eve, None, f"/start {nonce}")
+    await shared_relay.tg.say(ada, None, f"/start {nonce}")
+    await told(shared_relay, ada, "You're my owner now")
+    assert shared_relay.said(eve) == []
 
 
-async def test_on_a_terminal_the_link_comes_with_a_code_that_fits_the_screen(tmp_path: Path) -> None:
-    async with open_house(start=False, RELAY_ADMINS="", RELAY_USERS="", RELAY_LOG_FORMAT="console") as house:
-        house.relay.log.touch()
+async def test_on_a_terminal_the_claim_link_is_shown_with_a_qr_code_that_fits(tmp_path: Path) -> None:
+    async with open_relay(start=False, RELAY_ADMINS="", RELAY_USERS="", RELAY_LOG_FORMAT="console") as own_relay:
+        own_relay.relay.log.touch()
         child = pexpect.spawn(
-            sys.executable, ["-m", "relay", "run"], env=house.relay.environment, cwd=str(tmp_path), encoding="utf-8",
-            dimensions=(24, 80), timeout=40,
+            sys.executable, ["-m", "relay", "run"], env=own_relay.relay.environment, cwd=str(tmp_path),
+            encoding="utf-8", dimensions=(24, 80), timeout=40,
         )  # fmt: skip
         try:
             await asyncio.to_thread(child.expect, "It works once, for 15 minutes")
@@ -157,8 +159,8 @@ async def test_on_a_terminal_the_link_comes_with_a_code_that_fits_the_screen(tmp
             assert len(screen) + 1 <= 24
             assert max(map(len, screen)) <= 80
             nonce = LINK.search(shown)[2]  # type: ignore[index]
-            await house.tg.say(OWNER, None, f"/start {nonce}")
-            await told(house, house.tg.chat(OWNER), "You're my owner now")
+            await own_relay.tg.say(OWNER, None, f"/start {nonce}")
+            await told(own_relay, own_relay.tg.chat(OWNER), "You're my owner now")
             await asyncio.to_thread(child.expect, "claimed by Ada")
         finally:
             child.kill(15)
@@ -166,192 +168,206 @@ async def test_on_a_terminal_the_link_comes_with_a_code_that_fits_the_screen(tmp
             child.close()
 
 
-async def test_strangers_may_ask_and_the_first_admin_who_says_something_decides(house: House) -> None:
-    ada, ben = house.tg.chat(OWNER), house.tg.chat(FRIEND)
+async def test_strangers_may_ask_for_access_and_the_first_admin_decides(shared_relay: SharedRelay) -> None:
+    ada, ben = shared_relay.tg.chat(OWNER), shared_relay.tg.chat(FRIEND)
     names = ((CEM, "Cem *the* [x](y)"), (DORA, "Dora"), (EVE, "Eve"), (FAY, "Fayqueen"), (GUS, "Gus"))
-    cem, dora, eve, fay, gus = (newcomer(house, user_id, name, f"user{user_id}") for user_id, name in names)
+    cem, dora, eve, fay, gus = (newcomer(shared_relay, user_id, name, f"user{user_id}") for user_id, name in names)
     for chat in (cem, dora, eve):
-        assert "I've asked the people who run me" in (await ask(house, chat, "/start")).text
+        assert "I've asked my admins" in (await ask(shared_relay, chat, "/start")).text
     questions = {
-        (admin.id, name): await told(house, admin, f"{name} (@user{user_id}, id {user_id}) pressed Start")
+        (admin.id, name): await told(shared_relay, admin, f"{name} (@user{user_id}, id {user_id}) pressed Start")
         for admin in (ada, ben)
         for user_id, name in names[:3]
     }
-    await silent(house, cem, "/start", "let me in!", "/help")
-    await silent(house, fay, "/start", "/start again")
-    assert not house.sql("select from relay.person where user_id = %s", FAY)
-    assert not house.sql("select from relay.event where payload::text like '%%Fayqueen%%'")
+    await silent(shared_relay, cem, "/start", "let me in!", "/help")
+    await silent(shared_relay, fay, "/start", "/start again")
+    assert not shared_relay.sql("select from relay.person where user_id = %s", FAY)
+    assert not shared_relay.sql("select from relay.event where payload::text like '%%Fayqueen%%'")
 
-    # Buttons outlive the process; only admins' presses count; whoever comes second sees who was first.
-    await house.crash()
-    await house.polled()
+    # Buttons survive a restart. Only admins' presses count. The later admin sees who decided first.
+    await shared_relay.crash()
+    await shared_relay.polled()
     question = questions[ada.id, "Cem *the* [x](y)"]
-    house.tg.press(ada, house.tg.user(EVE), question, question.buttons["Approve"])
-    assert await press(house, ada, question, "Approve") == "Approved."
-    await house.tg.wait_for(lambda: "can use me now, let in by Ada" in question.text)
-    assert await press(house, ben, questions[ben.id, "Cem *the* [x](y)"], "Block") == "Ada has already decided."
-    await told(house, cem, "Ada has let you in")
-    assert await press(house, ben, questions[ben.id, "Dora"], "Deny") == "Denied."
-    assert await press(house, ada, questions[ada.id, "Dora"], "Approve") == "Ben has already decided."
-    assert await press(house, ben, questions[ben.id, "Eve"], "Block") == "Blocked."
-    await house.answered(cem, await house.asked(cem))
-    assert await ask(house, cem, "/users")
-    assert "for the people who run me" in house.said(cem)[-1]
+    shared_relay.tg.press(ada, shared_relay.tg.user(EVE), question, question.buttons["Approve"])
+    assert await press(shared_relay, ada, question, "Approve") == "Approved."
+    await shared_relay.tg.wait_for(lambda: "can use me now, let in by Ada" in question.text)
+    assert await press(shared_relay, ben, questions[ben.id, "Cem *the* [x](y)"], "Block") == "Ada has already decided."
+    await told(shared_relay, cem, "Ada has let you in")
+    assert await press(shared_relay, ben, questions[ben.id, "Dora"], "Deny") == "Denied."
+    assert await press(shared_relay, ada, questions[ada.id, "Dora"], "Approve") == "Ben has already decided."
+    assert await press(shared_relay, ben, questions[ben.id, "Eve"], "Block") == "Blocked."
+    await shared_relay.answered(cem, await shared_relay.asked(cem))
+    assert await ask(shared_relay, cem, "/users")
+    assert "for my admins" in shared_relay.said(cem)[-1]
     for chat in (dora, eve):
-        await silent(house, chat, "/start", "please")
+        await silent(shared_relay, chat, "/start", "please")
 
-    # Who was denied can be let in later. The one who came too late may ask now, and gets in at the terminal.
-    listed = await ask(house, ada, "/users")
-    assert await press(house, ada, listed, "Let Dora in") == "Approved."
-    await told(house, dora, "Ada has let you in")
-    await ask(house, fay, "/start")
-    code, shown = await relay(house.relay.environment, house.data.parent, "users", "approve", str(fay.id))
-    assert (code, "let in by somebody at the terminal" in shown) == (0, True), shown
-    await told(house, fay, "somebody at the terminal has let you in")
+    # A person who was denied can be let in later. Fay, who came too late, may ask now and is let in at the terminal.
+    listed = await ask(shared_relay, ada, "/users")
+    assert await press(shared_relay, ada, listed, "Let Dora in") == "Approved."
+    await told(shared_relay, dora, "Ada has let you in")
+    await ask(shared_relay, fay, "/start")
+    code, shown = await relay(shared_relay.relay.environment, shared_relay.data.parent, "users", "approve", str(fay.id))
+    assert (code, "let in by someone at the terminal" in shown) == (0, True), shown
+    await told(shared_relay, fay, "someone at the terminal has let you in")
 
-    link = LINK.search((await ask(house, ada, "/invite Gus")).text)
+    link = LINK.search((await ask(shared_relay, ada, "/invite Gus")).text)
     assert link
-    await silent(house, eve, f"/start {link[2]}")
-    assert "Ada has let you in" in (await ask(house, gus, f"/start {link[2]}")).text
-    await told(house, ada, "Gus (@user3007, id 3007) came with the invitation for Gus")
-    ian = newcomer(house, 3009, "Ian")
-    assert "I've asked" in (await ask(house, ian, f"/start {link[2]}")).text, "it is good for one person"
+    await silent(shared_relay, eve, f"/start {link[2]}")
+    assert "Ada has let you in" in (await ask(shared_relay, gus, f"/start {link[2]}")).text
+    await told(shared_relay, ada, "Gus (@user3007, id 3007) came with the invitation for Gus")
+    ian = newcomer(shared_relay, 3009, "Ian")
+    assert "I've asked" in (await ask(shared_relay, ian, f"/start {link[2]}")).text, "an invitation admits one person"
 
 
-async def test_what_is_taken_back_is_taken_back_at_once_and_for_good(house: House) -> None:
-    ada, cem = house.tg.chat(OWNER), newcomer(house, CEM, "Cem", "user3003")
-    link = LINK.search((await ask(house, ada, "/invite")).text)
+async def test_revoking_access_takes_effect_at_once(shared_relay: SharedRelay) -> None:
+    ada, cem = shared_relay.tg.chat(OWNER), newcomer(shared_relay, CEM, "Cem", "user3003")
+    link = LINK.search((await ask(shared_relay, ada, "/invite")).text)
     assert link
-    await ask(house, cem, f"/start {link[2]}")
-    house.model.rule(lambda request: "boat" in request.last_text, "Nice. [LEARN: Cem has a boat]", times=1)
-    said = await house.tg.say(cem, None, "I have a boat")
-    learned = await house.tg.wait_reply(cem, said)
-    house.model.rule("q71", Reply("[LEARN: Cem has a cat] " + "word " * 2000, spread=120))
-    await house.tg.say(cem, None, "running q71")
-    await house.tg.wait_for(lambda: house.tg.drafts(cem), 30)
-    await house.tg.say(cem, None, "queued q72")
-    await house.until("select count(*) = 1 from relay.inbox where status = 'pending'")
-    question = await ask(house, ada, "/revoke @user3003")
+    await ask(shared_relay, cem, f"/start {link[2]}")
+    shared_relay.model.rule(lambda request: "boat" in request.last_text, "Nice. [LEARN: Cem has a boat]", times=1)
+    said = await shared_relay.tg.say(cem, None, "I have a boat")
+    learned = await shared_relay.tg.wait_reply(cem, said)
+    shared_relay.model.rule("q71", Reply("[LEARN: Cem has a cat] " + "word " * 2000, spread=120))
+    await shared_relay.tg.say(cem, None, "running q71")
+    await shared_relay.tg.wait_for(lambda: shared_relay.tg.drafts(cem), 30)
+    await shared_relay.tg.say(cem, None, "queued q72")
+    await shared_relay.until("select count(*) = 1 from relay.inbox where status = 'pending'")
+    question = await ask(shared_relay, ada, "/revoke @user3003")
     assert "Cem (@user3003, id 3003)" in question.text
-    before = len(house.said(cem))
-    assert await press(house, ada, question, "Revoke") == "Done."
-    presses = [house.tg.press(cem, None, learned, data) for data in learned.buttons.values()]
-    house.tg.edit(cem, said, "I have two boats")
-    house.tg.react(cem, None, learned, "👎")
-    await house.tg.wait_for(lambda: all(query in house.tg.answers for query in presses))
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
-    assert not house.sql("select from relay.signal")
-    await house.until(
+    before = len(shared_relay.said(cem))
+    assert await press(shared_relay, ada, question, "Revoke") == "Done."
+    presses = [shared_relay.tg.press(cem, None, learned, data) for data in learned.buttons.values()]
+    shared_relay.tg.edit(cem, said, "I have two boats")
+    shared_relay.tg.react(cem, None, learned, "👎")
+    await shared_relay.tg.wait_for(lambda: all(query in shared_relay.tg.answers for query in presses))
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    assert not shared_relay.sql("select from relay.signal")
+    await shared_relay.until(
         "select not exists (select from relay.turn where status in ('working', 'answered'))"
         " and not exists (select from relay.inbox where status = 'pending')",
         timeout=20,
     )
-    assert house.times(cem, "q72") == 0
-    assert len(house.said(cem)) == before + 1, "what was being written, as far as it was"
-    assert len(house.said(cem)[-1]) < 4000
-    assert "q72" not in "".join(request.text for request in house.model.requests)
-    assert house.sql("select status from relay.memory") == [("active",)], "what is remembered stays, and no more comes"
+    assert shared_relay.times(cem, "q72") == 0
+    assert len(shared_relay.said(cem)) == before + 1, "only the unfinished answer arrives"
+    assert len(shared_relay.said(cem)[-1]) < 4000
+    assert "q72" not in "".join(request.text for request in shared_relay.model.requests)
+    assert shared_relay.sql("select status from relay.memory") == [("active",)], "the memory stays and none is added"
 
-    await house.crash()
-    await house.polled()
-    await silent(house, cem, "/start", "hello?", f"/start {link[2]}")
-    listed = await ask(house, ada, "/users")
+    await shared_relay.crash()
+    await shared_relay.polled()
+    await silent(shared_relay, cem, "/start", "hello?", f"/start {link[2]}")
+    listed = await ask(shared_relay, ada, "/users")
     assert "revoked by Ada" in listed.text
-    assert await press(house, ada, listed, "Let Cem in") == "Approved."
-    await told(house, cem, "Ada has let you in", 2)
-    assert "Cem has a boat" in (await ask(house, cem, "/memory")).text
+    assert await press(shared_relay, ada, listed, "Let Cem in") == "Approved."
+    await told(shared_relay, cem, "Ada has let you in", 2)
+    assert "Cem has a boat" in (await ask(shared_relay, cem, "/memory")).text
 
-    question = await ask(house, ada, f"/revoke {CEM}")
-    assert await press(house, ada, question, "Cancel") == ""
-    await house.answered(cem, await house.asked(cem))
-    assert "RELAY_ADMINS" in (await ask(house, ada, f"/revoke {FRIEND}")).text
-    assert "I don't know that person" in (await ask(house, ada, "/revoke 4711")).text
+    question = await ask(shared_relay, ada, f"/revoke {CEM}")
+    assert await press(shared_relay, ada, question, "Cancel") == ""
+    await shared_relay.answered(cem, await shared_relay.asked(cem))
+    assert "RELAY_ADMINS" in (await ask(shared_relay, ada, f"/revoke {FRIEND}")).text
+    assert "I don't know that person" in (await ask(shared_relay, ada, "/revoke 4711")).text
 
 
-async def test_an_invitation_is_cancelled_and_who_was_denied_is_not_called_revoked(house: House) -> None:
-    ada, cem, dora = house.tg.chat(OWNER), newcomer(house, CEM, "Cem"), newcomer(house, DORA, "Dora")
-    link = LINK.search((await ask(house, ada, "/invite Cem")).text)
+async def test_an_invitation_can_be_cancelled_and_a_request_denied(shared_relay: SharedRelay) -> None:
+    ada, cem, dora = (
+        shared_relay.tg.chat(OWNER),
+        newcomer(shared_relay, CEM, "Cem"),
+        newcomer(shared_relay, DORA, "Dora"),
+    )
+    link = LINK.search((await ask(shared_relay, ada, "/invite Cem")).text)
     assert link
-    listed = await ask(house, ada, "/users")
-    forged = house.tg.press(ada, house.tg.user(EVE), listed, listed.buttons["✖ Cancel the invitation for Cem"])
-    await house.tg.wait_for(lambda: house.tg.answers.get(forged))
-    assert await press(house, ada, listed, "Cancel the invitation") == "Cancelled: the link no longer works."
+    listed = await ask(shared_relay, ada, "/users")
+    forged = shared_relay.tg.press(
+        ada, shared_relay.tg.user(EVE), listed, listed.buttons["✖ Cancel the invitation for Cem"]
+    )
+    await shared_relay.tg.wait_for(lambda: shared_relay.tg.answers.get(forged))
+    assert await press(shared_relay, ada, listed, "Cancel the invitation") == "Cancelled: the link no longer works."
     assert "invitation" not in listed.text
     data = "hi:1"
-    query = house.tg.press(ada, None, listed, data)
-    answer = await house.tg.wait_for(lambda: house.tg.answers.get(query))
-    assert answer["text"] == "It isn't open any more."
-    assert "I've asked" in (await ask(house, cem, f"/start {link[2]}")).text, "the link lets nobody in"
-    await ask(house, dora, "/start")
-    question = await told(house, ada, "Dora (id 3004) pressed Start")
-    assert await press(house, ada, question, "Deny") == "Denied."
-    assert "Dora (id 3004) – denied by Ada" in (await ask(house, ada, "/users")).text
+    query = shared_relay.tg.press(ada, None, listed, data)
+    answer = await shared_relay.tg.wait_for(lambda: shared_relay.tg.answers.get(query))
+    assert answer["text"] == "It's no longer open."
+    assert "I've asked" in (await ask(shared_relay, cem, f"/start {link[2]}")).text, (
+        "the cancelled link gives no access"
+    )
+    await ask(shared_relay, dora, "/start")
+    question = await told(shared_relay, ada, "Dora (id 3004) pressed Start")
+    assert await press(shared_relay, ada, question, "Deny") == "Denied."
+    assert "Dora (id 3004) – denied by Ada" in (await ask(shared_relay, ada, "/users")).text
 
 
-async def test_a_stranger_who_turns_to_the_bot_in_a_group_is_offered_to_the_admins(house: House) -> None:
-    ada, ben = house.tg.chat(OWNER), house.tg.chat(FRIEND)
-    owner, cem, eve = house.tg.user(OWNER), house.tg.user(CEM, "Cem"), house.tg.user(EVE, "Eve")
-    at = f"@{house.tg.bot.username}"
-    theirs = house.tg.group(-1003000000003, "Theirs", [eve])
-    await house.tg.say(theirs, eve, f"{at} let me in here")
-    group = house.tg.group(-1003000000004, "Choir", [owner, cem, eve])
-    await house.tg.say(group, cem, f"{at} a word of xylophones")
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
-    assert not house.sql("select from relay.person"), "nobody whom it knows has used it there"
-    await house.tg.wait_reply(group, await house.tg.say(group, owner, f"{at} hello"))
+async def test_admins_can_admit_a_stranger_who_addresses_the_bot_in_a_group(shared_relay: SharedRelay) -> None:
+    ada, ben = shared_relay.tg.chat(OWNER), shared_relay.tg.chat(FRIEND)
+    owner, cem, eve = shared_relay.tg.user(OWNER), shared_relay.tg.user(CEM, "Cem"), shared_relay.tg.user(EVE, "Eve")
+    at = f"@{shared_relay.tg.bot.username}"
+    theirs = shared_relay.tg.group(-1003000000003, "Theirs", [eve])
+    await shared_relay.tg.say(theirs, eve, f"{at} let me in here")
+    group = shared_relay.tg.group(-1003000000004, "Choir", [owner, cem, eve])
+    await shared_relay.tg.say(group, cem, f"{at} a word of xylophones")
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    assert not shared_relay.sql("select from relay.person"), "no known person has used the bot there"
+    await shared_relay.tg.wait_reply(group, await shared_relay.tg.say(group, owner, f"{at} hello"))
     for text in ("what are they saying?", "/help"):
-        await house.tg.say(group, cem, text)
-    said = await house.tg.say(group, cem, f"{at} a word of xylophones")
-    line = await house.tg.wait_reply(group, said)
-    assert line.text.startswith("I only answer people I know. I've asked the people who run me")
-    questions = [await told(house, chat, "Cem (id 3003) wrote to me in the group “Choir”") for chat in (ada, ben)]
-    asked = len(house.model.requests)
-    before = len(house.said(group))
-    await house.tg.say(group, cem, f"{at} hello?")
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
-    assert not house.sql("select from relay.event where payload::text like '%%xylophones%%'")
-    assert not house.sql("select from relay.inbox where payload::text like '%%xylophones%%'")
-    assert await press(house, ada, questions[0], "Approve") == "Approved."
-    await house.until("select not exists (select from relay.turn where status in ('working', 'answered'))")
-    assert (len(house.said(group)), len(house.model.requests)) == (before, asked)
-    said = await house.tg.say(group, cem, f"{at} and now q99?")
-    assert "q99" in (await house.tg.wait_reply(group, said)).text
-    assert not [text for text in house.said(ada) if "Telegram refused part of it" in text], "they never pressed Start"
-    # Where it is switched off nobody is offered.
-    await house.tg.wait_reply(group, await house.tg.say(group, owner, f"/answer{at} off"))
-    await house.tg.say(group, eve, f"{at} me too")
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
-    assert not house.sql("select from relay.person where user_id = %s", EVE)
+        await shared_relay.tg.say(group, cem, text)
+    said = await shared_relay.tg.say(group, cem, f"{at} a word of xylophones")
+    line = await shared_relay.tg.wait_reply(group, said)
+    assert line.text.startswith("I only answer people I know. I've asked my admins")
+    questions = [
+        await told(shared_relay, chat, "Cem (id 3003) wrote to me in the group “Choir”") for chat in (ada, ben)
+    ]
+    asked = len(shared_relay.model.requests)
+    before = len(shared_relay.said(group))
+    await shared_relay.tg.say(group, cem, f"{at} hello?")
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    assert not shared_relay.sql("select from relay.event where payload::text like '%%xylophones%%'")
+    assert not shared_relay.sql("select from relay.inbox where payload::text like '%%xylophones%%'")
+    assert await press(shared_relay, ada, questions[0], "Approve") == "Approved."
+    await shared_relay.until("select not exists (select from relay.turn where status in ('working', 'answered'))")
+    assert (len(shared_relay.said(group)), len(shared_relay.model.requests)) == (before, asked)
+    said = await shared_relay.tg.say(group, cem, f"{at} and now q99?")
+    assert "q99" in (await shared_relay.tg.wait_reply(group, said)).text
+    assert not [text for text in shared_relay.said(ada) if "Telegram refused part of it" in text], (
+        "no private message is sent to people who never pressed Start"
+    )
+    # Where the bot is switched off, nobody is offered to the admins.
+    await shared_relay.tg.wait_reply(group, await shared_relay.tg.say(group, owner, f"/answer{at} off"))
+    await shared_relay.tg.say(group, eve, f"{at} me too")
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    assert not shared_relay.sql("select from relay.person where user_id = %s", EVE)
 
 
-async def test_with_pairing_off_only_an_invitation_lets_somebody_in() -> None:
-    async with open_house(RELAY_PAIRING="off") as house:
-        ada, cem = house.tg.chat(OWNER), newcomer(house, CEM, "Cem")
-        await silent(house, cem, "/start", "/start hello")
-        assert not house.sql("select from relay.person")
-        made = await ask(house, ada, "/invite")
+async def test_with_pairing_off_only_an_invitation_gives_access() -> None:
+    async with open_relay(RELAY_PAIRING="off") as own_relay:
+        ada, cem = own_relay.tg.chat(OWNER), newcomer(own_relay, CEM, "Cem")
+        await silent(own_relay, cem, "/start", "/start hello")
+        assert not own_relay.sql("select from relay.person")
+        made = await ask(own_relay, ada, "/invite")
         link = LINK.search(made.text)
         assert link, made.text
         kept = "select not exists (select from relay.outbox d where to_jsonb(d)::text like %s)"
-        await house.until(kept, f"%{link[2]}%")
-        assert "Ada has let you in" in (await ask(house, cem, f"/start {link[2]}")).text
-        group = house.tg.group(-1003000000002, "Group", [house.tg.user(OWNER), house.tg.user(CEM)])
-        said = await house.tg.say(group, house.tg.user(CEM), f"@{house.tg.bot.username} q88")
-        assert "q88" in (await house.tg.wait_reply(group, said)).text
+        await own_relay.until(kept, f"%{link[2]}%")
+        assert "Ada has let you in" in (await ask(own_relay, cem, f"/start {link[2]}")).text
+        group = own_relay.tg.group(-1003000000002, "Group", [own_relay.tg.user(OWNER), own_relay.tg.user(CEM)])
+        said = await own_relay.tg.say(group, own_relay.tg.user(CEM), f"@{own_relay.tg.bot.username} q88")
+        assert "q88" in (await own_relay.tg.wait_reply(group, said)).text
 
 
-async def test_who_guesses_invitations_finds_none_and_hears_nothing() -> None:
-    async with open_house(RELAY_PAIRING="off") as house:
-        ada, eve, cem = house.tg.chat(OWNER), newcomer(house, EVE, "Eve"), newcomer(house, CEM, "Cem")
-        link = LINK.search((await ask(house, ada, "/invite Cem")).text)
+async def test_a_person_who_guesses_invitations_gets_no_reply() -> None:
+    async with open_relay(RELAY_PAIRING="off") as own_relay:
+        ada, eve, cem = own_relay.tg.chat(OWNER), newcomer(own_relay, EVE, "Eve"), newcomer(own_relay, CEM, "Cem")
+        link = LINK.search((await ask(own_relay, ada, "/invite Cem")).text)
         assert link
         code = link[2]
         close = [code[:-1], code + "A", code.swapcase(), code[::-1], f"{code[0]}%", "_" * 22, "%", f"{code[:-1]}_"]
         chance = random.Random(1)
         other = ["".join(chance.choices(string.ascii_letters + string.digits + "-_", k=22)) for _ in range(30)]
-        await silent(house, eve, *(f"/start {guess}" for guess in (*close, *other) if guess != code))
-        assert house.said(eve) == []
-        assert not house.sql("select from relay.person where user_id = %s", EVE)
-        assert not house.sql("select from relay.event where payload::text like '%%Eve%%'")
-        assert "Eve" not in house.relay.output()
-        assert "Ada has let you in" in (await ask(house, cem, f"/start {code}")).text, "the guesses did not use it up"
+        await silent(own_relay, eve, *(f"/start {guess}" for guess in (*close, *other) if guess != code))
+        assert own_relay.said(eve) == []
+        assert not own_relay.sql("select from relay.person where user_id = %s", EVE)
+        assert not own_relay.sql("select from relay.event where payload::text like '%%Eve%%'")
+        assert "Eve" not in own_relay.relay.output()
+        assert "Ada has let you in" in (await ask(own_relay, cem, f"/start {code}")).text, (
+            "wrong guesses do not use up the invitation"
+        )

@@ -1,4 +1,4 @@
-"""What the README's picture shows is what Relay says today (`make picture` makes it anew)."""
+"""The README's picture shows what Relay says today (`make picture` makes a new one)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TRANSCRIPT, PICTURE = DOCS / "conversation.json", DOCS / "conversation.png"
 
 
 def dateless(transcript: list[Json]) -> list[Json]:
-    """A transcript in which every day is the same."""
+    """Replaces the dates of a transcript with one day."""
     text = re.sub(r"\b\d{4}-\d\d-\d\d\b", "2000-01-01", json.dumps(transcript))
     found: list[Json] = json.loads(text)
     return found
 
 
-async def test_the_conversation_in_the_picture_goes_like_this(world: World) -> None:
+async def test_the_conversation_in_the_picture_is_what_relay_says_today(world: World) -> None:
     today = await conversation(world.tg, world.model, world.owner, world.dm)
     assert dateless(today) == dateless(json.loads(TRANSCRIPT.read_text("utf-8"))), "run `make picture`"
 

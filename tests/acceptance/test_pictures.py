@@ -1,4 +1,4 @@
-"""Photos, stickers and pictures as files: the model sees them, and nothing else does."""
+"""Photos, stickers and pictures sent as files: the model sees them, and nothing else does."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ WAIT = 60
 
 
 def images(request: Recorded) -> list[tuple[str, bytes]]:
-    """The pictures of a request: their types and contents."""
+    """Returns the types and contents of a request's pictures."""
     blocks = [block for message in request.messages for block in message["content"] if block["type"] == "image"]
     return [(block["source"]["media_type"], base64.b64decode(block["source"]["data"])) for block in blocks]
 
 
 def asked(world: World) -> list[Recorded]:
-    """The requests for answers."""
+    """Returns the requests for answers."""
     return [one for one in world.model.requests if "sonnet" in one.model]
 
 
 async def say(world: World, chat: Chat, text: str = "", **more: Any) -> StoredMessage:
-    """Somebody sends something; the answer to it."""
+    """Sends something and returns the answer."""
     said = await world.tg.say(chat, None, text, **more)
     return await world.tg.wait_reply(chat, said, timeout=WAIT)
 
@@ -41,23 +41,23 @@ def upload(content: bytes, name: str, mime: str, **more: Any) -> Upload:
 
 
 def files_in(world: World) -> list[Path]:
-    """All files of the bot, but for what its database keeps of itself."""
+    """Returns all files of the bot, including those of its embedded database."""
     data = Path(world.relay.environment["RELAY_DATA_DIR"])
     return [path for path in data.rglob("*") if path.is_file()]
 
 
 def keeps(world: World, content: bytes) -> list[Path]:
-    """The files that hold a part of some content."""
+    """Returns the files that hold a part of some content."""
     piece = content[len(content) // 2 :][:200]
     return [path for path in [*files_in(world), world.relay.log] if piece in path.read_bytes()]
 
 
-async def test_a_photo_is_seen_and_stays_in_the_conversation(world: World) -> None:
+async def test_the_model_sees_a_photo_in_its_turn_and_in_later_turns(world: World) -> None:
     photo = picture("JPEG", 2000, 1500)
     await say(world, world.dm, "what is on it?", photo=photo)
     ((kind, content),) = images(world.model.last)
     assert kind == "image/jpeg"
-    assert Image.open(io.BytesIO(content)).size == (1267, 950), "as large as the model uses"
+    assert Image.open(io.BytesIO(content)).size == (1267, 950), "scaled to the largest size that the model uses"
     assert "what is on it?" in world.model.last.last_text
     before = world.model.last.messages
     downloads = len(world.tg.calls("getFile"))
@@ -66,7 +66,7 @@ async def test_a_photo_is_seen_and_stays_in_the_conversation(world: World) -> No
     assert world.model.last.messages[0] == before[0] | {
         "content": [block for block in before[0]["content"] if not block.get("text", "").startswith("<context>")]
     }
-    assert len(world.tg.calls("getFile")) == downloads, "it is still in memory"
+    assert len(world.tg.calls("getFile")) == downloads, "the picture is still cached"
     await world.relay.kill()
     assert not keeps(world, content)
     await world.relay.start()
@@ -79,7 +79,7 @@ async def test_a_photo_is_seen_and_stays_in_the_conversation(world: World) -> No
     assert "media" in why.text
 
 
-async def test_a_picture_that_is_gone_is_described(world: World) -> None:
+async def test_a_picture_that_is_no_longer_available_is_described(world: World) -> None:
     await say(world, world.dm, "look", photo=picture())
     await world.relay.stop()
     world.tg.files.clear()
@@ -91,13 +91,13 @@ async def test_a_picture_that_is_gone_is_described(world: World) -> None:
     assert "not shown here)" in world.model.last.text
 
 
-async def test_nobody_is_told_where_a_picture_was_taken(world: World) -> None:
+async def test_the_model_does_not_get_a_pictures_location_or_camera(world: World) -> None:
     content = with_place(orientation=6)
     assert CAMERA.encode() in content
     await say(world, world.dm, "where am I?", document=upload(content, "IMG_1.jpg", "image/jpeg"))
     ((_, seen),) = images(world.model.last)
     image = Image.open(io.BytesIO(seen))
-    assert image.size == (480, 640), "and it stands upright"
+    assert image.size == (480, 640), "the picture is rotated upright"
     assert not image.getexif()
     for told in (seen, world.model.last.text.encode()):
         assert CAMERA.encode() not in told
@@ -123,7 +123,7 @@ async def test_an_album_is_one_turn_and_one_request(world: World) -> None:
     assert len(images(world.model.last)) == 10
 
 
-async def test_a_part_of_an_album_that_comes_late_is_in_the_same_answer(world: World) -> None:
+async def test_a_late_part_of_an_album_is_in_the_same_answer(world: World) -> None:
     world.model.delay = 4
     await world.tg.say(world.dm, None, "which is best?", media_group_id="7", photo=picture(width=300))
     await world.model.wait_requests(1)
@@ -135,20 +135,20 @@ async def test_a_part_of_an_album_that_comes_late_is_in_the_same_answer(world: W
 
 
 @pytest.mark.parametrize("captioned", [0, 2])
-async def test_an_album_in_a_group_is_for_the_bot_when_one_part_is(world: World, captioned: int) -> None:
+async def test_an_album_in_a_group_is_answered_if_one_part_addresses_the_bot(world: World, captioned: int) -> None:
     group = world.tg.group(-1001234, "Trip", [world.owner, world.friend])
     for number in range(3):
         text = f"@{world.tg.bot.username} which one?" if number == captioned else ""
         await world.tg.say(group, world.friend, text, media_group_id="8", photo=picture(width=300 + number))
         await world.tg.wait_for(lambda: not world.tg.pending_updates)
     await world.tg.wait_reply(group, 0, timeout=WAIT)
-    await world.tg.wait_for(lambda: asked(world))  # on a slow machine the first reply says that it takes its time
+    await world.tg.wait_for(lambda: asked(world))  # a slow machine first says that it takes time
     (request,) = asked(world)
     assert len(images(request)) == 3
     assert request.text.count('<said by="Ben">\n<untrusted kind="picture">') == 3
 
 
-async def test_an_album_in_a_group_that_is_not_for_the_bot(world: World) -> None:
+async def test_an_album_in_a_group_that_does_not_address_the_bot_is_ignored(world: World) -> None:
     group = world.tg.group(-1001234, "Trip", [world.owner, world.friend])
     for _ in range(3):
         await world.tg.say(group, world.friend, "our trip", media_group_id="8", photo=picture())
@@ -160,7 +160,7 @@ async def test_an_album_in_a_group_that_is_not_for_the_bot(world: World) -> None
     assert "our trip" not in request.text
 
 
-async def test_stickers_and_animations(world: World) -> None:
+async def test_stickers_and_animations_are_shown_as_pictures(world: World) -> None:
     still = picture("PNG", 320, 320)
     await say(world, world.dm, sticker=upload(picture("WEBP", 512, 512, "RGBA"), "s.webp", ""))
     assert len(images(world.model.last)) == 1
@@ -179,7 +179,7 @@ async def test_stickers_and_animations(world: World) -> None:
 
 
 @pytest.mark.settings(RELAY_MAX_MEGAPIXELS="2")
-async def test_what_cannot_be_seen_gets_a_line_that_helps(world: World) -> None:
+async def test_an_unusable_picture_gets_a_helpful_explanation(world: World) -> None:
     for content, name, mime, line in (
         (HEIC, "IMG.HEIC", "image/heic", "Send it as a photo"),
         (bomb(5000), "bomb.png", "image/png", "5000 × 5000 pixels. I can take 2 megapixels."),
@@ -194,14 +194,14 @@ async def test_what_cannot_be_seen_gets_a_line_that_helps(world: World) -> None:
     await say(world, world.dm, "and this?", document=with_preview)
     assert len(images(world.model.last)) == 1
     told = await say(world, world.dm, "what is on it?", document=upload(HEIC, "IMG.HEIC", "image/heic"))
-    assert "could not use your file IMG.HEIC" in told.text, "the answer comes with it"
+    assert "could not use your file IMG.HEIC" in told.text, "the text is answered in the same message"
     assert "could not be opened" in world.model.last.last_text
     drawn = await say(world, world.dm, "and drawn?", document=upload(SVG, "logo.svg", "image/svg+xml"))
     assert "could not use" not in drawn.text
-    assert "<svg" in world.model.last.last_text, "a drawing in words is read"
+    assert "<svg" in world.model.last.last_text, "SVG is read as text"
 
 
-async def test_a_picture_and_its_caption_come_into_a_new_answer_to_an_edit(world: World) -> None:
+async def test_a_new_answer_after_an_edited_caption_sees_the_picture(world: World) -> None:
     said = await world.tg.say(world.dm, None, "what is red?", photo=picture())
     await world.tg.wait_reply(world.dm, said, timeout=WAIT)
     world.tg.edit(world.dm, said, "what is grey?")
@@ -219,7 +219,7 @@ async def test_a_picture_and_its_caption_come_into_a_new_answer_to_an_edit(world
     assert len(images(again)) == 1
 
 
-async def test_a_picture_that_the_model_finds_too_much_is_left_out_at_last(world: World) -> None:
+async def test_pictures_are_left_out_if_the_request_is_too_long(world: World) -> None:
     await say(world, world.dm, "first", photo=picture())
     world.model.fault("too_long", times=2)
     await say(world, world.dm, "second", photo=picture(width=300))
@@ -228,7 +228,7 @@ async def test_a_picture_that_the_model_finds_too_much_is_left_out_at_last(world
 
 
 @pytest.mark.settings(RELAY_KEEP_MEDIA="on")
-async def test_files_are_kept_when_that_is_wanted(world: World) -> None:
+async def test_files_are_kept_if_the_setting_asks_for_it(world: World) -> None:
     content = with_place()
     await say(world, world.dm, "look", document=upload(content, "../../IMG 1.jpg", "image/jpeg"))
     folder = Path(world.relay.environment["RELAY_DATA_DIR"]) / "media"
@@ -244,7 +244,7 @@ async def test_files_are_kept_when_that_is_wanted(world: World) -> None:
     assert len(images(world.model.last)) == 1
 
 
-async def test_a_kill_while_a_picture_is_opened_leaves_nothing(world: World) -> None:
+async def test_a_kill_while_a_picture_is_decoded_leaves_no_file(world: World) -> None:
     content = picture("PNG", 3000, 3000)
     before = len(files_in(world))
     await world.tg.say(world.dm, None, "look", document=upload(content, "a.png", "image/png"))

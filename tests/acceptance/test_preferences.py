@@ -1,4 +1,4 @@
-"""How somebody likes answers: they say so, answers follow, and they see and undo what was learned."""
+"""Preferences about answers: people state them, answers follow them, and people see and undo what was learned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def last_prompt(world: World) -> str:
     return json.dumps(world.model.requests[-1].body, ensure_ascii=False)
 
 
-async def test_what_is_said_acts_in_the_next_answer_and_is_forgotten_in_one_tap(world: World) -> None:
+async def test_a_stated_preference_applies_at_once_and_can_be_forgotten(world: World) -> None:
     await asked(world, "Hello")
     assert "HOW THE USER LIKES ANSWERS" not in last_prompt(world)
     noted = await asked(world, "/preferences prefer short answers")
@@ -33,7 +33,7 @@ async def test_what_is_said_acts_in_the_next_answer_and_is_forgotten_in_one_tap(
     answer = await asked(world, "How are you?")
     assert "Prefer (high): short answers" in last_prompt(world)
     assert "How they like answers: prefer short answers." in last_prompt(world)
-    assert "🎚" not in answer.text, "that was told already"
+    assert "🎚" not in answer.text, "the preference was announced before"
     listed = await asked(world, "/preferences")
     assert "short answers · high" in listed.text
     await press(world, listed, "1")
@@ -47,7 +47,7 @@ async def test_what_is_said_acts_in_the_next_answer_and_is_forgotten_in_one_tap(
 
 
 async def tagged(world: World, answer: StoredMessage, tags: str) -> StoredMessage:
-    """Tags an answer, which may have arrived a moment before the bot knows its number."""
+    """Tags an answer. Tries again, since an answer may arrive a moment before the bot stores its number."""
     for _ in range(20):
         said = await world.tg.say(world.dm, world.owner, f"/tag {tags}", reply_to=answer)
         noted = await world.tg.wait_reply(world.dm, said)
@@ -56,7 +56,7 @@ async def tagged(world: World, answer: StoredMessage, tags: str) -> StoredMessag
     return noted
 
 
-async def test_three_tags_are_told_when_they_begin_to_act(world: World) -> None:
+async def test_preferences_from_three_tags_are_announced_when_they_apply(world: World) -> None:
     for number in range(3):
         noted = await tagged(world, await asked(world, f"Question {number}"), "too long, no jokes")
     assert noted.text == "🎚 From now on: short answers (from 3 signs), no humour (from 3 signs)."
@@ -64,7 +64,18 @@ async def test_three_tags_are_told_when_they_begin_to_act(world: World) -> None:
     assert noted.text == "🏷 Noted: prefer short answers. I follow that already."
 
 
-async def test_tags_are_put_on_an_answer_by_buttons(world: World) -> None:
+async def test_erasing_an_answer_lists_the_preferences_learned_from_it(world: World) -> None:
+    await tagged(world, await asked(world, "My parrot is Quinceberry"), "too long, no jokes")
+    shown = await asked(world, "/forget --erase Quinceberry")
+    told = "2 preferences, 1 sign of how answers are liked"
+    assert told in shown.text
+    assert "Preferences: humour, short answers" in shown.text
+    await press(world, shown, "Erase for good")
+    await world.tg.wait_for(lambda: shown.text.startswith("🔥 Erased for good") and told in shown.text, timeout=30)
+    assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text
+
+
+async def test_an_answer_can_be_tagged_with_buttons(world: World) -> None:
     await asked(world, "/settings tags on")
     answer = await asked(world, "Hello")
     await press(world, answer, "🏷")
@@ -77,13 +88,13 @@ async def test_tags_are_put_on_an_answer_by_buttons(world: World) -> None:
     assert "avoid short answers · 1 sign" in (await asked(world, "/preferences")).text
 
 
-async def test_ones_own_version_is_taken(world: World) -> None:
+async def test_a_persons_better_version_is_accepted(world: World) -> None:
     await asked(world, "Hello")
     assert "your version" in (await asked(world, "/better")).text
     assert (await asked(world, "/better Hi there.")).text == "Thanks. I'll look at what you changed."
 
 
-async def test_unknown_words_get_a_sentence_and_change_nothing(world: World) -> None:
+async def test_invalid_preference_commands_are_explained_and_change_nothing(world: World) -> None:
     await asked(world, "Hello")
     for words, sentence in [
         ("/preferences prefer 1234", "Name what you like"),
@@ -100,7 +111,7 @@ async def test_unknown_words_get_a_sentence_and_change_nothing(world: World) -> 
     assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text
 
 
-async def test_a_critique_says_what_could_be_better_and_a_new_answer_follows_it(world: World) -> None:
+async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) -> None:
     await asked(world, "/preferences prefer short answers")
     world.model.rule("my report", "A very long report about everything.")
     answer = await asked(world, "Write my report")
@@ -112,22 +123,22 @@ async def test_a_critique_says_what_could_be_better_and_a_new_answer_follows_it(
     assert "CHECK AGAINST\\nPrefer (high): short answers" in json.dumps(asked_for.body["messages"])
     await asked(world, "/preferences off")
     await asked(world, "/critique")
-    assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), "they are off"
+    assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), "preferences are off"
     await asked(world, "/preferences on")
     world.model.rule("my report", "Short report.")
     await press(world, review, "Answer again")
     await world.tg.wait_for(lambda: answer.text.startswith("Short report."))
     assert "too long for what you prefer" in last_prompt(world)
     await asked(world, "Thanks")
-    assert "too long for what you prefer" not in last_prompt(world), "it is nobody's message"
+    assert "too long for what you prefer" not in last_prompt(world), "the critique is not in the history"
 
 
-async def test_a_critique_without_an_answer_or_a_model_is_a_sentence(world: World) -> None:
+async def test_a_critique_without_an_answer_is_refused(world: World) -> None:
     assert "haven't answered anything" in (await asked(world, "/critique")).text
 
 
 def two_of(world: World) -> tuple[StoredMessage, StoredMessage] | None:
-    """The two newest answers, as they are headed."""
+    """Returns the two newest answers, headed A and B."""
     shown = [message for message in world.tg.messages(world.dm) if message.from_bot]
     one = next((message for message in reversed(shown) if message.text.startswith("A\n")), None)
     other = next((message for message in reversed(shown) if message.text.startswith("B\n") and message.buttons), None)
@@ -135,7 +146,7 @@ def two_of(world: World) -> tuple[StoredMessage, StoredMessage] | None:
 
 
 @pytest.mark.parametrize("chosen", ["short", "long"])
-async def test_of_two_answers_the_chosen_one_stands(world: World, chosen: str) -> None:
+async def test_the_chosen_one_of_two_answers_is_kept(world: World, chosen: str) -> None:
     world.model.rule("my cat", "Fine. [LEARN: Has a cat]")
     await asked(world, "Tell me about my cat")
     world.model.script([
@@ -152,9 +163,48 @@ async def test_of_two_answers_the_chosen_one_stands(world: World, chosen: str) -
     prompt = last_prompt(world)
     assert f"The {chosen} one" in prompt
     assert f"The {'long' if chosen == 'short' else 'short'} one" not in prompt
-    assert f"Likes {chosen} cats" in prompt, "what the chosen one learned is known"
+    assert f"Likes {chosen} cats" in prompt, "the memory of the chosen answer is kept"
     assert f"Likes {'long' if chosen == 'short' else 'short'} cats" not in prompt
 
 
-async def test_two_answers_to_nothing_are_a_sentence(world: World) -> None:
+async def test_a_retried_answer_asks_which_answer_was_better(world: World) -> None:
+    world.model.rule("my dog", "A first answer.")
+    first = await asked(world, "Tell me about my dog")
+    again = await asked(world, "/retry")
+    assert "First" not in again.buttons, "the bot compares only after the setting is turned on"
+    assert "I ask which answer is better" in (await asked(world, "/settings compare on")).text
+    world.model.rule("my dog", "Another answer.")
+    again = await asked(world, "/retry")
+    assert again.text.endswith("⚖ Which was better?")
+    assert await press(world, again, "This one") == "Noted."
+    await world.tg.wait_for(lambda: "✓ This one" in again.buttons)
+    assert await press(world, again, "shorter") == "Noted."
+    await world.tg.wait_for(lambda: "✓ shorter" in again.buttons and "✓ This one" in again.buttons)
+    await press(world, again, "First")
+    await world.tg.wait_for(lambda: again.text == "A first answer.\n\n↩ Brought back" and "shorter" in again.buttons)
+    assert first.text == "A first answer."
+    assert await press(world, again, "clearer") == "Noted."
+    await asked(world, "Thanks")
+    assert "Another answer" not in last_prompt(world)
+    await asked(world, "/settings compare off")
+
+
+async def test_a_retried_answer_offers_two_new_answers_to_choose_from(world: World) -> None:
+    world.model.rule("my parrot", "A first answer.")
+    await asked(world, "/settings compare on")
+    await asked(world, "Tell me about my parrot")
+    again = await asked(world, "/retry")
+    world.model.script(["The third one.", "The fourth one."])
+    await press(world, again, "⚖ Two to choose from")
+    one, other = await world.tg.wait_for(lambda: two_of(world))
+    assert {text.split("\n")[2] for text in (one.text, other.text)} == {"The third one.", "The fourth one."}
+    assert "⚖ Two to choose from" not in again.buttons
+    await press(world, other, "A")
+    await asked(world, "/settings compare off")
+    await asked(world, "Thanks")
+    assert one.text.split("\n")[2] in last_prompt(world)
+    assert other.text.split("\n")[2] not in last_prompt(world)
+
+
+async def test_two_answers_without_a_question_are_refused(world: World) -> None:
     assert "nothing to answer again" in (await asked(world, "/two")).text

@@ -1,4 +1,4 @@
-"""RELAY_STT_PRELOAD: whether the speech model is there before anybody speaks."""
+"""RELAY_STT_PRELOAD: whether the speech model is loaded before anybody speaks."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ ENGINE = {"RELAY_STT": "faster-whisper", "RELAY_WHISPER_MODEL": str(SITE), "PYTH
 
 
 @pytest.mark.settings(**ENGINE, RELAY_STT_PRELOAD="on")
-async def test_the_model_is_loaded_at_the_start(world: World) -> None:
+async def test_with_preload_the_speech_model_is_loaded_at_startup(world: World) -> None:
     await world.tg.wait_for(lambda: LOADED in world.relay.output(), 60)
     world.model.rule(None, "Hello.")
     await world.tg.wait_reply(world.dm, await world.tg.say(world.dm, world.owner, "hi"))
-    assert await world.relay.stop() == 0, "it ends with the bot"
+    assert await world.relay.stop() == 0, "the bot stops cleanly with a loaded model"
 
 
 @pytest.mark.settings(**ENGINE)
-async def test_without_it_nothing_is_loaded_before_somebody_speaks(world: World) -> None:
+async def test_without_preload_no_speech_model_is_loaded_at_startup(world: World) -> None:
     world.model.rule(None, "Hello.")
     await world.tg.wait_reply(world.dm, await world.tg.say(world.dm, world.owner, "hi"))
     assert LOADED not in world.relay.output()

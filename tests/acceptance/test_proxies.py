@@ -1,6 +1,6 @@
-"""The proxies of deploy/ before a running Relay: Telegram gets through, and what is slow or foreign does not.
+"""The proxies of deploy/ in front of a running Relay: Telegram gets through; slow or foreign requests don't.
 
-Needs nginx and Caddy, of any version (Debian: apt install nginx-light caddy); what is not there is skipped.
+Needs nginx and Caddy, of any version (Debian: apt install nginx-light caddy). A missing one is skipped.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from tests.acceptance.crew import free_port
-from tests.acceptance.house import House, open_house
+from tests.acceptance.process_group import free_port
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,14 +39,14 @@ http {{
 
 @dataclass(frozen=True)
 class Proxy:
-    """A proxy that runs, and the Relay behind it."""
+    """A running proxy, and the Relay behind it."""
 
-    house: House
+    shared_relay: SharedRelay
     port: int
     trust: ssl.SSLContext
 
     async def status(self, method: str = "POST", path: str = "/telegram", **more: object) -> int:
-        """What it answers to a request."""
+        """Returns the status of its answer to a request."""
         url = f"https://localhost:{self.port}{path}"
         async with (
             aiohttp.ClientSession() as session,
@@ -55,7 +55,7 @@ class Proxy:
             return response.status
 
     async def half_sent(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection that sends half a head."""
+        """Opens a connection and sends half a head."""
         reader, writer = await asyncio.open_connection("localhost", self.port, ssl=self.trust)
         writer.write(HALF)
         await writer.drain()
@@ -63,7 +63,7 @@ class Proxy:
 
 
 def certify(folder: Path) -> tuple[Path, Path]:
-    """A certificate for localhost, and its key."""
+    """Makes a certificate for localhost. Returns it and its key."""
     certificate, key = folder / "localhost.pem", folder / "localhost.key"
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
@@ -72,7 +72,7 @@ def certify(folder: Path) -> tuple[Path, Path]:
 
 
 def nginx(folder: Path, port: int, relay: int) -> list[str]:
-    """The command that runs nginx with the example, for this machine."""
+    """Returns the command that runs nginx with the example, adapted to this machine."""
     certificate, key = certify(folder)
     example = (DEPLOY / "nginx.conf").read_text("utf-8")
     for written, meant in (
@@ -91,16 +91,17 @@ def nginx(folder: Path, port: int, relay: int) -> list[str]:
     return command
 
 
-def caddy(folder: Path, port: int, relay: int) -> list[str]:
-    """The command that runs Caddy with the example, for this machine."""
+def caddy(folder: Path, port: int, relay: int, name: str = "Caddyfile", usual: int = 8081) -> list[str]:
+    """Returns the command that runs Caddy with an example, adapted to this machine. `usual` is the port in the
+    example."""
     certificate, key = certify(folder)
     check = ["caddy", "validate", "--adapter", "caddyfile", "--config"]
-    subprocess.run([*check, DEPLOY / "Caddyfile"], check=True, timeout=20, env={"HOME": str(folder)})
-    example = (DEPLOY / "Caddyfile").read_text("utf-8")
+    subprocess.run([*check, DEPLOY / name], check=True, timeout=20, env={"HOME": str(folder)})
+    example = (DEPLOY / name).read_text("utf-8")
     for written, meant in (
         ("\n{\n", "\n{\n\tadmin off\n\tauto_https disable_redirects\n"),
         ("relay.example.org {", f"https://localhost:{port} {{\n\ttls {certificate} {key}"),
-        ("127.0.0.1:8081", f"127.0.0.1:{relay}"),
+        (f"127.0.0.1:{usual}", f"127.0.0.1:{relay}"),
     ):
         assert written in example
         example = example.replace(written, meant, 1)
@@ -110,7 +111,7 @@ def caddy(folder: Path, port: int, relay: int) -> list[str]:
 
 @contextlib.contextmanager
 def running(command: list[str], folder: Path, port: int) -> Iterator[None]:
-    """A proxy, from when it listens."""
+    """Runs a proxy and yields once it listens."""
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(
@@ -137,53 +138,53 @@ async def proxy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     address = {"RELAY_WEBHOOK_URL": f"https://localhost:{port}/telegram", "RELAY_WEBHOOK_PORT": str(relay)}
     trust = ssl.create_default_context(cafile=str(folder / "localhost.pem"))
     with running(command, folder, port):
-        async with open_house(start=False, **address) as house:
-            house.tg.queue.trust = trust
-            await house.relay.start()
-            await house.tg.wait_for(lambda: house.tg.queue.webhook.get("url"), 30)
-            yield Proxy(house, port, trust)
-            assert house.tracebacks() == []
+        async with open_relay(start=False, **address) as shared_relay:
+            shared_relay.tg.queue.trust = trust
+            await shared_relay.relay.start()
+            await shared_relay.tg.wait_for(lambda: shared_relay.tg.queue.webhook.get("url"), 30)
+            yield Proxy(shared_relay, port, trust)
+            assert shared_relay.tracebacks() == []
 
 
-async def test_what_telegram_delivers_is_answered(proxy: Proxy) -> None:
-    chat = proxy.house.guest()
+async def test_deliveries_by_telegram_pass_the_proxy(proxy: Proxy) -> None:
+    chat = proxy.shared_relay.guest()
     for _ in range(3):
-        await proxy.house.answered(chat, await proxy.house.asked(chat))
-    assert not proxy.house.tg.queue.webhook.get("last_error_message")
+        await proxy.shared_relay.answered(chat, await proxy.shared_relay.asked(chat))
+    assert not proxy.shared_relay.tg.queue.webhook.get("last_error_message")
 
 
-async def test_nothing_else_reaches_relay(proxy: Proxy) -> None:
+async def test_other_requests_do_not_reach_relay(proxy: Proxy) -> None:
     assert await proxy.status("GET", "/") == 404
     assert await proxy.status("POST", "/healthz") == 404
-    assert await proxy.status("POST", json={}) == 404, "without a secret"
+    assert await proxy.status("POST", json={}) == 404, "requests without a secret are refused"
     assert await proxy.status("GET") in (404, 405)
     assert await proxy.status(headers=SECRET, data=b"x" * 1_100_000) in (413, 502), "502: Caddy before 2.8"
     assert await proxy.status(headers=SECRET | {"X-Long": "x" * 40_000}) in (400, 431)
     assert await proxy.status(headers=SECRET, json={}) == 401, "Relay's own answer to a wrong secret"
 
 
-async def test_half_sent_heads_are_hung_up_on_and_hold_nobody_up(proxy: Proxy) -> None:
+async def test_half_sent_headers_are_disconnected_and_delay_nobody(proxy: Proxy) -> None:
     held = [await proxy.half_sent() for _ in range(120)]
-    chat = proxy.house.guest()
-    await proxy.house.answered(chat, await proxy.house.asked(chat))
+    chat = proxy.shared_relay.guest()
+    await proxy.shared_relay.answered(chat, await proxy.shared_relay.asked(chat))
     try:
-        async with asyncio.timeout(15):  # three seconds, on a quiet machine
+        async with asyncio.timeout(15):  # three seconds on a quiet machine
             for reader, _ in held:
                 await reader.read()
     finally:
         for _, writer in held:
             writer.close()
-    await proxy.house.answered(chat, await proxy.house.asked(chat))
+    await proxy.shared_relay.answered(chat, await proxy.shared_relay.asked(chat))
 
 
-async def test_a_body_that_never_comes_does_not_reach_relay(proxy: Proxy) -> None:
+async def test_a_request_without_its_body_does_not_reach_relay(proxy: Proxy) -> None:
     held = []
     for _ in range(40):
         reader, writer = await asyncio.open_connection("localhost", proxy.port, ssl=proxy.trust)
         writer.write(HALF + b"ngth: 1000\r\n\r\n{")
         held.append((reader, writer))
-    chat = proxy.house.guest()
-    await proxy.house.answered(chat, await proxy.house.asked(chat))
+    chat = proxy.shared_relay.guest()
+    await proxy.shared_relay.answered(chat, await proxy.shared_relay.asked(chat))
     try:
         async with asyncio.timeout(40):
             for reader, _ in held:

@@ -1,4 +1,4 @@
-"""Turns that fail, turns that wait, and how the bot ends: nothing is in anybody's way, and nothing is lost."""
+"""Failing turns, waiting turns, and shutdown: nothing blocks anybody else, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -12,105 +12,109 @@ import pytest_asyncio
 from relay.clients.embedded.cluster import Cluster
 from relay.surfaces.telegram.turns.notices import APOLOGY
 from tests.acceptance.harness import OWNER, RelayProcess
-from tests.acceptance.house import House, open_house
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.standins.anthropic import Reply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared() -> AsyncIterator[House]:
-    async with open_house() as house:
-        yield house
+async def module_relay() -> AsyncIterator[SharedRelay]:
+    async with open_relay() as shared_relay:
+        yield shared_relay
 
 
-def slow(house: House, seconds: float = 2.0) -> str:
-    """A new question whose answer takes a while."""
-    word = house.word()
-    house.model.rule(word, Reply(f"Answer: {word}", first_delay=seconds))
+def slow(shared_relay: SharedRelay, seconds: float = 2.0) -> str:
+    """Returns a new question whose answer takes a while."""
+    word = shared_relay.word()
+    shared_relay.model.rule(word, Reply(f"Answer: {word}", first_delay=seconds))
     return word
 
 
-async def test_a_turn_that_keeps_failing_is_set_aside_and_its_thread_goes_on(house: House) -> None:
-    house.sql(
+async def test_a_repeatedly_failing_turn_is_set_aside_and_its_thread_continues(shared_relay: SharedRelay) -> None:
+    shared_relay.sql(
         "create function relay.poison() returns trigger language plpgsql as $$ begin"
         " if new.text like '%%poison%%' then raise exception 'a broken row'; end if; return new; end $$"
     )
-    house.sql("create trigger poison before insert on relay.message for each row execute function relay.poison()")
-    chat, other = house.guest(), house.guest()
-    await house.answered(other, await house.asked(other))
-    await house.tg.say(chat, None, "poison")
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
+    shared_relay.sql(
+        "create trigger poison before insert on relay.message for each row execute function relay.poison()"
+    )
+    chat, other = shared_relay.guest(), shared_relay.guest()
+    await shared_relay.answered(other, await shared_relay.asked(other))
+    await shared_relay.tg.say(chat, None, "poison")
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
     await asyncio.sleep(0.3)
-    behind, elsewhere = await house.asked(chat), await house.asked(other)
-    await house.answered(other, elsewhere)
-    await house.answered(chat, behind, timeout=30)
-    assert house.said(chat) == [APOLOGY, f"Answer: {behind}"]
-    assert house.replies(other)[-1].at < house.replies(chat)[0].at, "the others do not wait for it"
-    (told,) = house.said(OWNER)
+    behind, elsewhere = await shared_relay.asked(chat), await shared_relay.asked(other)
+    await shared_relay.answered(other, elsewhere)
+    await shared_relay.answered(chat, behind, timeout=30)
+    assert shared_relay.said(chat) == [APOLOGY, f"Answer: {behind}"]
+    assert shared_relay.replies(other)[-1].at < shared_relay.replies(chat)[0].at, (
+        "other chats do not wait for the failing turn"
+    )
+    (told,) = shared_relay.said(OWNER)
     assert "set aside after failing three times" in told
     assert "a broken row" in told
-    assert "poison" not in told, "what somebody said stays theirs"
-    house.sql("drop function relay.poison() cascade")
-    assert house.relay.output().count("Traceback") == 3
+    assert "poison" not in told, "admins don't see the person's words"
+    shared_relay.sql("drop function relay.poison() cascade")
+    assert shared_relay.relay.output().count("Traceback") == 3
 
 
-async def test_what_arrives_meanwhile_is_answered_in_order(house: House) -> None:
-    chat = house.guest()
-    words = [slow(house, 1.0)]
-    await house.tg.say(chat, None, words[0])
-    await house.model.wait_requests(1)
-    words += [await house.asked(chat) for _ in range(5)]
-    await house.answered(chat, *words)
-    assert house.said(chat) == [f"Answer: {words[0]}", f"Answer: {' '.join(words[1:])}"]
-    assert house.exchanges(chat) == 2, "what came meanwhile is one turn"
+async def test_messages_sent_during_an_answer_are_answered_in_order(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    words = [slow(shared_relay, 1.0)]
+    await shared_relay.tg.say(chat, None, words[0])
+    await shared_relay.model.wait_requests(1)
+    words += [await shared_relay.asked(chat) for _ in range(5)]
+    await shared_relay.answered(chat, *words)
+    assert shared_relay.said(chat) == [f"Answer: {words[0]}", f"Answer: {' '.join(words[1:])}"]
+    assert shared_relay.exchanges(chat) == 2, "messages sent during the answer are one turn"
 
 
-async def test_sigterm_lets_a_running_answer_end_and_keeps_the_rest(house: House) -> None:
-    chat = house.guest()
-    word = slow(house)
-    await house.tg.say(chat, None, word)
-    await house.model.wait_requests(1)
-    waiting = await house.asked(chat)
-    await house.tg.wait_for(lambda: not house.tg.pending_updates)
-    assert await house.relay.stop() == 0
-    assert house.said(chat) == [f"Answer: {word}"]
-    left = await house.asked(chat)
-    await house.again()
-    await house.answered(chat, waiting, left)
-    assert [house.times(chat, each) for each in (word, waiting, left)] == [1, 1, 1]
+async def test_sigterm_finishes_the_running_answer_and_keeps_waiting_messages(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    word = slow(shared_relay)
+    await shared_relay.tg.say(chat, None, word)
+    await shared_relay.model.wait_requests(1)
+    waiting = await shared_relay.asked(chat)
+    await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    assert await shared_relay.relay.stop() == 0
+    assert shared_relay.said(chat) == [f"Answer: {word}"]
+    left = await shared_relay.asked(chat)
+    await shared_relay.again()
+    await shared_relay.answered(chat, waiting, left)
+    assert [shared_relay.times(chat, each) for each in (word, waiting, left)] == [1, 1, 1]
 
 
-async def test_a_second_sigterm_ends_it_at_once_and_loses_nothing(house: House) -> None:
-    chat = house.guest()
-    word = slow(house, 15)
-    await house.tg.say(chat, None, word)
-    await house.model.wait_requests(1)
-    process = house.relay.process
+async def test_a_second_sigterm_ends_the_bot_at_once_and_loses_nothing(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    word = slow(shared_relay, 15)
+    await shared_relay.tg.say(chat, None, word)
+    await shared_relay.model.wait_requests(1)
+    process = shared_relay.relay.process
     assert process is not None
     process.send_signal(signal.SIGTERM)
     await asyncio.sleep(0.5)
-    assert process.returncode is None, "it waits for the answer"
+    assert process.returncode is None, "the bot waits for the answer"
     process.send_signal(signal.SIGTERM)
     async with asyncio.timeout(3):
         assert await process.wait() == -signal.SIGTERM
-    house.quiet()
-    await house.again()
-    await house.answered(chat, word)
-    assert house.times(chat, word) == 1
+    shared_relay.quiet()
+    await shared_relay.again()
+    await shared_relay.answered(chat, word)
+    assert shared_relay.times(chat, word) == 1
 
 
-async def test_the_last_user_stops_the_embedded_server(house: House) -> None:
-    await house.polled()
-    second = RelayProcess(house.relay.environment, house.relay.log.with_name("second.log"))
+async def test_the_last_process_stops_the_embedded_server(shared_relay: SharedRelay) -> None:
+    await shared_relay.polled()
+    second = RelayProcess(shared_relay.relay.environment, shared_relay.relay.log.with_name("second.log"))
     await second.start()
-    await house.tg.wait_for(lambda: "relay is running" in second.output(), 20)
-    assert await house.relay.stop() == 0
-    cluster = Cluster(house.data)
-    assert cluster.is_served(), "somebody still uses it"
-    chat = house.guest()
-    await house.answered(chat, await house.asked(chat))
+    await shared_relay.tg.wait_for(lambda: "relay is running" in second.output(), 20)
+    assert await shared_relay.relay.stop() == 0
+    cluster = Cluster(shared_relay.data)
+    assert cluster.is_served(), "another process still uses the server"
+    chat = shared_relay.guest()
+    await shared_relay.answered(chat, await shared_relay.asked(chat))
     assert await second.stop() == 0
     assert not cluster.is_served()
-    await house.again()
-    await house.answered(chat, await house.asked(chat))
+    await shared_relay.again()
+    await shared_relay.answered(chat, await shared_relay.asked(chat))

@@ -1,4 +1,4 @@
-"""A wrong setting: one sentence that names it, exit code 2, no traceback, nothing secret."""
+"""A wrong setting yields one sentence that names it and exit code 2, without a traceback or a secret."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import OWNER
-from tests.acceptance.house import House, open_house
+from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.leaks import searched
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.values import TEST_TOKEN
@@ -41,7 +41,7 @@ SECRET = ("my secret token", "hunter2", "sk-ant-test", TEST_TOKEN)
 
 
 async def run(folder: Path, settings: dict[str, str], command: str = "run") -> tuple[int, str]:
-    """`relay run`, or another command, with these settings: its exit code and everything that it says."""
+    """Runs `relay run` or another command with these settings. Returns its exit code and all its output."""
     system = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "RELAY_DATA_DIR": str(folder / "data"), "LANG": "C.UTF-8"}
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "relay", *command.split(),
@@ -54,7 +54,7 @@ async def run(folder: Path, settings: dict[str, str], command: str = "run") -> t
     return process.returncode, searched(said.decode(), settings)
 
 
-async def test_each_wrong_setting_is_named(tmp_path: Path) -> None:
+async def test_each_wrong_setting_is_named_in_one_sentence(tmp_path: Path) -> None:
     limit = asyncio.Semaphore(3)
 
     async def wrong(settings: dict[str, str]) -> tuple[int, str]:
@@ -70,21 +70,21 @@ async def test_each_wrong_setting_is_named(tmp_path: Path) -> None:
         assert not any(secret in said for secret in SECRET), said
 
 
-async def test_a_data_directory_that_cannot_be_one_is_named_by_every_command(tmp_path: Path) -> None:
+async def test_every_command_reports_an_unusable_data_directory(tmp_path: Path) -> None:
     for command in ("status", "chat --offline", "db status", "db migrate"):
         code, said = await run(tmp_path, {**GOOD, "RELAY_DATA_DIR": "/dev/null"}, command)
         assert (code, len(said.splitlines())) == (2, 1), said
         assert said.startswith("relay: RELAY_DATA_DIR: Relay cannot write in /dev/null: ")
 
 
-async def test_without_backups_their_directory_does_not_matter(tmp_path: Path) -> None:
+async def test_without_backups_an_unusable_backup_directory_is_no_error(tmp_path: Path) -> None:
     async with TelegramStandIn(token="999:OTHER") as tg:
         settings = {"TELEGRAM_API_URL": tg.url, "RELAY_BACKUP_DIR": "/dev/null", "RELAY_BACKUP_DAYS": "0"}
         _, said = await run(tmp_path, {**GOOD, **settings})
     assert "RELAY_BACKUP_DIR" not in said
 
 
-async def test_settings_come_from_a_file_too_and_the_environment_wins(tmp_path: Path) -> None:
+async def test_the_environment_overrides_settings_from_the_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text(f"TELEGRAM_BOT_TOKEN={TEST_TOKEN}\nANTHROPIC_API_KEY=x\nRELAY_TIMEZONE=Nowhere\n")
     code, said = await run(tmp_path, {})
     assert code == 2
@@ -94,7 +94,7 @@ async def test_settings_come_from_a_file_too_and_the_environment_wins(tmp_path: 
     assert "RELAY_LOG_LEVEL" in said
 
 
-async def test_a_token_that_telegram_does_not_know(tmp_path: Path) -> None:
+async def test_a_token_unknown_to_telegram_is_reported(tmp_path: Path) -> None:
     async with TelegramStandIn(token="999:OTHER") as tg:
         code, said = await run(tmp_path, {**GOOD, "TELEGRAM_API_URL": tg.url})
     assert code == 2
@@ -103,12 +103,12 @@ async def test_a_token_that_telegram_does_not_know(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-async def closed() -> AsyncIterator[House]:
-    async with open_house(RELAY_ADMINS="", RELAY_USERS="") as house:
-        yield house
+async def closed() -> AsyncIterator[SharedRelay]:
+    async with open_relay(RELAY_ADMINS="", RELAY_USERS="") as shared_relay:
+        yield shared_relay
 
 
-async def test_nobody_is_known_and_nobody_is_answered_until_somebody_claims_the_bot(closed: House) -> None:
+async def test_without_configured_people_nobody_is_answered_before_a_claim(closed: SharedRelay) -> None:
     chat = closed.tg.dm(closed.tg.user(OWNER, "Ada"))
     await closed.tg.say(chat, None, "hello?")
     await closed.tg.say(chat, None, "/start")
@@ -119,9 +119,9 @@ async def test_nobody_is_known_and_nobody_is_answered_until_somebody_claims_the_
     assert "becomes its owner" in closed.relay.output()
 
 
-async def test_a_setting_that_is_none_is_named_at_the_start(tmp_path: Path) -> None:
+async def test_unknown_settings_are_reported_at_startup_with_a_suggestion(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("RELAY_MODLE=x\n")
     code, said = await run(tmp_path, {"RELAY_ADMIN": "1001"})
     assert code == 2
-    assert "RELAY_ADMIN in the environment is no setting of this version. Did you mean RELAY_ADMINS?" in said
-    assert "RELAY_MODLE in .env is no setting of this version. Did you mean RELAY_MODEL?" in said
+    assert "RELAY_ADMIN in the environment is not a setting of this version. Did you mean RELAY_ADMINS?" in said
+    assert "RELAY_MODLE in .env is not a setting of this version. Did you mean RELAY_MODEL?" in said

@@ -1,4 +1,4 @@
-"""The first run, as somebody new lives it: at a terminal, from nothing to a bot that answers."""
+"""The first run of a new user at a terminal, from nothing to a bot that answers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tests.standins.telegram.values import TEST_TOKEN
 TOKEN, KEY = TEST_TOKEN, "sk-ant-test"
 PASTE = "Paste it here (hidden): "
 KEEP = "(hidden): "
-KEY_OF_SERVER = "Its key (hidden; Enter: it needs none): "
+KEY_OF_SERVER = "Its key (hidden; press Enter if it needs none): "
 KEY_OR_ADDRESS = "The key or address (hidden): "
-MODEL = "Which of its models shall answer? [claude-sonnet-5-5] "
+MODEL = "Which of its models should answer? [claude-sonnet-5-5] "
 CITY = "or a big city in it ["
 PLACE = "1, 2 or 3 [1]: "
-VOICE = "Listen? 1, 2 or 3 ["
+VOICE = "Transcribe them? 1, 2 or 3 ["
 UNHEARD = {"RELAY_STT": "off"} if any(map(is_installed, MODULES)) else {}
-"""What a no to listening writes: where nothing is installed that hears, there is nothing to switch off."""
+"""What answering no to transcription writes. If no engine is installed, there is nothing to switch off."""
 WRITTEN = "Saved, readable only by you: "
 POSTGRES = "postgresql://user:password@host/database (hidden): "
 Start = Callable[..., Person]
@@ -57,7 +57,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture
 def start(tg: TelegramStandIn, folder: Path) -> Iterator[Start]:
-    """Runs `relay …` in the folder, with Telegram where the stand-in is; ended with the test."""
+    """Runs `relay …` in the folder with the stand-in's Telegram. The process ends with the test."""
     people: list[Person] = []
 
     def run(*words: str, **settings: str) -> Person:
@@ -71,7 +71,7 @@ def start(tg: TelegramStandIn, folder: Path) -> Iterator[Start]:
 
 
 async def relay(folder: Path, *words: str, **settings: str) -> tuple[int, str]:
-    """`relay …` without a terminal: its exit code and what it says."""
+    """Runs `relay …` without a terminal. Returns its exit code and output."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "relay", *words, cwd=folder, env=without_settings() | settings,
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
@@ -83,7 +83,7 @@ async def relay(folder: Path, *words: str, **settings: str) -> tuple[int, str]:
 
 
 def written(folder: Path) -> dict[str, str]:
-    """What `.env` sets, besides a no to listening; only its owner may read it."""
+    """Returns what `.env` sets, except that transcription is off. Asserts that only its owner may read the file."""
     assert (folder / ".env").stat().st_mode & 0o777 == 0o600
     return {
         name: value for name, value in dotenv_values(folder / ".env").items() if value and UNHEARD.get(name) != value
@@ -95,12 +95,12 @@ def is_empty(folder: Path) -> bool:
 
 
 def reads_well(screen: str) -> None:
-    """Nothing is broken and every sentence fits; a path or a line of the log may be longer."""
+    """Asserts that there is no traceback and every line fits. Paths and log lines may be longer."""
     assert "Traceback" not in screen
     assert not [line for line in screen.split(WRITTEN)[0].splitlines() if len(line) > 80]
 
 
-async def test_from_nothing_to_a_conversation(
+async def test_setup_leads_from_nothing_to_a_conversation(
     start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path
 ) -> None:
     person = start("run", ANTHROPIC_BASE_URL=model.url, RELAY_ADMINS=str(OWNER), RELAY_LOG_FORMAT="json")
@@ -115,13 +115,13 @@ async def test_from_nothing_to_a_conversation(
     model.fault("credit")
     await person.answers((KEY_OF_SERVER, KEY), (MODEL, ""))
     await person.sees("out of credit")
-    await person.answers(("Keep it all the same? [y/N] ", ""))
+    await person.answers(("Keep it anyway? [y/N] ", ""))
     await person.answers((KEY_OF_SERVER, KEY), (MODEL, ""))
-    await person.sees("claude-sonnet-5-5 can be used.")
+    await person.sees("claude-sonnet-5-5 works.")
     await person.answers((CITY, "Europe/Berln"))
     await person.sees("Which one do you mean: Europe/Berlin")
     await person.answers((CITY, "berlin"))
-    await person.sees("Europe/Berlin, it is ")
+    await person.sees("Europe/Berlin, where it is ")
     assert not (folder / ".env").exists()
     await person.answers((PLACE, ""), (VOICE, "1"))
     await person.sees(WRITTEN)
@@ -141,7 +141,7 @@ async def test_from_nothing_to_a_conversation(
     await tg.wait_for(lambda: not tg.pending_updates)
 
 
-async def test_once_more_keeps_what_is_set(
+async def test_repeating_setup_keeps_the_existing_settings(
     start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path
 ) -> None:
     mine = (
@@ -152,9 +152,9 @@ async def test_once_more_keeps_what_is_set(
     (folder / ".env").chmod(0o644)
     person = start("setup")
     await person.sees("this is @relay_test_bot (Relay).")
-    await person.answers(("Enter keeps it; or paste another token (hidden): ", ""))
-    await person.sees("claude-sonnet-5-5 can be used.")
-    await person.answers(("Enter keeps it; or paste another key or address (hidden): ", ""))
+    await person.answers(("Press Enter to keep it, or paste another token (hidden): ", ""))
+    await person.sees("claude-sonnet-5-5 works.")
+    await person.answers(("Press Enter to keep it, or paste another key or address (hidden): ", ""))
     await person.answers((f"{CITY}Asia/Tokyo]: ", ""), (PLACE, ""), (VOICE, "1"))
     await person.sees("Start it with `relay run`.")
     assert await person.ends() == 0
@@ -167,12 +167,12 @@ async def test_once_more_keeps_what_is_set(
     assert KEY not in person.screen
 
 
-async def test_a_server_of_ones_own_and_a_telegram_that_is_away(
+async def test_setup_with_another_model_server_while_telegram_is_unreachable(
     start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path
 ) -> None:
     tg.fault("getMe", "disconnect", times=-1)
     person = start("setup")
-    await person.answers((PASTE, TOKEN), ("Keep it all the same, unchecked? [y/N] ", "y"))
+    await person.answers((PASTE, TOKEN), ("Keep it anyway, unchecked? [y/N] ", "y"))
     await person.answers((KEY_OR_ADDRESS, f"{model.url}/v1"), (KEY_OF_SERVER, KEY), (MODEL, "llama9"))
     await person.sees("does not know this model")
     await person.answers(("unchecked? [y/N] ", ""), (MODEL, "claude-haiku-5-5"), (CITY, ""), (PLACE, ""), (VOICE, "1"))
@@ -190,9 +190,7 @@ async def test_a_server_of_ones_own_and_a_telegram_that_is_away(
 
 
 @pytest.mark.parametrize("command", ["run", "setup"])
-async def test_whoever_ends_it_finds_nothing_written(
-    start: Start, model: AnthropicStandIn, folder: Path, command: str
-) -> None:
+async def test_aborting_setup_writes_nothing(start: Start, model: AnthropicStandIn, folder: Path, command: str) -> None:
     person = start(command, ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=model.url, RELAY_TIMEZONE="UTC")
     await person.sees(PASTE)
     if command == "run":
@@ -203,20 +201,20 @@ async def test_whoever_ends_it_finds_nothing_written(
         await person.sees("Taken from the environment: RELAY_TIMEZONE.")
         await person.sees(PLACE)
         person.child.sendintr()
-    await person.sees("Stopped. Nothing was written; begin again whenever you like.")
+    await person.sees("Stopped. Nothing was written. You can run setup again at any time.")
     assert await person.ends() == 130
     assert is_empty(folder)
     reads_well(person.screen)
 
 
-async def test_a_wrong_key_in_the_environment_has_to_be_corrected_there(start: Start, folder: Path) -> None:
+async def test_a_wrong_token_in_the_environment_must_be_corrected_there(start: Start, folder: Path) -> None:
     person = start("setup", TELEGRAM_BOT_TOKEN="999:WRONG")
     await person.sees("relay: Correct TELEGRAM_BOT_TOKEN in the environment, then try again.")
     assert await person.ends() == 2
     assert is_empty(folder)
 
 
-# Another storage
+# Other storage
 
 
 @pytest.fixture(scope="module")
@@ -225,27 +223,29 @@ def project() -> Iterator[SupabaseProject]:
         yield project
 
 
-async def test_who_starts_it_with_a_token_that_is_none_hears_of_setup(start: Start, folder: Path) -> None:
+async def test_starting_with_an_invalid_token_suggests_setup(start: Start, folder: Path) -> None:
     (folder / ".env").write_text("TELEGRAM_BOT_TOKEN=nonsense\n")
     person = start("run")
     await person.sees("Or run `relay setup`.")
     assert await person.ends() == 2
 
 
-async def test_supabase_and_postgres_are_opened_first(
+async def test_setup_checks_connections_to_supabase_and_postgresql(
     start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path, project: SupabaseProject
 ) -> None:
     fixed = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url, "RELAY_TIMEZONE": "UTC"}
     person = start("setup", **fixed)
     await person.answers((PASTE, TOKEN), (PLACE, "3"))
-    await person.answers(("Its address [", project.url), ("key (hidden): ", project.anon_key))
-    await person.sees("holds the anon key")
-    await person.answers((PLACE, "3"), ("Its address [", project.url), ("key (hidden): ", project.service_key))
+    await person.answers(("The project's address [", project.url), ("key (hidden): ", project.anon_key))
+    await person.sees("is set to the anon key")
+    await person.answers(
+        (PLACE, "3"), ("The project's address [", project.url), ("key (hidden): ", project.service_key)
+    )
     await person.sees("are not there yet. Run `relay db migrate`")
     await person.answers(
-        ("look again): ", ""), ("look again): ", "http://x"), ("look again): ", project.database_url)
+        ("check again): ", ""), ("check again): ", "http://x"), ("check again): ", project.database_url)
     )  # fmt: skip
-    await person.sees("Relay's tables are there.")
+    await person.sees("Relay's tables exist.")
     await person.answers((VOICE, "1"))
     assert await person.ends() == 0
     named = written(folder)
@@ -257,9 +257,9 @@ async def test_supabase_and_postgres_are_opened_first(
     again = start("setup", **fixed)
     await again.answers((KEEP, ""), ("1, 2 or 3 [3]: ", "2"))
     await again.answers((POSTGRES, project.database_url.replace(project.database.password, "hunter22")))
-    await again.sees("user or password is wrong")
+    await again.sees("wrong user or password")
     await again.answers((POSTGRES, project.database_url))
-    await again.sees("Relay's tables are there.")
+    await again.sees("Relay's tables exist.")
     await again.sees("`relay move`")
     await again.answers((VOICE, "1"))
     assert await again.ends() == 0
@@ -272,7 +272,9 @@ async def test_supabase_and_postgres_are_opened_first(
 # Without questions
 
 
-async def test_all_from_flags_and_the_environment(tg: TelegramStandIn, model: AnthropicStandIn, folder: Path) -> None:
+async def test_setup_without_questions_takes_flags_and_the_environment(
+    tg: TelegramStandIn, model: AnthropicStandIn, folder: Path
+) -> None:
     servers = {"TELEGRAM_API_URL": tg.url, "RELAY_DATA_DIR": str(folder / "data")}
     given = ("setup", "--non-interactive", "--anthropic-url", model.url, "--timezone", "Europe/Berlin")
     code, said = await relay(folder, *given, TELEGRAM_BOT_TOKEN="999:WRONG", ANTHROPIC_API_KEY=KEY, **servers)
@@ -280,7 +282,7 @@ async def test_all_from_flags_and_the_environment(tg: TelegramStandIn, model: An
     assert is_empty(folder)
     code, said = await relay(folder, *given, "--key", KEY, TELEGRAM_BOT_TOKEN=TOKEN, **servers)
     assert code == 0, said
-    assert "Your bot: this is @relay_test_bot (Relay).\nClaude: claude-sonnet-5-5 can be used.\n" in said
+    assert "Your bot: this is @relay_test_bot (Relay).\nClaude: claude-sonnet-5-5 works.\n" in said
     assert said.endswith(f"Written: {folder / '.env'}\n")
     assert TOKEN not in said
     assert KEY not in said
@@ -302,19 +304,19 @@ async def test_all_from_flags_and_the_environment(tg: TelegramStandIn, model: An
 @pytest.mark.parametrize(
     ("words", "settings", "sentence"),
     [
-        ("setup", {}, "there is no terminal to ask them at. `relay setup --non-interactive` takes"),
-        ("setup --key x", {}, "These flags go with --non-interactive."),
-        ("setup --non-interactive --key x", {}, "Or give it with --token, or in the environment."),
+        ("setup", {}, "so it needs a terminal. `relay setup --non-interactive` takes"),
+        ("setup --key x", {}, "These flags need --non-interactive."),
+        ("setup --non-interactive --key x", {}, "Or pass it with --token or in the environment."),
         ("setup --non-interactive --token x", {}, "TELEGRAM_BOT_TOKEN does not look like"),
         ("setup --non-interactive --token 1:abc --no-check", {}, "ANTHROPIC_API_KEY is not set."),
         ("setup --non-interactive --token 1:abc", {"TELEGRAM_BOT_TOKEN": "2:abc"}, "has another value in the"),
         ("setup --non-interactive --speech loud", {}, "RELAY_STT must be auto, openai-whisper, faster-whisper or off"),
         ("setup --non-interactive --storage cloud", {}, "--storage must be embedded, postgres or supabase."),
         ("setup --non-interactive --storage supabase", {}, "needs SUPABASE_URL and SUPABASE_SERVICE_ROLE_KEY."),
-        ("setup --non-interactive --storage embedded", {"DATABASE_URL": "postgresql://x"}, "take it out there."),
+        ("setup --non-interactive --storage embedded", {"DATABASE_URL": "postgresql://x"}, "Remove it there."),
     ],
 )  # fmt: skip
-async def test_without_a_terminal_one_sentence(
+async def test_setup_without_a_terminal_prints_one_sentence(
     tmp_path: Path, words: str, settings: dict[str, str], sentence: str
 ) -> None:
     code, said = await relay(tmp_path, *words.split(), **settings)

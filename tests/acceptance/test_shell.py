@@ -1,4 +1,4 @@
-"""`relay …` where nobody can press a button: everything has an argument or --yes, and the exit code says what came."""
+"""`relay …` without buttons: every choice has an argument or --yes, and the exit code tells the outcome."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 
 from tests.acceptance.conftest import World
 from tests.acceptance.harness import RelayProcess
-from tests.acceptance.house import open_house
+from tests.acceptance.shared_relay import open_relay
 from tests.acceptance.test_capture import AUTO, finds, judged, says
 from tests.acceptance.test_terminal import Terminal, relay, start
 from tests.leaks import searched
 
 
 class Shell:
-    """`relay …` in a folder, with nothing or a text as its standard input."""
+    """`relay …` in a folder, with empty standard input or a text."""
 
     def __init__(self, process: RelayProcess, folder: Path) -> None:
         self.settings, self.folder = process.environment, folder
@@ -25,11 +25,11 @@ class Shell:
     async def __call__(self, *words: str, code: int = 0) -> str:
         ended, shown = await relay(self.settings, self.folder, *words)
         assert ended == code, shown
-        assert "[1]" not in shown, "a button that nobody can press"
+        assert "[1]" not in shown, "the shell shows no buttons"
         return shown
 
     async def given(self, text: str, *words: str, code: int = 0) -> str:
-        """The same with a text handed in."""
+        """The same with a text as standard input."""
         terminal: Terminal = await start(self.settings, self.folder, *words)
         assert terminal.process.stdin is not None
         terminal.process.stdin.write(text.encode())
@@ -44,7 +44,7 @@ class Shell:
 
 
 def found(folder: Path, pattern: str) -> list[Path]:
-    """The files of that name."""
+    """Returns the files that match."""
     return list(folder.glob(pattern))
 
 
@@ -53,12 +53,12 @@ def shell(world: World, tmp_path: Path) -> Shell:
     return Shell(world.relay, tmp_path)
 
 
-async def test_people_are_let_in_and_shown_out_by_arguments(tmp_path: Path) -> None:
-    async with open_house(RELAY_USERS="") as house:
-        shell = Shell(house.relay, tmp_path)
+async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) -> None:
+    async with open_relay(RELAY_USERS="") as own_relay:
+        shell = Shell(own_relay.relay, tmp_path)
         for number, name in ((3331, "Bob"), (3332, "Eve")):
-            await house.tg.say(house.tg.dm(house.tg.user(number, name)), None, "/start")
-        await house.until("select count(*) = 2 from relay.person where role = 'asking'")
+            await own_relay.tg.say(own_relay.tg.dm(own_relay.tg.user(number, name)), None, "/start")
+        await own_relay.until("select count(*) = 2 from relay.person where role = 'asking'")
         assert "Bob (id 3331)" in await shell("users")
         assert "can use me now" in await shell("users", "approve", "3331")
         assert "can use me now" in await shell("users", "approve", "3331")
@@ -76,7 +76,7 @@ async def test_people_are_let_in_and_shown_out_by_arguments(tmp_path: Path) -> N
             assert "reply" not in shown
 
 
-async def test_settings_and_the_soul_are_changed_by_arguments(world: World, shell: Shell) -> None:
+async def test_settings_and_the_soul_are_changed_with_arguments(world: World, shell: Shell) -> None:
     assert "silent" in await shell("settings", "sound", "off")
     assert (await shell.json("settings", "learning", "ask", "--json"))["learning"] == "ask"
     assert "Europe/Rome" in await shell("settings", "zone", "rome")
@@ -91,8 +91,8 @@ async def test_settings_and_the_soul_are_changed_by_arguments(world: World, shel
     await shell("soul", "restore", "99", code=1)
 
 
-async def test_a_command_of_the_chat_that_somebody_wrote_stays_as_it_is(world: World, shell: Shell) -> None:
-    """Only what Relay says by itself names the commands of the shell."""
+async def test_chat_commands_in_a_persons_own_text_are_shown_unchanged(world: World, shell: Shell) -> None:
+    """Only Relay's own texts name the shell's commands instead of the chat's."""
     await shell("remember", "I", "look at", "/status", "every morning")
     for words in ("memory", "memory show", "memory show 1", "memory changes", "search morning"):
         shown = await shell(*words.split())
@@ -103,7 +103,7 @@ async def test_a_command_of_the_chat_that_somebody_wrote_stays_as_it_is(world: W
     assert "relay settings" in await shell("settings", "sound", "loud", code=1)
 
 
-async def test_what_is_listed_can_be_named_by_its_number(world: World, shell: Shell) -> None:
+async def test_listed_memories_and_changes_can_be_named_by_number(world: World, shell: Shell) -> None:
     await shell("remember", "I", "play", "chess")
     await shell("remember", "I", "play", "the", "cello")
     assert (await shell.json("memory", "--json", "show", "chess"))["matching"] == 1
@@ -114,14 +114,34 @@ async def test_what_is_listed_can_be_named_by_its_number(world: World, shell: Sh
     assert (await shell.json("memory", "waiting", "--json"))["changes"] == []
     assert "1 2" in await shell("memory", "changes")
     await shell("memory", "undo", "1")
-    assert "Not done" in await shell("memory", "pin", "1", code=1)
+    assert "memory #1 is discarded" in await shell("memory", "pin", "1", code=1)
     assert "Add --yes" in await shell("forget", "*cello*", code=1)
     await shell("forget", "*cello*", "--yes")
-    assert "0 of 0" in await shell("memory")
+    assert "I don't know anything yet" in await shell("memory")
     assert "relay usage 30" in await shell("usage", "999", code=1)
 
 
-async def test_a_stand_in_talks_in_a_memory_of_its_own(world: World, shell: Shell, tmp_path: Path) -> None:
+async def test_offline_chat_says_which_actions_need_a_model(shell: Shell) -> None:
+    made = await shell.given("I like plums\n/compress\n/press 1\n/press 1\n\n", "chat", "--offline")
+    assert "has to wait: This takes a model, and offline there is none." in made
+    assert "✅ v001" in made, "a version can be made without a model"
+
+
+async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: Shell) -> None:
+    made = await shell.given("I like plums\nand pears\n/digest now\n/invite Olga\n\n", "chat", "--offline")
+    assert (
+        "I can't write a digest right now. This takes a model, and offline there is none. Set ANTHROPIC_API_KEY "
+        "(relay setup asks for it), then start relay chat without --offline." in made
+    )
+    assert "requested form" not in made
+    assert (
+        "An invitation is a link to the Telegram bot, and there is none here. Set TELEGRAM_BOT_TOKEN (relay setup asks "
+        "for it), then write /invite to the bot, or in relay chat without --offline." in made
+    )
+    assert "t.me/" not in made, "the bot would not know an invitation from this memory"
+
+
+async def test_offline_chat_has_its_own_memory(world: World, shell: Shell, tmp_path: Path) -> None:
     await shell("remember", "I", "play", "chess")
     assert "Learned: I like plums" in await shell.given("I like plums\n/memory\n\n", "chat", "--offline")
     listed = await shell("memory")
@@ -133,7 +153,7 @@ async def test_a_stand_in_talks_in_a_memory_of_its_own(world: World, shell: Shel
 
 
 @AUTO
-async def test_the_judge_knows_who_types_and_what_it_learned_is_said_alone(world: World, tmp_path: Path) -> None:
+async def test_capture_in_the_terminal_names_the_person_and_prints_its_line(world: World, tmp_path: Path) -> None:
     await says(world, "my first words here", "Hello!")
     finds(world, "Lisbon", "Ada lives in Lisbon.")
     world.model.rule(lambda request: "I have moved" in request.user_turn()[0], "A long answer about Lisbon.", times=1)
@@ -148,11 +168,11 @@ async def test_the_judge_knows_who_types_and_what_it_learned_is_said_alone(world
     assert "somebody" not in typed[-1].last_text
 
 
-async def test_files_are_written_where_one_is(world: World, shell: Shell, tmp_path: Path) -> None:
+async def test_files_are_written_to_the_current_directory(world: World, shell: Shell, tmp_path: Path) -> None:
     await says(world, "what is tea?", "A drink.")
     shown = await shell("usage")
     (picture,) = found(tmp_path, "usage*.png")
     assert str(picture) in shown
     assert picture.read_bytes().startswith(b"\x89PNG")
     await shell.given("I like plums\n/export\n/export\n\n", "chat", "--offline")
-    assert len(found(tmp_path, "relay-export-*.zip")) == 2, "the second one took another name"
+    assert len(found(tmp_path, "relay-export-*.zip")) == 2, "the second export has another name"

@@ -1,4 +1,5 @@
-"""Nights of a real bot: a digest comes once, also after a kill; before much is lost it asks; /status tells of them."""
+"""Nights of a real bot: a digest comes once, even after a kill; the bot asks before it loses much; /status reports
+them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.acceptance.conftest import World
-from tests.acceptance.house import House
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.anthropic.replies import Reply
 
 DIGEST = json.dumps([{"topic": "Boats", "points": ["Ada bought the blue one, https://boats.example/7."]}])
@@ -22,7 +23,7 @@ SOON = 90
 
 
 async def started(world: World, *flags: str) -> asyncio.subprocess.Process:
-    """`relay sleep …` beside the running bot."""
+    """Starts `relay sleep …` beside the running bot."""
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "relay", "sleep", *flags,
         env=world.relay.environment, cwd=world.relay.log.parent, stdin=asyncio.subprocess.DEVNULL,
@@ -31,7 +32,7 @@ async def started(world: World, *flags: str) -> asyncio.subprocess.Process:
 
 
 async def relay_sleep(world: World, *flags: str) -> str:
-    """What `relay sleep …` prints."""
+    """Returns the output of `relay sleep …`."""
     process = await started(world, *flags)
     async with asyncio.timeout(SOON):
         out, _ = await process.communicate()
@@ -40,7 +41,7 @@ async def relay_sleep(world: World, *flags: str) -> str:
 
 
 async def said(world: World, text: str, answer: str = "Ok.") -> str:
-    """What the bot answers the owner."""
+    """Returns what the bot answers the owner."""
     before = len(world.tg.messages(world.dm))
     world.model.rule(text, answer, times=1)
     await world.tg.say(world.dm, world.owner, text)
@@ -58,9 +59,9 @@ async def digest_came(world: World) -> None:
     await world.tg.wait_for(lambda: digests(world), timeout=2 * SOON)
 
 
-async def test_a_night_brings_one_digest_and_status_tells_of_it(world: World) -> None:
+async def test_a_night_sends_one_digest_and_status_reports_it(world: World) -> None:
     world.model.rule("Write the digest now", DIGEST, model="haiku")
-    assert "Each night I'll send a silent digest" in await said(world, "/digest on")
+    assert "Every night I'll send a silent digest" in await said(world, "/digest on")
     await said(world, "I bought the blue boat")
     dry = await relay_sleep(world, "--now", "--dry-run")
     assert "digest: sends a digest to 1 space" in dry
@@ -77,13 +78,13 @@ async def test_a_night_brings_one_digest_and_status_tells_of_it(world: World) ->
     assert list((Path(world.relay.environment["RELAY_DATA_DIR"]) / "backups").glob("*.relaybackup"))
     status = await said(world, "/status")
     assert re.search(r"last sleep: .*backup of .* rows.*digests: 1; ready: .*analysed", status)
-    assert "digests: none" in await relay_sleep(world, "--now"), "nothing is new"
+    assert "digests: none" in await relay_sleep(world, "--now"), "there is nothing new"
     assert "Last night" in await relay_sleep(world)
     assert len(digests(world)) == 1
 
 
 @pytest.mark.timeout(300)
-async def test_the_bot_goes_on_with_a_night_that_a_kill_broke_off(world: World) -> None:
+async def test_the_bot_continues_a_night_interrupted_by_a_kill(world: World) -> None:
     world.model.rule("Write the digest now", Reply(DIGEST, first_delay=60), model="haiku", times=1)
     await said(world, "/digest on")
     await said(world, "I bought the blue boat")
@@ -93,8 +94,10 @@ async def test_the_bot_goes_on_with_a_night_that_a_kill_broke_off(world: World) 
     await process.wait()
     await world.relay.kill()
     world.model.rule("Write the digest now", DIGEST, model="haiku")
-    house = House(world.tg, world.model, world.relay, Path(world.relay.environment["RELAY_DATA_DIR"]))
-    house.sql("update relay.duty set lease_until = now()")  # the dead ones' leases, which last for seconds
+    shared_relay = SharedRelay(world.tg, world.model, world.relay, Path(world.relay.environment["RELAY_DATA_DIR"]))
+    shared_relay.sql(
+        "update relay.duty set lease_until = now()"
+    )  # the leases of the killed processes, which last for seconds
     await world.relay.start()
     await digest_came(world)
     await said(world, "and what now")
@@ -102,12 +105,12 @@ async def test_the_bot_goes_on_with_a_night_that_a_kill_broke_off(world: World) 
     assert "last sleep" in await said(world, "/status")
 
 
-async def test_before_much_is_lost_it_asks(world: World) -> None:
+async def test_the_bot_asks_before_tidying_removes_many_memories(world: World) -> None:
     world.model.rule("Compare each pair now", LOST, model="haiku")
     await said(world, "I live in Berlin", "Ok [LEARN: Ada lives in Berlin with Max]")
     await said(world, "I moved", "Ok [LEARN: Ada lives in Lisbon with Max]")
     dry = await relay_sleep(world, "--dry-run")
-    assert "lost: Ada lives in Berlin with Max (newer: Ada lives in Lisbon with Max)" in dry
+    assert "replaced: Ada lives in Berlin with Max (newer: Ada lives in Lisbon with Max)" in dry
     assert "Berlin" in await said(world, "/memory")
     assert "asked about 1" in await relay_sleep(world, "--now")
     await world.tg.wait_for(lambda: "1 of 2 memories" in world.tg.messages(world.dm)[-1].text, timeout=SOON)
@@ -121,13 +124,13 @@ async def test_before_much_is_lost_it_asks(world: World) -> None:
 
 
 def in_a_moment() -> str:
-    """The next full minute that a start can reach."""
+    """Returns the next full minute that a start can reach."""
     return f"{datetime.now(ZoneInfo('Europe/Berlin')) + timedelta(seconds=70):%H:%M}"
 
 
 @pytest.mark.slow("tests/integration/test_sleep.py, and the nights of this file that begin at once")
 @pytest.mark.timeout(300)
-async def test_a_night_begins_at_its_time_in_the_time_zone_of_the_settings(world: World) -> None:
+async def test_a_night_begins_at_the_set_time_in_the_set_time_zone(world: World) -> None:
     world.relay.environment["RELAY_SLEEP_AT"] = in_a_moment()
     await world.relay.stop()
     await world.relay.start()

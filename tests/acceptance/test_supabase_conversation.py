@@ -1,4 +1,4 @@
-"""The same conversations as on the embedded database, on Supabase."""
+"""The conversation tests of the embedded database, on Supabase."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 
 from tests.acceptance.harness import OWNER, RelayProcess, environment
-from tests.acceptance.home import named
+from tests.acceptance.shared_bot import FIRST, HUGE, LAST, SESSION, SharedBot
+from tests.acceptance.supabase_relay import supabase_settings
 from tests.acceptance.test_conversation import *  # noqa: F403
-from tests.acceptance.town import FIRST, HUGE, LAST, SESSION, Town
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.supabase import SupabaseProject
 from tests.standins.telegram import TelegramStandIn
@@ -24,8 +24,8 @@ pytestmark = [
 ]
 
 
-class FarTown(Town):
-    """A town whose memory is elsewhere."""
+class SupabaseBot(SharedBot):
+    """A shared bot whose memory is in a Supabase project."""
 
     project: SupabaseProject
 
@@ -43,20 +43,20 @@ def project() -> Iterator[SupabaseProject]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def bot(project: SupabaseProject) -> AsyncIterator[Town]:
-    """The one bot, on Supabase."""
-    folder = Path(tempfile.mkdtemp(prefix="relay-town-"))
+async def session_bot(project: SupabaseProject) -> AsyncIterator[SharedBot]:
+    """The shared bot, on Supabase."""
+    folder = Path(tempfile.mkdtemp(prefix="relay-bot-"))
     users = ",".join(map(str, [*range(FIRST, LAST), HUGE]))
     async with TelegramStandIn() as tg, AnthropicStandIn() as model:
-        settings = environment(tg, model, folder / "data", **named(project, RELAY_USERS=users))
+        settings = environment(tg, model, folder / "data", **supabase_settings(project, RELAY_USERS=users))
         relay = RelayProcess(settings, folder / "relay.log")
         tg.user(OWNER, "Olga")
         await relay.start()
         try:
             await tg.wait_polling(timeout=30)
-            town = FarTown(tg, model, relay, folder / "data")
-            town.project = project
-            yield town
+            bot = SupabaseBot(tg, model, relay, folder / "data")
+            bot.project = project
+            yield bot
         finally:
             await relay.stop()
             assert not [secret for secret in project.secrets if secret in relay.output()]

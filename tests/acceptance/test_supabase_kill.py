@@ -1,4 +1,4 @@
-"""The same kills as on the embedded database, on Supabase."""
+"""The kill tests of the embedded database, on Supabase."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from tests.acceptance.home import open_home
-from tests.acceptance.house import House
+from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.supabase_relay import open_supabase_relay
 from tests.acceptance.test_kill import *  # noqa: F403
 from tests.standins.supabase import SupabaseProject
 
@@ -26,7 +26,7 @@ def project() -> Iterator[SupabaseProject]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared(project: SupabaseProject) -> AsyncIterator[House]:
-    async with open_home(project) as house:
-        yield house
-        assert house.tracebacks() == []
+async def module_relay(project: SupabaseProject) -> AsyncIterator[SharedRelay]:
+    async with open_supabase_relay(project) as shared_relay:
+        yield shared_relay
+        assert shared_relay.tracebacks() == []

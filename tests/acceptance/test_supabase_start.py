@@ -1,4 +1,4 @@
-"""Starting on Supabase: wrong keys, wrong schemas, a project that is away; and `relay db` there."""
+"""Starting on Supabase with wrong keys, wrong schemas, or an unreachable project. Also `relay db` there."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from pathlib import Path
 import pytest
 
 from relay.memory import migrations
-from tests.acceptance.home import named, open_home
-from tests.acceptance.house import House
+from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.supabase_relay import open_supabase_relay, supabase_settings
 from tests.leaks import searched
 from tests.standins.supabase import SupabaseProject
 
 
-async def ended(house: House) -> tuple[int, str]:
-    """A start that must fail by itself: its exit code and all that it said."""
-    await house.relay.start()
-    process = house.relay.process
+async def ended(shared_relay: SharedRelay) -> tuple[int, str]:
+    """Starts a bot that must fail by itself. Returns its exit code and log."""
+    await shared_relay.relay.start()
+    process = shared_relay.relay.process
     assert process is not None
     async with asyncio.timeout(30):
         code = await process.wait()
-    told = house.relay.output()
+    told = shared_relay.relay.output()
     assert "Traceback" not in told
-    assert not house.tg.calls("getUpdates"), "what waits at Telegram goes on waiting"
+    assert not shared_relay.tg.calls("getUpdates"), "messages at Telegram stay there"
     return code, told
 
 
 async def relay(folder: Path, *words: str, **settings: str) -> tuple[int, str]:
-    """One run of the command line: its exit code and what it printed."""
+    """Runs a command. Returns its exit code and output."""
     prefixes = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     process = await asyncio.create_subprocess_exec(
@@ -43,61 +43,61 @@ async def relay(folder: Path, *words: str, **settings: str) -> tuple[int, str]:
     return process.returncode or 0, searched(output.decode(), settings)
 
 
-# Settings that are wrong: exit code 2
+# Wrong settings: exit code 2
 
 
 @pytest.mark.parametrize("kind", ["anon_key", "user_key", "publishable_key"])
-async def test_a_key_that_everybody_may_have(project: SupabaseProject, kind: str) -> None:
+async def test_a_public_key_is_refused(project: SupabaseProject, kind: str) -> None:
     key = getattr(project, kind)
-    async with open_home(project, start=False, SUPABASE_SERVICE_ROLE_KEY=key) as house:
-        code, told = await ended(house)
+    async with open_supabase_relay(project, start=False, SUPABASE_SERVICE_ROLE_KEY=key) as own_relay:
+        code, told = await ended(own_relay)
     assert code == 2
-    assert "SUPABASE_SERVICE_ROLE_KEY holds the" in told
+    assert "SUPABASE_SERVICE_ROLE_KEY is set to the" in told
     assert "Project → Settings → API keys" in told
     assert key not in told
 
 
-async def test_a_key_that_was_rotated(project: SupabaseProject) -> None:
-    async with open_home(project, start=False) as house:
+async def test_a_rotated_key_is_reported(project: SupabaseProject) -> None:
+    async with open_supabase_relay(project, start=False) as own_relay:
         await asyncio.to_thread(project.rotate_keys)
-        code, told = await ended(house)
+        code, told = await ended(own_relay)
     assert code == 2
     assert "does not accept the key (HTTP 401): it may have been rotated" in told
 
 
 @pytest.mark.parametrize("missing", ["SUPABASE_URL", "SUPABASE_SERVICE_ROLE_KEY"])
-async def test_one_without_the_other(project: SupabaseProject, missing: str) -> None:
-    async with open_home(project, start=False, **{missing: ""}) as house:
-        code, told = await ended(house)
+async def test_address_and_key_are_required_together(project: SupabaseProject, missing: str) -> None:
+    async with open_supabase_relay(project, start=False, **{missing: ""}) as own_relay:
+        code, told = await ended(own_relay)
     assert code == 2
     assert f"but {missing} is not" in told
 
 
-async def test_an_address_that_is_no_project(project: SupabaseProject) -> None:
+async def test_an_address_that_is_not_a_supabase_project_is_reported(project: SupabaseProject) -> None:
     project.fail(404, body="<html>Not found</html>")
-    async with open_home(project, start=False) as house:
+    async with open_supabase_relay(project, start=False) as own_relay:
         project.fail(404, body="<html>Not found</html>")
-        code, told = await ended(house)
+        code, told = await ended(own_relay)
     assert code == 2
-    assert "What answers at SUPABASE_URL is no Supabase project" in told
+    assert "SUPABASE_URL is not the address of a Supabase project" in told
 
 
-async def test_a_wrong_key_is_told_although_telegram_is_away(project: SupabaseProject) -> None:
-    async with open_home(project, start=False) as house:
-        house.tg.fault("getMe", "disconnect", times=-1)
+async def test_a_wrong_key_is_reported_even_if_telegram_is_unreachable(project: SupabaseProject) -> None:
+    async with open_supabase_relay(project, start=False) as own_relay:
+        own_relay.tg.fault("getMe", "disconnect", times=-1)
         await asyncio.to_thread(project.rotate_keys)
-        code, _ = await ended(house)
+        code, _ = await ended(own_relay)
     assert code == 2
 
 
-# Schemas that do not fit: exit code 1
+# Wrong schemas: exit code 1
 
 
-async def test_a_project_without_relay(project: SupabaseProject) -> None:
-    async with open_home(project, start=False) as house:
+async def test_a_project_without_relays_tables_is_reported(project: SupabaseProject) -> None:
+    async with open_supabase_relay(project, start=False) as own_relay:
         await asyncio.to_thread(project.forget_relay)
         try:
-            code, told = await ended(house)
+            code, told = await ended(own_relay)
             assert code == 1
             assert "in the Supabase project are not there yet" in told
             assert "`relay db migrate` with the project's connection string" in told
@@ -106,91 +106,95 @@ async def test_a_project_without_relay(project: SupabaseProject) -> None:
             await asyncio.to_thread(project.migrate)
 
 
-async def test_an_older_and_a_newer_schema(project: SupabaseProject) -> None:
-    async with open_home(project, start=False) as house:
+async def test_an_older_and_a_newer_schema_are_reported(project: SupabaseProject) -> None:
+    async with open_supabase_relay(project, start=False) as own_relay:
         digest = migrations.load().hashes["turn"]
         project.sql("update relay.function_file set hash = 'old' where name = 'turn'")
         try:
-            code, told = await ended(house)
+            code, told = await ended(own_relay)
             assert code == 1
             assert "older than this Relay" in told
         finally:
             project.sql(f"update relay.function_file set hash = '{digest}' where name = 'turn'")  # noqa: S608
         project.sql("insert into relay.migration (version, name, breaking) values (9999, 'other', true)")
         try:
-            code, told = await ended(house)
+            code, told = await ended(own_relay)
             assert code == 1
             assert "upgraded by a newer Relay" in told
         finally:
             project.sql("delete from relay.migration where version = 9999")
-        chat = house.guest()
-        word = await house.asked(chat)
-        await house.relay.start()
-        await house.answered(chat, word)
-        assert house.times(chat, word) == 1
+        chat = own_relay.guest()
+        word = await own_relay.asked(chat)
+        await own_relay.relay.start()
+        await own_relay.answered(chat, word)
+        assert own_relay.times(chat, word) == 1
 
 
-# A project that is away is waited for
+# Waiting for an unreachable project
 
 
 @pytest.mark.parametrize("fault", ["paused", "disconnect"])
-async def test_a_project_that_is_away_is_waited_for(project: SupabaseProject, fault: int | str) -> None:
-    async with open_home(project, start=False) as house:
+async def test_startup_waits_for_an_unavailable_project(project: SupabaseProject, fault: int | str) -> None:
+    async with open_supabase_relay(project, start=False) as own_relay:
         if fault == "paused":
             project.pause()
         else:
             project.fail(fault)
-        chat = house.guest()
-        word = await house.asked(chat)
-        await house.relay.start()
-        await house.tg.wait_for(lambda: house.relay.log.exists() and "waiting for the database" in house.relay.output())
-        assert house.tg.pending_updates
+        chat = own_relay.guest()
+        word = await own_relay.asked(chat)
+        await own_relay.relay.start()
+        await own_relay.tg.wait_for(
+            lambda: own_relay.relay.log.exists() and "waiting for the database" in own_relay.relay.output()
+        )
+        assert own_relay.tg.pending_updates
         project.recover()
-        await house.answered(chat, word)
-        assert house.times(chat, word) == 1
-        assert "Traceback" not in house.relay.output()
+        await own_relay.answered(chat, word)
+        assert own_relay.times(chat, word) == 1
+        assert "Traceback" not in own_relay.relay.output()
 
 
-async def test_waiting_ends_when_relay_is_told_to_stop(project: SupabaseProject) -> None:
-    async with open_home(project, start=False) as house:
+async def test_sigterm_ends_the_wait_for_the_project(project: SupabaseProject) -> None:
+    async with open_supabase_relay(project, start=False) as own_relay:
         project.pause()
-        await house.relay.start()
-        await house.tg.wait_for(lambda: house.relay.log.exists() and "waiting for the database" in house.relay.output())
+        await own_relay.relay.start()
+        await own_relay.tg.wait_for(
+            lambda: own_relay.relay.log.exists() and "waiting for the database" in own_relay.relay.output()
+        )
         async with asyncio.timeout(5):
-            assert await house.relay.stop() == 0
-        assert "Traceback" not in house.relay.output()
+            assert await own_relay.relay.stop() == 0
+        assert "Traceback" not in own_relay.relay.output()
 
 
 # Both settings, and the command line
 
 
-async def test_with_the_connection_string_a_start_migrates(project: SupabaseProject) -> None:
-    async with open_home(project, start=False, DATABASE_URL=project.database_url) as house:
+async def test_startup_migrates_if_the_connection_string_is_set(project: SupabaseProject) -> None:
+    async with open_supabase_relay(project, start=False, DATABASE_URL=project.database_url) as own_relay:
         await asyncio.to_thread(project.forget_relay)
-        chat = house.guest()
-        word = await house.asked(chat)
-        await house.relay.start()
+        chat = own_relay.guest()
+        word = await own_relay.asked(chat)
+        await own_relay.relay.start()
         try:
-            await house.answered(chat, word)
+            await own_relay.answered(chat, word)
         finally:
             await asyncio.to_thread(project.migrate)
-        assert '"storage": "Supabase"' in house.relay.output()
-        assert "database migrated" in house.relay.output()
+        assert '"storage": "Supabase"' in own_relay.relay.output()
+        assert "database migrated" in own_relay.relay.output()
         assert project.calls("intake"), "data goes over REST"
 
 
-async def test_an_up_to_date_project_needs_no_connection_string(project: SupabaseProject) -> None:
+async def test_an_up_to_date_project_is_used_without_the_connection_string(project: SupabaseProject) -> None:
     nowhere = "postgresql://somebody:secretpassword@127.0.0.1:9/nothing"
-    async with open_home(project, start=False, DATABASE_URL=nowhere) as house:
-        chat = house.guest()
-        word = await house.asked(chat)
-        await house.relay.start()
-        await house.answered(chat, word)
-        assert "secretpassword" not in house.relay.output()
+    async with open_supabase_relay(project, start=False, DATABASE_URL=nowhere) as own_relay:
+        chat = own_relay.guest()
+        word = await own_relay.asked(chat)
+        await own_relay.relay.start()
+        await own_relay.answered(chat, word)
+        assert "secretpassword" not in own_relay.relay.output()
 
 
-async def test_the_command_line(project: SupabaseProject, tmp_path: Path) -> None:
-    both = named(project, DATABASE_URL=project.database_url, HOME=str(tmp_path))
+async def test_db_commands_work_with_supabase(project: SupabaseProject, tmp_path: Path) -> None:
+    both = supabase_settings(project, DATABASE_URL=project.database_url, HOME=str(tmp_path))
     over_rest = both | {"DATABASE_URL": ""}
     version = migrations.load().version
     code, told = await relay(tmp_path, "db", "status", **over_rest)
@@ -228,7 +232,8 @@ async def test_the_command_line(project: SupabaseProject, tmp_path: Path) -> Non
 
 
 async def test_clients_of_other_databases_are_not_imported(tmp_path: Path) -> None:
-    """Neither client costs the other's users, nor does what speaks cost those who only write."""
+    """Neither client costs users of the other one memory, and text to speech costs nothing for those who don't use
+    it."""
     others = "('supabase', 'httpx', 'psycopg', 'edge_tts')"
     modules = "relay.runtime.runtime, relay.surfaces.cli.cli, relay.surfaces.server.services"
     seen = f"import sys, {modules}; print([m for m in {others} if m in sys.modules])"

@@ -1,4 +1,4 @@
-"""Ten thousand facts: the list is walked, searched and changed as quickly as a short one, within Telegram's limits."""
+"""Ten thousand facts: paging, searching and changing the list is as fast as with few, and within Telegram's limits."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TypeVar
 import pytest
 
 from tests.acceptance.harness import OWNER
-from tests.acceptance.house import House
-from tests.acceptance.town import Town
+from tests.acceptance.shared_bot import SharedBot
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.telegram import StoredMessage
 from tests.standins.telegram.text import utf16_length
 
@@ -30,42 +30,42 @@ from relay.space s, generate_series(1, %s) n where s.kind = 'private' and s.owne
 
 
 @pytest.fixture(scope="module")
-def town(shared: House) -> Town:
-    return Town(shared.tg, shared.model, shared.relay, shared.data)
+def bot(module_relay: SharedRelay) -> SharedBot:
+    return SharedBot(module_relay.tg, module_relay.model, module_relay.relay, module_relay.data)
 
 
 async def soon(doing: Awaitable[T]) -> T:
-    """What is there within ten seconds."""
+    """Awaits a result for at most ten seconds."""
     async with asyncio.timeout(SECONDS):
         return await doing
 
 
-def fits(town: Town, message: StoredMessage) -> None:
-    """A message and its buttons are within what Telegram takes, and no edit was refused."""
+def fits(bot: SharedBot, message: StoredMessage) -> None:
+    """Asserts that a message and its buttons are within Telegram's limits, and that no edit was refused."""
     assert 0 < utf16_length(message.text) <= 4096
     assert all(0 < len(data.encode()) <= 64 for data in message.buttons.values()), message.buttons
     assert len(message.buttons) <= 100
-    refused = [one for one in town.tg.log if one.method in ("sendMessage", "editMessageText") and not one.ok]
+    refused = [one for one in bot.tg.log if one.method in ("sendMessage", "editMessageText") and not one.ok]
     assert not refused, refused
 
 
 @pytest.mark.slow("test_facts_sql.py and test_memory_list.py")
-async def test_ten_thousand_facts(house: House, town: Town) -> None:
-    olga = town.tg.user(OWNER)
-    dm = town.tg.dm(olga)
-    await town.ask(dm, olga, "/remember I am the first of them")
-    house.sql(FILL, OWNER, MANY - 1, OWNER)
-    house.sql("analyze relay.memory")
+async def test_the_memory_list_is_fast_with_ten_thousand_facts(shared_relay: SharedRelay, bot: SharedBot) -> None:
+    olga = bot.tg.user(OWNER)
+    dm = bot.tg.dm(olga)
+    await bot.ask(dm, olga, "/remember I am the first of them")
+    shared_relay.sql(FILL, OWNER, MANY - 1, OWNER)
+    shared_relay.sql("analyze relay.memory")
 
     async def tap(message: StoredMessage, label: str, seen: str) -> str:
-        toast = await soon(town.press(dm, olga, message, label))
-        await soon(town.tg.wait_for(lambda: seen in message.text))
-        fits(town, message)
+        toast = await soon(bot.press(dm, olga, message, label))
+        await soon(bot.tg.wait_for(lambda: seen in message.text))
+        fits(bot, message)
         return toast
 
     async def ask(text: str) -> StoredMessage:
-        message = await soon(town.ask(dm, olga, text))
-        fits(town, message)
+        message = await soon(bot.ask(dm, olga, text))
+        fits(bot, message)
         return message
 
     said = await ask("/memory")
@@ -99,6 +99,6 @@ async def test_ten_thousand_facts(house: House, town: Town) -> None:
     assert "What I know" in (await ask("/memory note")).text
     assert "Changes" in (await ask("/memory changes")).text
     assert "Forgot: note 42 is" in (await ask("/forget note 42 is a1d0c6e83f027327d8461063f4ac58a6")).text
-    # a turn of the model's has room for a part of them only, and is answered all the same
-    assert "q77" in (await soon(town.ask(dm, olga, "q77 what do you know?"))).text
+    # A turn's prompt has room for only some of them, and the turn is answered.
+    assert "q77" in (await soon(bot.ask(dm, olga, "q77 what do you know?"))).text
     assert "9,998 memories" in (await ask("/status")).text

@@ -1,4 +1,4 @@
-"""`relay chat` and `relay <verb>`: the same path and the same memory, in the terminal."""
+"""`relay chat` and `relay <command>` use the same path and the same memory in the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import OWNER
-from tests.acceptance.town import SESSION, Town
+from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.leaks import searched
 from tests.standins.anthropic import Reply
 
@@ -26,7 +26,7 @@ class Terminal:
         self.seen = ""
 
     async def until(self, text: str, seconds: float = 25) -> str:
-        """Reads until the text shows up; what came since the last time."""
+        """Reads until the text appears. Returns what came since the last call."""
         assert self.process.stdout is not None
         since = ""
         async with asyncio.timeout(seconds):
@@ -43,7 +43,7 @@ class Terminal:
         self.process.stdin.write(f"{line}\n".encode())
 
     async def ended(self, seconds: float = 25) -> tuple[int, str]:
-        """The exit code, and all that was printed."""
+        """Returns the exit code and everything printed."""
         assert self.process.stdout is not None
         async with asyncio.timeout(seconds):
             self.seen += (await self.process.stdout.read()).decode()
@@ -75,11 +75,11 @@ async def relay(settings: dict[str, str], folder: Path, *words: str) -> tuple[in
     return await terminal.ended()
 
 
-async def test_the_terminal_shares_the_owners_memory_with_the_running_bot(town: Town, tmp_path: Path) -> None:
-    olga = town.tg.user(OWNER)
-    dm = town.tg.dm(olga)
-    await town.ask(dm, olga, "my boat is called Swallow", "Fine [LEARN: Olga's boat is called Swallow]")
-    settings = town.relay.environment
+async def test_the_terminal_shares_the_owners_memory_with_the_running_bot(bot: SharedBot, tmp_path: Path) -> None:
+    olga = bot.tg.user(OWNER)
+    dm = bot.tg.dm(olga)
+    await bot.ask(dm, olga, "my boat is called Swallow", "Fine [LEARN: Olga's boat is called Swallow]")
+    settings = bot.relay.environment
     code, shown = await relay(settings, tmp_path, "memory")
     assert code == 0
     assert "Olga's boat is called Swallow" in shown
@@ -89,46 +89,46 @@ async def test_the_terminal_shares_the_owners_memory_with_the_running_bot(town: 
     assert "You are Relay" in shown
     talk = await start(settings, tmp_path, "chat")
     await talk.until("you ›")
-    town.says("who is my bird?", Reply("It is **Polly** the parrot. [LEARN: Olga's parrot is Polly]", spread=0.5))
+    bot.says("who is my bird?", Reply("It is **Polly** the parrot. [LEARN: Olga's parrot is Polly]", spread=0.5))
     talk.type("who is my bird?")
     shown = await talk.until("[1] ↩ Undo / Edit…")
     assert "It is Polly the parrot." in shown
     assert "Learned: Olga's parrot is Polly" in shown
     assert "[LEARN" not in shown
-    assert "- Olga has a parrot" in town.prompt("who is my bird?").system_text
-    assert "boat is called" not in str(town.prompt("who is my bird?").messages), "a thread of its own"
+    assert "- Olga has a parrot" in bot.prompt("who is my bird?").system_text
+    assert "boat is called" not in str(bot.prompt("who is my bird?").messages), "the terminal has its own thread"
     talk.type("/press 1")
     assert "Undo: Olga's parrot is Polly" in await talk.until("‹ Close")
     talk.type("/press 1")
     await talk.until("Undone.")
     talk.type("and my boat?")
     await talk.until("You said: and my boat?")
-    assert "It is **Polly** the parrot." in str(town.prompt("and my boat?").messages[:-1])
-    assert "parrot is Polly" not in town.prompt("and my boat?").system_text
+    assert "It is **Polly** the parrot." in str(bot.prompt("and my boat?").messages[:-1])
+    assert "parrot is Polly" not in bot.prompt("and my boat?").system_text
     for command, expected in (
         ("/new", "A new conversation"),
         ("/memory", "Olga has a parrot"),
         ("/help", "/retry"),
         ("/nonsense", "I don't know"),
-        ("/press 9", "no such button"),
+        ("/press 9", "That button doesn't exist"),
     ):
         talk.type(command)
         await talk.until(expected)
-    assert [one.user_turn()[0] for one in town.model.requests if "sonnet" in one.model][-1] == "and my boat?"
+    assert [one.user_turn()[0] for one in bot.model.requests if "sonnet" in one.model][-1] == "and my boat?"
     talk.type("")
     code, shown = await talk.ended()
     assert code == 0
     assert "Traceback" not in shown
-    assert "boat" in (await town.ask(dm, olga, "/memory")).text
-    assert "parrot" in (await town.ask(dm, olga, "/memory")).text
+    assert "boat" in (await bot.ask(dm, olga, "/memory")).text
+    assert "parrot" in (await bot.ask(dm, olga, "/memory")).text
     code, shown = await relay(settings, tmp_path, "forget", "parrot")
     assert "Forgot: Olga has a parrot" in shown
-    assert "parrot" not in (await town.ask(dm, olga, "/memory")).text
+    assert "parrot" not in (await bot.ask(dm, olga, "/memory")).text
 
 
-async def test_offline_needs_no_key_and_says_that_it_is_no_model(tmp_path: Path, town: Town) -> None:
+async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path: Path, bot: SharedBot) -> None:
     settings = {
-        key: value for key, value in town.relay.environment.items() if not key.startswith(("ANTHROPIC", "TELEGRAM"))
+        key: value for key, value in bot.relay.environment.items() if not key.startswith(("ANTHROPIC", "TELEGRAM"))
     }
     settings |= {"RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_ADMINS": "", "RELAY_USERS": ""}
     talk = await start(settings, tmp_path, "chat", "--offline")
@@ -145,11 +145,11 @@ async def test_offline_needs_no_key_and_says_that_it_is_no_model(tmp_path: Path,
     assert code == 0
     assert "Traceback" not in shown
     code, shown = await relay(settings, tmp_path, "status")
-    assert "0 memories" in shown, "it has a memory of its own"
+    assert "0 memories" in shown, "offline chat has its own memory"
     assert code == 0
     settings["RELAY_DATA_DIR"] += "/offline"
     code, shown = await relay(settings, tmp_path, "memory", "index", "--status")
-    assert int(re.search(r'"entries": (\d+)', shown)[1]) >= 3, "the memory, and what was said"  # type: ignore[index]
+    assert int(re.search(r'"entries": (\d+)', shown)[1]) >= 3, "the memory and the messages"  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -163,17 +163,17 @@ async def test_offline_needs_no_key_and_says_that_it_is_no_model(tmp_path: Path,
     ],
 )
 async def test_a_wrong_setting_is_named_in_one_sentence(
-    town: Town, tmp_path: Path, change: dict[str, str], words: tuple[str, ...], named: str
+    bot: SharedBot, tmp_path: Path, change: dict[str, str], words: tuple[str, ...], named: str
 ) -> None:
-    code, shown = await relay(town.relay.environment | change, tmp_path, *words)
+    code, shown = await relay(bot.relay.environment | change, tmp_path, *words)
     assert code == 2
     assert named in shown
     assert "Traceback" not in shown
     assert len(shown.strip().splitlines()) == 1
 
 
-async def test_a_question_in_the_terminal_is_answered_by_the_next_line(town: Town, tmp_path: Path) -> None:
-    settings = town.relay.environment | {"RELAY_ADMINS": "1777"}
+async def test_a_question_in_the_terminal_is_answered_by_the_next_line(bot: SharedBot, tmp_path: Path) -> None:
+    settings = bot.relay.environment | {"RELAY_ADMINS": "1777"}
     talk = await start(settings, tmp_path, "chat", "--offline")
     await talk.until("you ›")
     talk.type("/remember I play the cello")

@@ -1,4 +1,4 @@
-"""The wheel holds all that Relay needs: it starts and answers in an environment with nothing else."""
+"""The wheel holds everything Relay needs: it starts and answers in an environment with nothing else."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.timeout(400)  # installs 70 packages, on a first run over the network
+pytestmark = pytest.mark.timeout(400)  # installs 70 packages, over the network on a first run
 
 
 @dataclass
 class Installed(RelayProcess):
-    """A `relay run` from the environment that the wheel was installed into."""
+    """A `relay run` from the environment with the installed wheel."""
 
     program: Path = field(default_factory=Path)
 
@@ -46,7 +46,7 @@ class Installed(RelayProcess):
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """A directory with a short name (Unix sockets need that) that other users may pass."""
+    """A directory with a short name, as Unix sockets need, that other users may pass through."""
     path = Path(tempfile.mkdtemp(prefix="relay-wheel-", dir=DISK))
     path.chmod(0o711)
     yield path
@@ -55,7 +55,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def relay(folder: Path) -> Path:
-    """The command `relay` of an environment of its own, into which the wheel and its requirements were installed."""
+    """The command `relay` in an environment of its own, with the wheel and its requirements installed."""
     uv = shutil.which("uv")
     python = folder / "venv/bin/python"
     made = [uv, "venv", "--quiet", "--no-project", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
@@ -76,7 +76,7 @@ def relay(folder: Path) -> Path:
 
 
 def said(relay: Path, *arguments: str, typed: str = "", **settings: str) -> str:
-    """What a command prints. It knows nothing of the checkout, and no setting but these."""
+    """Returns the output of a command that sees neither the checkout nor any settings but these."""
     result = subprocess.run(
         [relay, *arguments],
         input=typed,
@@ -92,17 +92,17 @@ def said(relay: Path, *arguments: str, typed: str = "", **settings: str) -> str:
     return result.stdout
 
 
-def test_it_tells_its_version(relay: Path) -> None:
+def test_the_wheel_prints_its_version(relay: Path) -> None:
     assert said(relay, "version") == "0.1.0\n"
 
 
-def test_it_holds_all_sql(relay: Path) -> None:
+def test_the_wheel_contains_all_sql_files(relay: Path) -> None:
     printed = said(relay, "db", "sql")
     for file in (ROOT / "migrations").rglob("*.sql"):
         assert file.read_text("utf-8").strip() in printed, file.name
 
 
-def test_it_writes_the_settings_file(relay: Path, folder: Path) -> None:
+def test_the_wheel_writes_the_settings_file(relay: Path, folder: Path) -> None:
     given = {"TELEGRAM_BOT_TOKEN": "12345:TEST", "ANTHROPIC_API_KEY": "sk-ant-test"}
     said(relay, "setup", "--non-interactive", "--no-check", **given)
     written = relay.parent / ".env"
@@ -113,14 +113,14 @@ def test_it_writes_the_settings_file(relay: Path, folder: Path) -> None:
     written.unlink()
 
 
-def test_it_talks_in_the_terminal_without_a_key(relay: Path, folder: Path) -> None:
+def test_the_wheel_chats_in_the_terminal_without_a_key(relay: Path, folder: Path) -> None:
     printed = said(relay, "chat", "--offline", typed="good morning\n/status\n", RELAY_DATA_DIR=str(folder / "chat"))
     assert "OFFLINE" in printed
     assert "You said: good morning" in printed
     assert "1 answer" in printed
 
 
-async def test_it_answers_in_telegram(relay: Path, folder: Path) -> None:
+async def test_the_wheel_answers_in_telegram(relay: Path, folder: Path) -> None:
     async with TelegramStandIn() as tg, AnthropicStandIn() as model:
         settings = environment(tg, model, folder / "data")
         bot = Installed(settings, folder / "relay.log", program=relay)

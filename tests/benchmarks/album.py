@@ -1,4 +1,4 @@
-"""A benchmark of albums: how many requests one makes, and how long it takes to its answer."""
+"""Benchmark of albums: how many requests an album makes, and how long its answer takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PHOTOS, ALBUMS = 10, 8
 
 
 async def album(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Ten photos at a time, all with a picture of its own in each; the model answers at once."""
+    """Sends albums of ten different photos. The model answers at once."""
     photos = []
     for number in range(PHOTOS * ALBUMS):
         path = lab.folder / f"{number}.jpg"

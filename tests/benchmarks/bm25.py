@@ -1,4 +1,4 @@
-"""Plain BM25, to compare recall with: words without common ones, cut to what is nearly a stem."""
+"""Plain BM25, for comparison with recall. It drops common words and reduces the others to rough stems."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class BM25:
         self.texts = Counter(word for counts in self.counts for word in counts)
 
     def rank(self, question: str, limit: int) -> list[int]:
-        """The places of the best texts, best first; of those that have any word of the question."""
+        """Returns the indexes of the best texts, best first, among those with any word of the question."""
         scores = [self.score(set(words(question)), place) for place in range(len(self.counts))]
         found = [place for place, score in enumerate(scores) if score > 0]
         return sorted(found, key=lambda place: -scores[place])[:limit]
 
     def score(self, asked: set[str], place: int) -> float:
-        """How well a text fits."""
+        """Returns a text's score."""
         counts, number = self.counts[place], len(self.counts)
         length = 1 - NORMALISING + NORMALISING * self.lengths[place] / self.mean
         return sum(
@@ -45,6 +45,6 @@ class BM25:
 
 
 def words(text: str) -> list[str]:
-    """The telling words of a text."""
+    """Returns the stems of a text, without common words."""
     found = (word for word in re.findall(r"\w+", text.lower()) if word not in COMMON)
     return [re.sub(r"(ing|ed|es|s|en|er|e)$", "", word) if len(word) > 4 else word for word in found]

@@ -1,4 +1,4 @@
-"""The calls of the background and of people's commands in a big database: how long each takes in the largest space."""
+"""How long each background call and each call of people's commands takes in the largest space of a big database."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ CALLS = {
 
 
 def calls(url: str, repeats: int = 3) -> list[Row]:
-    """Makes each call a few times, each in a transaction that is taken back, with JIT and parallelism as the server has
-    them. The slowest ten, and those beyond the bound, each with the processor time that it used."""
+    """Makes each call a few times, each in a transaction that is rolled back, with JIT and parallelism as configured in
+    the server. Reports the slowest ten and those beyond the bound, each with its CPU time."""
     took: dict[str, tuple[float, float]] = {}
     with psycopg.connect(url) as connection:
         words = spoken(connection)
@@ -113,7 +113,7 @@ def calls(url: str, repeats: int = 3) -> list[Row]:
 
 
 def spoken(connection: psycopg.Connection[Any]) -> dict[str, str]:
-    """Words that are said: by how many other words are said more often."""
+    """Returns words from messages, named by their frequency rank."""
     rows = connection.execute("""select word from relay.lexeme where space_id = 1 and word ~ '^[a-z]+$'
         order by entries desc, word""").fetchall()
     words = {f"word{place}": str(word) for place, (word,) in enumerate(rows) if place in (2, 40, 60, 12000)}
@@ -121,7 +121,7 @@ def spoken(connection: psycopg.Connection[Any]) -> dict[str, str]:
 
 
 def _once(connection: psycopg.Connection[Any], call: str, words: dict[str, str]) -> tuple[float, float]:
-    """The seconds that a call takes, and those of the processor."""
+    """Returns the elapsed seconds and the CPU seconds of a call."""
     for name, word in sorted(words.items(), reverse=True):
         call = call.replace(name, word)
     started, used = time.perf_counter(), cpu(connection.info.backend_pid)

@@ -1,4 +1,4 @@
-"""Benchmarks of the whole bot between stand-ins: latency, throughput, start, memory."""
+"""Benchmarks of the whole bot between stand-ins: latency, throughput, startup, memory."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import time
 from tests.benchmarks.lab import PEOPLE, Child, Lab, Row, cpu, median, memory, p95, polling, postmaster
 
 WARM_UP = 120
-"""Seconds until everybody is answered once, at most: a busy machine takes its time."""
+"""The most seconds until everybody is answered once. A busy machine takes long."""
 
 
 async def latency(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """One message end to end, Relay and the echo bot by turns, so that both see the same machine."""
+    """Measures one message end to end, alternating between Relay and the echo bot so that both see the same machine."""
     model = await lab.model()
     sides = {"echo": await lab.crowd(), "relay": await lab.crowd()}
     bots = {"echo": await lab.echo(sides["echo"], model), "relay": await lab.relay(sides["relay"], model)}
@@ -35,8 +35,8 @@ async def latency(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def busy(tg: Child, seconds: float, **watched: int) -> tuple[float, float, str]:
-    """Turns a second with 50 people talking, once each was answered; the median latency; the CPU time that each process
-    used for one turn. Raises `RuntimeError` when nobody is answered."""
+    """Measures 50 people after each was answered once. Returns the turns per second, the median latency, and the CPU
+    time per turn of each process. Raises `RuntimeError` if nobody is answered."""
     await tg.post("/_bench/start", people=PEOPLE)
     await warmed(tg)
     before, used = await tg.post("/_bench/count"), {name: cpu(pid, name == "postgres") for name, pid in watched.items()}
@@ -55,7 +55,7 @@ async def busy(tg: Child, seconds: float, **watched: int) -> tuple[float, float,
 
 
 async def warmed(tg: Child) -> None:
-    """Waits until there are as many answers as people: none of them is the first of its process."""
+    """Waits until there are as many answers as people, so that first answers of a process aren't measured."""
     until = time.monotonic() + WARM_UP
     while (await tg.post("/_bench/count"))["answers"] < PEOPLE:
         if time.monotonic() > until:
@@ -64,7 +64,8 @@ async def warmed(tg: Child) -> None:
 
 
 async def throughput(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """50 chats in a closed loop: with an instant model, beside the echo bot, and with one that takes a second."""
+    """Runs 50 chats in a closed loop: with an instant model, beside the echo bot, and with a model that takes a
+    second."""
     rows = []
     model, seconds = await lab.model(), options.seconds
     tg = await lab.crowd()
@@ -87,7 +88,7 @@ async def throughput(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def start(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """From the start of the process to its first poll, on a database that exists and is not running."""
+    """Measures from the start of the process to its first poll, with an existing database whose server is stopped."""
     model, tg = await lab.model(), await lab.crowd()
     bot = await lab.relay(tg, model)
     fresh = await polling(tg, bot)
@@ -111,7 +112,7 @@ async def start(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def idle_memory(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """The Python process after its first turns, when nothing is going on."""
+    """Measures the Python process after its first turns, when idle."""
     model, rows = await lab.model(), []
     for name, bound in (("echo", 0), ("relay", 140)):
         tg = await lab.crowd()

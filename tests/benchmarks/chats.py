@@ -1,4 +1,4 @@
-"""Stores a chat of a benchmark in a database, as Relay itself would have."""
+"""Stores a chat of a benchmark in a database as Relay would."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relay.core.models import Space
 from tests.benchmarks.conversations import SPEAKERS
 
 NAME = "Ada"
-"""Who talks with the assistant."""
+"""The person who talks with the assistant."""
 SPACE = "insert into relay.space (kind, owner_id, chat_id) values (%(kind)s, %(owner_id)s, %(chat_id)s) returning id"
 THREAD = "insert into relay.thread (space_id, chat_id) values (%(space)s, %(number)s) returning id"
 SESSION = "insert into relay.session (thread_id, space_id) values (%(thread)s, %(space)s) returning id"
@@ -28,8 +28,8 @@ SIDES = """update relay.turn t set user_message_id = (select min(m.id) from rela
 
 
 def store_chat(connection: psycopg.Connection[Any], chat: Any) -> tuple[Space, dict[int, str]]:
-    """A space that heard a chat (a group two friends, a private one a person and the assistant), and which message is
-    which turn of the chat."""
+    """Stores a chat in a new space: a group for two friends, a private one for a person and the assistant. Returns the
+    space and the turn of the chat for each message."""
     number = time.time_ns()
     assistant = next((name for name in chat.speakers if name.casefold() == SPEAKERS[1].casefold()), None)
     private = assistant is not None
@@ -58,7 +58,7 @@ def store_chat(connection: psycopg.Connection[Any], chat: Any) -> tuple[Space, d
 
 
 def insert(connection: psycopg.Connection[Any], statement: str, values: Mapping[str, Any]) -> int:
-    """The number that a statement returns."""
+    """Returns the number that a statement yields."""
     row = connection.execute(statement.encode(), values).fetchone()
     if row is None:
         raise RuntimeError(statement)

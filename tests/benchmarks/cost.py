@@ -1,4 +1,4 @@
-"""What a conversation costs at the model, in units of one uncached input token."""
+"""The model cost of a conversation, in units of one uncached input token."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Usage = dict[str, int]
 READ, WRITTEN, INPUT = "cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens"
 PRICES = {READ: 0.1, WRITTEN: 1.25, INPUT: 1.0}
 SMALL = 1 / 3
-"""A token of the small model, in those of the large one."""
+"""The price of a small model's token in tokens of the large one."""
 TURNS = 10
 QUESTION, ANSWER = 20, 150
-"""Words of a message and of its answer: about 32 and 240 tokens."""
+"""Words of a question and of its answer: about 32 and 240 tokens."""
 REST = 1.5
-"""Seconds until what follows an answer (judge, summary, title) is through, as between two messages of a person."""
+"""Seconds for the work after an answer (judge, summary, title), as between two messages of a person."""
 
 
 async def cost(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Ten turns of a person who finds the system prompt in the cache, ten more, and ten of somebody who does not."""
+    """Measures ten turns of a person whose system prompt is cached, ten more, and ten of a person whose isn't."""
     model = await lab.start("-m", "tests.standins.anthropic", "--keep", "2000", speaks=True)
     tg = await lab.crowd()
     bot = await lab.relay(tg, model)
@@ -43,7 +43,7 @@ async def cost(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def talk(tg: Child, model: Child, user: int, turns: int, words: random.Random) -> list[tuple[bool, Usage]]:
-    """Lets a person talk. What each call of a model used, and whether it was the small one."""
+    """Lets a person talk. Returns the usage of each model call, and whether it was the small model's."""
     before = (await model.get("/_control/requests?limit=1"))[-1:]
     since = before[0]["number"] if before else 0
     answers = [" ".join(words.choices(WORDS, ODDS, k=ANSWER)) + "." for _ in range(turns)]
@@ -55,7 +55,7 @@ async def talk(tg: Child, model: Child, user: int, turns: int, words: random.Ran
 
 
 def row(what: str, calls: list[tuple[bool, Usage]], most: int | None = None) -> Row:
-    """The cost of some calls, and how it comes about."""
+    """Returns the cost of some calls, with its parts."""
     large, small = (sum(units(used) for is_small, used in calls if is_small is which) for which in (False, True))
     total = large + small * SMALL
     kinds = ", ".join(
@@ -67,11 +67,11 @@ def row(what: str, calls: list[tuple[bool, Usage]], most: int | None = None) -> 
 
 
 def units(used: Usage) -> float:
-    """What the input of a call costs."""
+    """Returns the cost of a call's input."""
     return sum(used[kind] * price for kind, price in PRICES.items())
 
 
 def cached_share(calls: list[tuple[bool, Usage]]) -> float:
-    """Which share of the large model's input was read from the cache."""
+    """Returns the share of the large model's input that was read from the cache."""
     answers = [used for is_small, used in calls if not is_small]
     return sum(used[READ] for used in answers) / sum(used[kind] for used in answers for kind in PRICES)

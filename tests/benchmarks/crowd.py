@@ -1,6 +1,6 @@
-"""The Telegram stand-in with a crowd in it, as a process of its own: people who write on as soon as they are answered.
+"""The Telegram stand-in with a crowd of people, as its own process. People write again as soon as they are answered.
 
-They live inside the stand-in, so driving them costs no request. `POST /_bench/<name>` steers them.
+They live inside the stand-in, so driving them costs no request. `POST /_bench/<name>` controls them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ FIRST_USER = 2000
 SYLLABLES = ["ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "su", "ta", "ve", "wi", "zo", "kan", "del", "mor"]
 WORDS = [first + second + third for first in SYLLABLES for second in SYLLABLES for third in SYLLABLES[:6]]
 ODDS = [1 / (rank + 50) for rank in range(len(WORDS))]
-"""Words as in real language: few of them often, most of them seldom."""
+"""Word frequencies as in real language: few words are frequent, most are rare."""
 
 
 class Crowd(TelegramStandIn):
-    """People in private chats. One is `busy` from saying something until the bot's next message in that chat."""
+    """People in private chats. A person is `busy` from a message until the bot's next message in that chat."""
 
     def __init__(self, **world: Any) -> None:
         super().__init__(**world)
@@ -74,11 +74,11 @@ class Crowd(TelegramStandIn):
         self.asked[chat_id] = next(reversed(self.queue.known))
 
     def latencies(self) -> list[float]:
-        """The seconds from the poll's answer until each reply came in."""
+        """Returns the seconds from each poll's answer until the reply arrived."""
         return [heard - handed for handed, heard in self.turns]
 
     async def do_people(self, count: int) -> int:
-        """Lets so many people come."""
+        """Adds this many people."""
         for number in range(count):
             self.dm(self.user(FIRST_USER + number, f"Person {number}"))
         return count
@@ -86,7 +86,8 @@ class Crowd(TelegramStandIn):
     async def do_one_by_one(
         self, messages: int, pause: float, user: int = FIRST_USER, texts: Sequence[str] = ()
     ) -> list[float]:
-        """One person says one thing after the other; the seconds from the poll's answer until each reply came in."""
+        """Makes one person send one message after the other. Returns the seconds from each poll's answer until the
+        reply."""
         await self._quiet()
         self.turns.clear()
         for number in range(messages):
@@ -98,7 +99,7 @@ class Crowd(TelegramStandIn):
         return self.latencies()
 
     async def do_voice(self, file: str, notes: int) -> list[float]:
-        """One person sends one voice note after the other; the seconds until each answer."""
+        """Makes one person send one voice note after the other. Returns the seconds until each answer."""
         await self._quiet()
         self.turns.clear()
         content = await asyncio.to_thread(Path(file).read_bytes)
@@ -111,7 +112,7 @@ class Crowd(TelegramStandIn):
         return self.latencies()
 
     async def do_album(self, files: list[str]) -> list[float]:
-        """One person sends an album; the seconds from when its last part was handed out until the answer."""
+        """Makes one person send an album. Returns the seconds from the handout of its last part until the answer."""
         await self._quiet()
         self.turns.clear()
         self.answered.clear()
@@ -126,7 +127,7 @@ class Crowd(TelegramStandIn):
         return self.latencies()
 
     async def do_start(self, people: int) -> bool:
-        """That many people start to talk, each again as soon as they are answered."""
+        """Makes this many people talk, each again as soon as they are answered."""
         await self._quiet()
         self.answers.clear()
         self.turns.clear()
@@ -136,24 +137,24 @@ class Crowd(TelegramStandIn):
         return True
 
     async def do_count(self) -> dict[str, Any]:
-        """How many answers there are by now."""
+        """Returns the number of answers so far."""
         return {"answers": len(self.answers), "now": time.monotonic(), "turns": self.turns[-2000:]}
 
     async def do_hush(self) -> bool:
-        """Everybody stops talking once answered."""
+        """Makes everybody stop once they are answered."""
         self.talking.clear()
         await self._quiet()
         return True
 
     async def _quiet(self) -> None:
-        """Waits until everybody is answered, and forgets the log, which would only slow the server down."""
+        """Waits until everybody is answered, then clears the log, which would slow the server down."""
         async with asyncio.timeout(60):
             while self.asked:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         self.log.clear()
 
     async def do_first(self, method: str, after: float) -> float:
-        """When the first request for a method came in after a monotonic time."""
+        """Returns when the first request for a method arrived after a monotonic time."""
         calls = await self.wait_for(lambda: [r.at for r in self.log if r.method == method and r.at > after], timeout=30)
         return calls[0]
 

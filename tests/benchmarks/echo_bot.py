@@ -1,4 +1,4 @@
-"""The measure for Relay: the simplest bot a person would write. It forgets everything, also when it is killed."""
+"""The baseline for Relay: the simplest bot a person would write. It forgets everything, also when it is killed."""
 
 from __future__ import annotations
 

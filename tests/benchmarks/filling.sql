@@ -48,7 +48,7 @@ insert into thread (space_id, chat_id, topic_id, exchange_count, last_at)
     from space s, generate_series(0, %(threads)s / %(spaces)s - 1) as line order by s.id, line;
 insert into lane (bot_id, chat_id, topic_id) select 12345, chat_id, topic_id from thread order by id;
 
--- Exchanges: the person's message has the id 2n - 1, the answer 2n. Twenty of a thread are a session.
+-- Exchanges: the person's message has the id 2n - 1, the answer 2n. A session has %(exchanges)s of a thread.
 create temp table spoken as
     select n, 2 * n as first_id, case when n %% (%(messages)s / %(largest)s) = 0 then 1 else 2 + n %% (%(spaces)s - 1) end
             as space_id,
@@ -61,7 +61,7 @@ create temp table exchange as
     select *, dense_rank() over (order by thread_id, part) as session_id,
         row_number() over (order by space_id, n) as place
     from (
-        select x.*, l.id as thread_id, l.chat_id, (row_number() over (partition by l.id order by x.n) - 1) / 20 as part
+        select x.*, l.id as thread_id, l.chat_id, (row_number() over (partition by l.id order by x.n) - 1) / %(exchanges)s as part
         from spoken x join line l using (space_id, line)) each
     order by n;
 analyze exchange;
@@ -117,7 +117,7 @@ insert into memory (space_id, kind, subject_id, subject, content, category, tags
         case when f %% 4 = 3 then 'knowledge' end, array['tag' || f %% 20], 1 + f %% 10, f %% 200 = 0, x.thread_id, x.session_id,
         x.n, x.first_id - 1, array[x.first_id - 1], x.at, x.at, row_number() over (partition by x.space_id order by f)
     from generate_series(1, %(memories)s) as f join told t on t.n = 2 * %(texts)s + 1 + f %% (%(texts)s / 3)
-        join exchange x on x.place = f * (%(messages)s / 2 / %(memories)s)
+        join exchange x on x.place = 1 + (f * greatest(1, %(messages)s / 2 / %(memories)s) - 1) %% (%(messages)s / 2)
     order by f;
 insert into memory_change (space_id, memory_id, turn_id, user_id, action, created_at)
     select space_id, id, turn_id, subject_id, 'learn', created_at from memory order by id;

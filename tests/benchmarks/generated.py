@@ -1,4 +1,4 @@
-"""A big database, always the same: `python -m tests.benchmarks.generated FOLDER` makes one and keeps it."""
+"""A big database that is always the same: `python -m tests.benchmarks.generated FOLDER` makes one and keeps it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ HASTE = {
     "max_wal_size": "16GB",
     "checkpoint_timeout": "1h",
 }
-"""How the server is set while it is filled: what is made can be made again."""
+"""Server settings while it is filled. Lost data can be generated again."""
 LEAVE = """update relay.turn set status = 'done' where status in ('working', 'answered');
 update relay.inbox set status = 'done' where status = 'pending';
 update relay.lane set due_at = null, open_turn_id = null where due_at is not null or open_turn_id is not null"""
-"""What a run that was cut off had begun."""
+"""Ends what an aborted run had begun."""
 ROWS = """select space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at, language,
     words::text, length, asks, dated, digest from relay.entry where (kind, source_id) in (select * from sample)
     order by kind, source_id, part"""
@@ -45,17 +45,19 @@ WRONG_NUMBERS = """select count(*) from (
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is: of everything, and of messages in the largest space, which has that share of the memories."""
+    """The size of the database. The largest space has `largest` messages, and the same share of the memories."""
 
     messages: int = 1_000_000
     memories: int = 100_000
     threads: int = 10_000
     spaces: int = 1_000
     largest: int = 100_000
+    exchanges: int = 20
+    """Exchanges per session."""
 
     @property
     def texts(self) -> int:
-        """How many different sentences there are."""
+        """The number of different sentences."""
         return min(20_000, self.messages // 40)
 
     def __str__(self) -> str:
@@ -66,13 +68,13 @@ class Size:
 
 
 def chosen(options: argparse.Namespace) -> Size:
-    """The size that a command line asks for."""
+    """Returns the size from the command line."""
     return Size(**{name: getattr(options, name) for name in Size.__dataclass_fields__})
 
 
 def fill(url: str, size: Size) -> str:
-    """Fills an empty, migrated database as its superuser; one that was filled stays. Returns what is told about that.
-    Raises `RuntimeError` when the index is not as the triggers would have made it."""
+    """Fills an empty, migrated database as its superuser, unless it is filled already. Returns a report. Raises
+    `RuntimeError` if the index differs from what the triggers would have made."""
     with psycopg.connect(url, autocommit=True) as connection:
         if connection.execute("select from relay.message limit 1").fetchone() is not None:
             connection.execute(LEAVE)
@@ -101,15 +103,17 @@ def fill(url: str, size: Size) -> str:
 
 
 def check(connection: psycopg.Connection[Any]) -> None:
-    """Raises `RuntimeError` unless a sample of the index is what the product makes of the same rows."""
+    """Raises `RuntimeError` unless a sample of the index equals what the product makes from the same rows."""
     with suppress(psycopg.Rollback), connection.transaction():
         connection.execute("set local session_replication_role = origin")
         connection.execute(SAMPLE)
         there = connection.execute(ROWS).fetchall()
         connection.execute("delete from relay.entry where (kind, source_id) in (select * from sample)")
         connection.execute("select relay.reindex(kind, id) from sample")
-        if there != connection.execute(ROWS).fetchall() or len(there) < 2:
-            raise RuntimeError("The generated index is not what the triggers make of the same rows.")
+        made = connection.execute(ROWS).fetchall()
+        if there != made or len(there) < 2:
+            other = next(((a, b) for a, b in zip(there, made, strict=False) if a != b), (len(there), len(made)))
+            raise RuntimeError(f"The generated index is not what the triggers make of the same rows: {other}")
         raise psycopg.Rollback
     last = one(connection, "select max(id) from relay.space")
     if wrong := one(connection, WRONG_NUMBERS, space=last):
@@ -117,7 +121,7 @@ def check(connection: psycopg.Connection[Any]) -> None:
 
 
 def one(connection: psycopg.Connection[Any], statement: str, **values: Any) -> int:
-    """The number that a statement returns."""
+    """Returns the number that a statement yields."""
     row = connection.execute(statement.encode(), values).fetchone()
     if row is None:
         raise RuntimeError(statement)
@@ -125,7 +129,7 @@ def one(connection: psycopg.Connection[Any], statement: str, **values: Any) -> i
 
 
 async def made(folder: Path, size: Size) -> str:
-    """Makes the database in a folder, and ends its server."""
+    """Makes the database in a folder and stops its server. Returns a report."""
     server = EmbeddedPostgres(folder)
     database = Postgres(await server.start(), pooled=False)
     await database.open()
@@ -138,13 +142,14 @@ async def made(folder: Path, size: Size) -> str:
 
 
 def sizes(parser: argparse.ArgumentParser) -> None:
-    """Gives a command line the options that say how much there is."""
+    """Adds the size options to a command line."""
     told = {
         "messages": "messages in the database",
         "memories": "memories in the database",
         "threads": "threads, the same number for each person",
         "spaces": "people, each with a space",
         "largest": "messages of the first of them",
+        "exchanges": "exchanges in each session",
     }
     for name, text in told.items():
         parser.add_argument(f"--{name}", type=int, default=getattr(Size, name), help=f"big database: {text}")

@@ -1,4 +1,4 @@
-"""Processes to measure: stand-ins, the bots between them, and what each of them uses."""
+"""Processes to measure: stand-ins, the bots between them, and their resource usage."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tests.standins.telegram.values import TEST_TOKEN
 ROOT = Path(__file__).parents[2]
 TICKS = os.sysconf("SC_CLK_TCK")
 COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
-"""As installed: a shell that turns the cache of compiled modules off adds 0.2 s to each start."""
+"""Compiled modules are cached, as when installed. A shell that turns this off adds 0.2 s to each start."""
 PEOPLE = 50
-"""They are in a crowd, and may use the bot."""
+"""The number of people in a crowd, who may all use the bot."""
 
 
 @dataclass
@@ -36,12 +36,12 @@ class Row:
     bound: str
     measured: str
     ok: bool | None = None
-    """None: only said beside the others."""
+    """None: reported without a verdict."""
 
 
 @dataclass
 class Child:
-    """A process of ours, with its address when it prints one."""
+    """A process of ours, with its address if it prints one."""
 
     process: asyncio.subprocess.Process
     url: str = ""
@@ -52,7 +52,7 @@ class Child:
         return self.process.pid
 
     async def post(self, path: str, **arguments: Any) -> Any:
-        """One call of a stand-in's control surface."""
+        """Makes one call to a stand-in's control surface."""
         timeout = aiohttp.ClientTimeout(total=300)
         session = aiohttp.ClientSession(timeout=timeout)
         async with session, session.post(self.url + path, json=arguments) as response:
@@ -76,7 +76,7 @@ class Child:
 
 
 async def spawn(*command: str, log: Path | None = None, speaks: bool = False, **environment: str) -> Child:
-    """Starts `python …` in the checkout; `speaks`: its first line is its address."""
+    """Starts `python …` in the checkout. With `speaks`, the first line of its output is its address."""
     with open(log or os.devnull, "ab") as output:  # noqa: ASYNC230
         started = time.monotonic()
         process = await asyncio.create_subprocess_exec(
@@ -92,7 +92,7 @@ async def spawn(*command: str, log: Path | None = None, speaks: bool = False, **
 
 @dataclass
 class Lab:
-    """A folder, and everything that was started; all of it ends with the lab."""
+    """A folder and everything started in it, which ends with the lab."""
 
     folder: Path
     children: list[Child] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Lab:
         return child
 
     async def crowd(self, people: int = PEOPLE) -> Child:
-        """A Telegram with people in it."""
+        """Starts a Telegram with people in it."""
         tg = await self.start("-m", "tests.benchmarks.crowd", speaks=True)
         await tg.post("/_bench/people", count=people)
         return tg
@@ -114,13 +114,13 @@ class Lab:
     async def relay(
         self, tg: Child, model: Child, data: str = "data", program: Sequence[str] = ("relay", "run"), **more: str
     ) -> Child:
-        """`relay run`, as it is when installed but for the embedder, on a data directory of this lab."""
+        """Starts `relay run` as when installed, but without the embedder, on a data directory of this lab."""
         users = ",".join(str(FIRST_USER + number) for number in range(PEOPLE))
         settings = {"RELAY_LOG_FORMAT": "json", "RELAY_USERS": users, "RELAY_EMBEDDER": "off"}
         return await self.start("-m", *program, **{**settings, **self.at(data), **between(tg, model), **more})
 
     async def relay_once(self, data: str, *command: str, **more: str) -> str:
-        """What `relay …` prints on a data directory of this lab. Raises `RuntimeError` when it fails."""
+        """Runs `relay …` on a data directory of this lab and returns its output. Raises `RuntimeError` if it fails."""
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "relay", *command, cwd=ROOT, env=os.environ | self.at(data) | more,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -132,7 +132,7 @@ class Lab:
         return told.decode()
 
     def at(self, data: str) -> dict[str, str]:
-        """The setting that names a data directory of this lab."""
+        """Returns the setting that names a data directory of this lab."""
         return {"RELAY_DATA_DIR": str(self.folder / data)}
 
     async def echo(self, tg: Child, model: Child) -> Child:
@@ -140,7 +140,7 @@ class Lab:
 
 
 def between(tg: Child, model: Child) -> dict[str, str]:
-    """The environment of a bot between two stand-ins."""
+    """Returns the environment of a bot between two stand-ins."""
     return {
         "TELEGRAM_BOT_TOKEN": TEST_TOKEN,
         "TELEGRAM_API_URL": tg.url,
@@ -153,7 +153,7 @@ def between(tg: Child, model: Child) -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def lab(folder: Path) -> AsyncIterator[Lab]:
-    """A lab; its processes end in the reverse order of their start."""
+    """Opens a lab. Its processes end in the reverse order of their start."""
     opened = Lab(folder)
     try:
         yield opened
@@ -175,7 +175,8 @@ async def polling(tg: Child, bot: Child) -> float:
 
 
 def cpu(pid: int, children: bool = False) -> float:
-    """Seconds of CPU that a process has used, if wanted with its children, those that ended too."""
+    """Returns the CPU seconds that a process has used. With `children`, includes its children, even those that have
+    ended."""
     used = 0.0
     with contextlib.suppress(OSError):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -186,15 +187,15 @@ def cpu(pid: int, children: bool = False) -> float:
 
 
 def postmaster(folder: Path) -> int:
-    """The database server of a data directory."""
+    """Returns the process id of the database server of a data directory."""
     return int((folder / "postgres/postmaster.pid").read_text().split()[0])
 
 
 def memory(pid: int) -> tuple[float, float]:
-    """A process's PSS and RSS, in MB (10⁶ bytes). PSS is NaN where it is not told."""
+    """Returns a process's PSS and RSS, in MB (10⁶ bytes). PSS is NaN if it isn't readable."""
     try:
         told = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    except PermissionError:  # the bot's is for root alone
+    except PermissionError:  # only root may read the bot's
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         return math.nan, pages * os.sysconf("SC_PAGE_SIZE") / 1e6
     lines = (line.split() for line in told.splitlines()[1:])
@@ -203,10 +204,10 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def median(seconds: Sequence[float]) -> float:
-    """The median, in milliseconds."""
+    """Returns the median in milliseconds."""
     return statistics.median(seconds) * 1000
 
 
 def p95(seconds: Sequence[float]) -> float:
-    """What 95 % stay below, in milliseconds."""
+    """Returns the 95th percentile in milliseconds."""
     return statistics.quantiles(seconds, n=20)[-1] * 1000

@@ -1,4 +1,4 @@
-"""How large the prompt's layer of memories is, and how many questions find their evidence in it or by recall."""
+"""The size of the prompt's memory layer, and the share of questions whose evidence is in it or in recall."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import psycopg
 
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.embedding.embedder import ChildEmbedder
-from relay.clients.embedding.installed import named
+from relay.clients.embedding.installed import parse_embedder
 from relay.clients.postgres.database import Postgres
-from relay.conversation.memory_layer import taken, weight
+from relay.conversation.memory_layer import take_memories, weight
 from relay.conversation.prompt import RECALL_TOKENS, recall_within
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory import migrations
 from relay.memory.calls.base import decode_row
 from relay.memory.calls.turn import RECALLED, TOKEN_CHARACTERS
-from relay.memory.indexing import EmbedderRouter, Indexer
+from relay.memory.index import EmbedderRouter, Indexer
 from relay.memory.query_vectors import embed_query
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Memory
@@ -33,7 +33,7 @@ from tests.benchmarks.lab import Lab, Row
 
 BUDGETS = (0, 1_000, 2_000, 4_000, 6_000)
 WIDTHS = (RECALLED, 10, 20)
-"""How many passages recall brings up; with more of them, it gets more tokens."""
+"""How many passages recall returns. More passages get more tokens."""
 SIZES = (100, 1_000, 10_000)
 MEMORY = """insert into relay.memory (space_id, kind, content, importance, source_message_id, created_at, updated_at)
     select m.space_id, 'fact', %(content)s, %(importance)s, m.id, m.created_at, m.created_at
@@ -46,7 +46,7 @@ IN_PROMPT = "select relay.memories_for_prompt(s.id, %s) from relay.space s where
 
 @dataclass(frozen=True)
 class Heard:
-    """A chat in the database: its space, and which message of the chat each message and each memory is about."""
+    """A chat in the database: its space, and the message of the chat that each stored message and memory comes from."""
 
     space: Space
     messages: dict[int, str]
@@ -55,7 +55,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Answered:
-    """A question to a chat: its evidence, and what recall brought up for it, best first."""
+    """A question to a chat: its evidence, and what recall found for it, best first."""
 
     heard: Heard
     evidence: tuple[str, ...]
@@ -63,12 +63,12 @@ class Answered:
 
 
 Layers = dict[Space, list[Memory]]
-"""The memories in the prompt of each space."""
+"""The memories in the prompt, by space."""
 
 
 async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Each of the project's chats as a person's whole life, then all of them as one person's."""
-    what = named(options.embedder)
+    """Measures each of the project's chats as one person's whole history, then all of them together as one person's."""
+    what = parse_embedder(options.embedder)
     embedder = ChildEmbedder(what, lab.folder) if what else None
     server = EmbeddedPostgres(lab.folder / "data")
     database = Postgres(await server.start(), pooled=False)
@@ -102,7 +102,7 @@ async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 def sizes(connection: psycopg.Connection[Any], facts: list[str], number: int) -> list[Row]:
-    """The layer of a person with so many memories."""
+    """Measures the layer of a person with this many memories."""
     owner = number
     space = insert(connection, SPACE, {"owner": owner})
     chance = random.Random(number)
@@ -118,7 +118,7 @@ def sizes(connection: psycopg.Connection[Any], facts: list[str], number: int) ->
 
 
 def hear(connection: psycopg.Connection[Any], chat: Conversation) -> Heard:
-    """Stores a chat and what it stated as memories; how important each is, is chance."""
+    """Stores a chat, and its statements as memories of random importance."""
     space, messages = store_chat(connection, chat)
     chance = random.Random(chat.id)
     ids = {id: message for message, id in messages.items()}
@@ -130,20 +130,20 @@ def hear(connection: psycopg.Connection[Any], chat: Conversation) -> Heard:
 
 
 def layer(connection: psycopg.Connection[Any], owner: int | None, budget: int) -> list[Memory]:
-    """The memories that the prompt of a person's carries."""
+    """Returns the memories in the prompt of a person."""
     row = connection.execute(IN_PROMPT.encode(), (budget * TOKEN_CHARACTERS, owner)).fetchone()
-    return taken(decode_row(list[Memory], row[0] if row else []), budget)[0]
+    return take_memories(decode_row(list[Memory], row[0] if row else []), budget)[0]
 
 
 async def recalled(store: Store, embedder: ChildEmbedder | None, heard: Heard, text: str) -> list[FoundEntry]:
-    """What recall brings up for a message that is written in another chat."""
+    """Returns what recall finds for a message written in another chat."""
     query = await embed_query(embedder, text, seconds=10)
     asked = {**query.as_json(), "chat_id": heard.space.owner_id, "topic_id": 1}
     return await store.recall_for(heard.space, asked, max(WIDTHS))
 
 
 def share(name: str, asked: list[Answered], layers: Layers, budget: int, width: int) -> Row:
-    """Of the questions' evidence, what stands in the prompt, and how many questions have some of it."""
+    """Returns the share of the questions' evidence that is in the prompt, and the share of questions with any of it."""
     shares, by_layer, tokens = [], [], []
     for one in asked:
         carried = {row.id for row in layers[one.heard.space]}

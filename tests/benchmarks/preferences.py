@@ -1,4 +1,4 @@
-"""What is learned of made-up people by their choices, before and after they change their minds."""
+"""What is learned about simulated people from their choices, before and after they change their minds."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ KINDS = {
     "12 patterns, 4 likes": Kind(patterns=12, liked=2, in_answer=4, changes=2),
     "what changes is liked no more": Kind(drops=True),
 }
-"""The first is the one for which constants were chosen."""
+"""The constants were chosen for the first one."""
 
 
 async def preferences(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Shares of the likes that are found, and of what is shown that is wrong."""
+    """Measures the share of preferences that are found, and the share of shown ones that are wrong."""
     rows = []
     for name, kind in KINDS.items():
         for choices in (30, 60):

@@ -1,4 +1,4 @@
-"""Turns a second of three processes on one database beside those of one."""
+"""Turns per second of three processes on one database, compared with one process."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SERVING = "select count(*) from relay.duty where name like 'serve:%' and lease_u
 
 
 async def processes(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """50 people, a model that takes 0.2 s: with room for so many answers at a time that the processor is the limit, and
-    with so little that a process's own limit is (with two, on a machine that is busy too)."""
+    """Runs 50 people with a model that takes 0.2 s. With many answers at a time, the CPU is the limit. With few, a
+    process's own limit is (with two, even on a busy machine)."""
     model, rows = await lab.model(), []
     await model.post("/_control/settings", delay=MODEL_SECONDS)
     for room in (64, 8, 2):
@@ -33,7 +33,7 @@ async def processes(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def measured(lab: Lab, model: Child, size: int, room: int, seconds: float) -> tuple[float, str]:
-    """Turns a second of so many processes that poll on a fresh database, and what is told about that."""
+    """Returns the turns per second of this many polling processes on a fresh database, and a report."""
     folder = lab.folder / f"server-{size}-{room}"
     folder.mkdir(mode=0o711)
     server = EmbeddedPostgres(folder)
@@ -59,7 +59,7 @@ async def measured(lab: Lab, model: Child, size: int, room: int, seconds: float)
 
 
 async def serving(url: str, size: int) -> None:
-    """Waits until so many processes say that they are there."""
+    """Waits until this many processes have announced themselves."""
     async with asyncio.timeout(60):
         async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
             while True:

@@ -1,4 +1,4 @@
-"""How well recall finds what was said in long chats, asked through the database: evidence within the first few."""
+"""How well recall finds messages in long chats, asked through the database: evidence within the first few results."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import psycopg
 
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.embedding.embedder import ChildEmbedder
-from relay.clients.embedding.installed import named
+from relay.clients.embedding.installed import parse_embedder
 from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
 from relay.memory import migrations
-from relay.memory.indexing import EmbedderRouter, Indexer, enter
+from relay.memory.index import EmbedderRouter, Indexer, enter
 from relay.memory.query_vectors import embed_query
 from relay.memory.store import Store
 from tests.benchmarks import conversations
@@ -32,10 +32,11 @@ FIRST = (5, 10)
 
 
 async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Asks the chats of `--score`, or the project's (`--own`). With the vectors of `--embedder`; off: words alone."""
+    """Asks the chats of `--score`, or the project's (`--own`), with the vectors of `--embedder`, or with words only if
+    it is off."""
     if options.score is None and not options.own:
         return [Row("recall: needs --score, a folder with score.py and its chats, or --own", "", "not measured")]
-    installed = named(options.embedder)
+    installed = parse_embedder(options.embedder)
     embedder = ChildEmbedder(installed, lab.folder) if installed else None
     server = EmbeddedPostgres(lab.folder / "data")
     database = Postgres(await server.start(), pooled=False)
@@ -65,7 +66,7 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 def chosen(options: argparse.Namespace) -> list[Any]:
-    """The chats to ask."""
+    """Returns the chats to ask."""
     if options.own:
         return list(conversations.load()[: options.chats])
     sys.path.insert(0, str(options.score))
@@ -73,7 +74,7 @@ def chosen(options: argparse.Namespace) -> list[Any]:
 
 
 def plain_words(chats: list[Any], speaker: str) -> Row:
-    """What BM25 finds in what one of them said, or in everything."""
+    """Measures BM25 on the messages of one speaker, or on all."""
     found = Found()
     for chat in chats:
         turns = [turn for turn in chat.turns if speaker in ("", turn.speaker)]
@@ -86,23 +87,23 @@ def plain_words(chats: list[Any], speaker: str) -> Row:
 
 @dataclass
 class Found:
-    """The shares of the evidence that were found, by the kind of question, and the seconds that each question took."""
+    """The shares of the evidence found, by kind of question, and the seconds of each question."""
 
     shares: dict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
     times: list[float] = field(default_factory=list)
 
     def add(self, kind: str, ids: list[str], evidence: set[str]) -> None:
-        """Counts a question: the ids that were found, best first."""
+        """Counts a question, given the found ids, best first."""
         for first in FIRST:
             for name in ("all", kind):
                 self.shares[name, first].append(len(evidence & set(ids[:first])) / len(evidence))
 
     def kinds(self) -> list[str]:
-        """The kinds of question there were, in the order of their first."""
+        """Returns the kinds of questions, in the order of their first occurrence."""
         return list(dict.fromkeys(name for name, _ in self.shares if name != "all"))
 
     def told(self, name: str) -> str:
-        """The shares of a kind."""
+        """Formats the shares of a kind."""
         shares = ", ".join(f"{statistics.mean(self.shares[name, first]):.3f} in the first {first}" for first in FIRST)
         return f"{shares} ({len(self.shares[name, FIRST[0]])} questions)"
 

@@ -1,4 +1,4 @@
-"""Benchmarks of memory: recall at the size of the bounds; what meaning and background work cost a turn."""
+"""Benchmarks of memory: recall at the size that the bounds assume, and the cost of embedders and of background work."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ LARGEST = Space("private", owner_id=FIRST_USER)
 MODEL = "benchmark"
 VECTORS = Path(__file__).with_name("vectors.sql")
 BACKLOG_OWNER = FIRST_USER + PEOPLE - 1
-"""Whose month waits to be judged and indexed while others talk."""
+"""The person whose month waits to be judged and indexed while others talk."""
 
 
 async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Questions to the largest space, of 100,000 messages and 10,000 memories, in a database of the bounds' size."""
+    """Asks the largest space, with 100,000 messages and 10,000 memories, in a database of the size
+    that the bounds assume."""
     server = EmbeddedPostgres(options.data or lab.folder / "data")
     database = Postgres(await server.start(), pooled=False)
     await database.open()
@@ -49,7 +50,7 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 class Questions:
-    """Questions made of words that were said, some of them with the vector of something near."""
+    """Questions made from words of messages, some with the vector of a nearby text."""
 
     def __init__(self, store: Store, url: str, options: argparse.Namespace) -> None:
         self.store = store
@@ -81,7 +82,7 @@ class Questions:
             ):
                 started = time.perf_counter()
                 result = await call
-                if number >= 20:  # the first ones only warm up
+                if number >= 20:  # the first ones are a warm-up
                     times[name].append(time.perf_counter() - started)
                     found += bool(result)
         told = {"recall_for": "a turn's recall", "look_up": "search_memory", "find": "/search"}
@@ -95,7 +96,7 @@ class Questions:
 
 
 async def meaning(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """One message end to end, without an embedder and with one."""
+    """Measures one message end to end, without and with an embedder."""
     model, rows = await lab.model(), []
     for embedder, bound in (("off", 10), (options.embedder, 35)):
         tg = await lab.crowd()
@@ -111,13 +112,13 @@ async def meaning(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def warm(tg: Child, bot: Child) -> None:
-    """Some turns to warm up; what a first turn of the embedder's needs is over by then."""
+    """Runs some turns as a warm-up, which completes the embedder's first-turn work."""
     await polling(tg, bot)
     await tg.post("/_bench/one_by_one", messages=30, pause=0.1)
 
 
 async def talked(tg: Child, rounds: int) -> list[float]:
-    """The seconds of each turn."""
+    """Returns the seconds of each turn."""
     took: list[float] = []
     for _ in range(rounds):
         took += await tg.post("/_bench/one_by_one", messages=50, pause=0.02)
@@ -125,7 +126,7 @@ async def talked(tg: Child, rounds: int) -> list[float]:
 
 
 async def backlog(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Turns while nothing waits, and while a month that was imported waits to be judged and indexed."""
+    """Measures turns with no pending work, and while an imported month waits to be judged and indexed."""
     model = await lab.model()
     settings = {"RELAY_EMBEDDER": options.embedder, "RELAY_CAPTURE": "auto"}
     took: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""Benchmarks of the database at the size of the bounds: what each call of a turn takes there, and what it scans."""
+"""Benchmarks of the database at the size that the bounds assume: the time of each call of a turn, and what it scans."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ where space_id = 1 and topic_id = 0"""
 
 
 async def scale(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Turns of random people, and of the one with most messages, in a database of the bounds' size."""
+    """Measures turns of random people, and of the person with most messages, in a database of the size
+    that the bounds assume."""
     server = EmbeddedPostgres(options.data or lab.folder / "data")
     database = Postgres(await server.start(), pooled=False)
     await database.open()
@@ -62,7 +63,7 @@ async def scale(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 class Turns:
-    """Turns as the worker runs them, without a model and without Telegram, and the time of each call."""
+    """Runs turns as the worker does, without a model and without Telegram, and times each call."""
 
     def __init__(self, store: Store, superuser_url: str) -> None:
         self.store = store
@@ -75,7 +76,7 @@ class Turns:
         self.texts = [row[0] for row in rows]
 
     async def measure(self, turns: int, person: Any) -> dict[str, list[float]]:
-        """Runs turns after a few to warm up."""
+        """Runs turns after a few as a warm-up."""
         for _ in range(20):
             await self.turn(FIRST_USER + person())
         self.times = defaultdict(list)
@@ -86,7 +87,7 @@ class Turns:
         return self.times
 
     def summarised(self) -> None:
-        """Moves the largest person's window up, as a summary does."""
+        """Advances the largest person's window, as a summary does."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(WINDOW)
 
@@ -97,7 +98,7 @@ class Turns:
         self.times[name].append(time.perf_counter() - started)
 
     async def turn(self, user_id: int, actions: Sequence[dict[str, Any]] = ()) -> None:
-        """One message of a person in their chat, and an answer that does something to memory."""
+        """Runs one message of a person in their chat, with an answer that changes memory."""
         update_id = next(self.updates)
         text = " ".join(self.random.sample(self.random.choice(self.texts).split(), 6))
         row = InboxRow(
@@ -118,10 +119,10 @@ class Turns:
             await self.store.deliver(turn, BOT, [part])
         sent = PartResult(1, "sent", next(self.updates))
         with self.timed("sent"):
-            await self.store.sent(turn, [sent], True)
+            await self.store.store_sent(turn, [sent], True)
 
     async def scans(self) -> str:
-        """Which tables a turn's statements read from end to end, as the server's own plans say."""
+        """Returns the tables that a turn's statements scan sequentially, according to the server's plans."""
         own = self.store
         async with plans(self.url) as told:
             self.store = Store(told.database, str(uuid.uuid4()))
@@ -132,7 +133,7 @@ class Turns:
 
 
 def incoming(turn_id: int, fence: int, user_id: int, message_id: int, text: str) -> Incoming:
-    """A plain text message in a private chat."""
+    """Returns a plain text message in a private chat."""
     return Incoming(
         turn_id=turn_id, fence=fence, bot_id=BOT, space=Space("private", user_id), chat_id=user_id, topic_id=0,
         user_id=user_id, name="Ada", text=text, blocks=[{"type": "text", "text": text}], untrusted=False,
@@ -141,7 +142,7 @@ def incoming(turn_id: int, fence: int, user_id: int, message_id: int, text: str)
 
 
 def reply(text: str, actions: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    """An answer, and what it does to memory."""
+    """Returns an answer with its actions on memory."""
     blocks = [{"role": "assistant", "content": [{"type": "text", "text": text}]}]
     told = {"text": text, "tools": [], "note": "", "retry": False, "web": False, "failed": []}
     return {"text": text, "blocks": blocks, "status": "complete", "tainted": False, "model": "model", "usage": {},

@@ -10,7 +10,8 @@ from tests.benchmarks.lab import Lab, Row, median, polling
 
 
 async def stages(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """When each call of a turn begins after the poll's answer, and how long it takes; medians over the messages."""
+    """Measures when each call of a turn begins after the poll's answer, and how long it takes, as medians over the
+    messages."""
     tg, model = await lab.crowd(), await lab.model()
     spans = lab.folder / "spans.json"
     bot = await lab.relay(tg, model, program=["tests.benchmarks.timed_bot"], BENCH_SPANS=str(spans))

@@ -30,9 +30,10 @@ WRITTEN = """select wal_bytes, (select sum(fsyncs) from pg_stat_io where object 
 
 
 async def statements(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """50 people in a closed loop; of each of the most expensive calls, functions and statements, its share of a turn.
+    """Runs 50 people in a closed loop. Reports each of the most expensive calls, functions and statements by its share
+    of a turn.
 
-    Watching has a price of its own: how much processor time a turn takes, `throughput` says.
+    The statistics themselves cost time. For the CPU time of a turn, use `throughput`.
     """
     server = EmbeddedPostgres(lab.folder / "data")
     await server.start()
@@ -52,7 +53,7 @@ async def statements(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def watched(lab: Lab, options: argparse.Namespace, connection: psycopg.Connection[Any]) -> list[Row]:
-    """The rows of one run, as the server's statistics tell it."""
+    """Returns the rows of one run from the server's statistics."""
     tg, model = await lab.crowd(), await lab.model()
     bot = await lab.relay(tg, model)
     await polling(tg, bot)
@@ -82,5 +83,5 @@ async def watched(lab: Lab, options: argparse.Namespace, connection: psycopg.Con
 
 
 def read(connection: psycopg.Connection[Any], query: str, *values: Any) -> list[tuple[Any, ...]]:
-    """The rows of a query."""
+    """Returns the rows of a query."""
     return connection.execute(query.encode(), values or None).fetchall()

@@ -1,4 +1,4 @@
-"""Supabase through a gateway that delays: how many round trips stand before the model is asked."""
+"""Supabase through a gateway with delays: how many round trips come before the model call."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import argparse
 import asyncio
 import statistics
 
-from tests.acceptance.home import open_home
+from tests.acceptance.supabase_relay import open_supabase_relay
 from tests.benchmarks.lab import Lab, Row
 from tests.standins.supabase import SupabaseProject
 
 EACH_WAY = 0.04
-"""Seconds that a request, and its response, take on the way."""
+"""Seconds that a request takes on the way, and its response too."""
 TURNS = 20
 IDLE_SECONDS = 20
 
 
 async def supabase(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """One chat on a real PostgREST, a request after the other."""
+    """Runs one chat on a real PostgREST, one message after the other."""
     waits = []
     async with SupabaseProject() as project:
         await asyncio.to_thread(project.migrate)
-        async with open_home(project) as house:
-            chat = house.guest()
-            await house.answered(chat, await house.asked(chat))
+        async with open_supabase_relay(project) as shared_relay:
+            chat = shared_relay.guest()
+            await shared_relay.answered(chat, await shared_relay.asked(chat))
             project.gateway.delay = EACH_WAY
             for _ in range(TURNS):
                 await asyncio.sleep(0.5)
                 project.requests.clear()
-                await house.answered(chat, await house.asked(chat))
-                waits.append(house.model.requests[-1].at - project.calls("intake")[0].at)
+                await shared_relay.answered(chat, await shared_relay.asked(chat))
+                waits.append(shared_relay.model.requests[-1].at - project.calls("intake")[0].at)
             await asyncio.sleep(1)
             project.requests.clear()
             await asyncio.sleep(IDLE_SECONDS)

@@ -1,4 +1,4 @@
-"""`relay run` that writes down when each of its calls of the database, the model and Telegram began and ended."""
+"""`relay run` that records when each of its calls to the database, the model and Telegram began and ended."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from relay.clients.postgres.database import Postgres
 from relay.clients.telegram.client import Telegram
 
 SPANS: list[tuple[str, float, float]] = []
-"""What was called, from when to when (monotonic seconds, the same in every process of the machine)."""
+"""The call, its begin and its end (monotonic seconds, the same in every process of the machine)."""
 
 
 def watched(kind: type, method: str, name: Callable[..., str]) -> None:
-    """Makes a method of a class take its times."""
+    """Makes a method of a class record its times."""
     work = getattr(kind, method)
 
     @functools.wraps(work)

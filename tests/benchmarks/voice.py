@@ -1,5 +1,5 @@
-"""Benchmarks of hearing: how fast, what the loop notices of it, and what stays in the bot's memory. They need what
-scripts/heavy installs."""
+"""Benchmarks of speech to text: its speed, how it delays the loop, and how much memory of the bot it leaves in use.
+They need what scripts/heavy installs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TICK = 0.002
 
 
 def _lacking() -> list[Row]:
-    """Why nothing was measured; nothing when all is there."""
+    """Returns why nothing was measured; empty if nothing is missing."""
     missing = LACKING or ([] if is_installed("faster-whisper") else ["faster-whisper"])
     return [Row("hearing", "", f"not measured: {', '.join(missing)} missing (scripts/heavy)")] if missing else []
 
 
 @contextlib.asynccontextmanager
 async def lags() -> AsyncIterator[list[float]]:
-    """How late the loop came to a task that sleeps for `TICK` over and over, in seconds."""
+    """Yields how many seconds late the loop resumed a task that repeatedly sleeps for `TICK`."""
     late: list[float] = []
 
     async def tick() -> None:
@@ -49,7 +49,7 @@ async def lags() -> AsyncIterator[list[float]]:
 
 
 async def hearing(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """A note of ten seconds, on one processor, with the model loaded."""
+    """Transcribes a note of ten seconds on one CPU, with the model loaded."""
     if missing := _lacking():
         return missing
     ears_module.THREADS = 1
@@ -73,7 +73,7 @@ async def hearing(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 async def notes(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """What the bot's own process keeps of many voice notes."""
+    """Measures how much memory many voice notes leave in use in the bot's process."""
     if missing := _lacking():
         return missing
     note = lab.folder / "note.ogg"

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.embedding.embedder import ChildEmbedder
-from relay.clients.embedding.installed import named
+from relay.clients.embedding.installed import parse_embedder
 from relay.clients.postgres.database import Postgres
 from relay.memory import migrations
-from relay.memory.indexing import EmbedderRouter, Indexer, enter
+from relay.memory.index import EmbedderRouter, Indexer, enter
 from relay.memory.query_vectors import embed_query
 from relay.memory.store import Store
 from tests.benchmarks.chats import store_chat
@@ -31,7 +31,7 @@ RATE = 0.03
 DECAY = 0.003
 """How strongly weights are pulled towards zero."""
 SHARPNESS = 8.0
-"""How much more likely a sum of signals that is greater by 1 is to be evidence: e to this power."""
+"""If a sum of signals is greater by 1, it is e to this power times as likely to be evidence."""
 NEAR = 0.1
 SIGNALS = """select s.* from relay.space, relay.entry_signals(id, %(query)s) s
     where space.kind = %(kind)s and coalesce(owner_id, chat_id) = %(number)s"""
@@ -41,8 +41,8 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Sample:
-    """A question: the signals of each entry that may bear on it (a row each), which of these are evidence, and how much
-    evidence there is in all."""
+    """A question: the signals of each candidate entry (one per row), which entries are evidence, and how much evidence
+    there is in all."""
 
     kind: str
     signals: Numbers
@@ -52,7 +52,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Heard:
-    """A chat of `friends` or of a person and the assistant."""
+    """A chat of friends, or of a person and the assistant."""
 
     id: str
     friends: bool
@@ -60,11 +60,12 @@ class Heard:
 
 
 async def weights(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Learns from the chats of `--score` and the project's own. With the vectors of `--embedder`; off: words alone."""
+    """Learns from the chats of `--score` and the project's own, with the vectors of `--embedder`, or with words only if
+    it is off."""
     if options.score is None:
         return [Row("weights: needs --score, a folder with score.py and its chats", "", "not measured")]
     server = EmbeddedPostgres(lab.folder / "data")
-    installed = named(options.embedder)
+    installed = parse_embedder(options.embedder)
     embedder = ChildEmbedder(installed, lab.folder) if installed else None
     database = Postgres(await server.start(), pooled=False)
     await database.open()
@@ -88,7 +89,7 @@ async def weights(lab: Lab, options: argparse.Namespace) -> list[Row]:
 
 
 def current(connection: psycopg.Connection[Any], meaning: bool) -> tuple[list[str], Numbers]:
-    """The signals' names, and their weights in the database."""
+    """Returns the signals' names, and their weights in the database."""
     cursor = connection.execute("select * from relay.signal_weights(%s)", [meaning])
     return [column.name for column in cursor.description or ()], np.array(cursor.fetchone(), float)
 
@@ -118,7 +119,7 @@ async def collect(
 
 
 def told(chats: list[Heard], names: list[str], now: Numbers, what: str) -> list[Row]:
-    """What was learned, and how well it finds evidence in chats that it was not learned from."""
+    """Returns the learned weights, and how well they find evidence in chats they weren't learned from."""
     learned = learn(chats)
     without = {chat.id: learn([other for other in chats if other is not chat]) for chat in chats}
     rows = []
@@ -141,26 +142,26 @@ def told(chats: list[Heard], names: list[str], now: Numbers, what: str) -> list[
 
 
 def only(chats: list[Heard], kind: str) -> list[Heard]:
-    """The chats with one kind of question."""
+    """Returns the chats with only one kind of question."""
     return [replace(chat, samples=[one for one in chat.samples if one.kind == kind]) for chat in chats]
 
 
 def found(chats: list[Heard], weights_of: Mapping[str, Numbers]) -> str:
-    """The shares of the evidence within the first 5 and 10, by the weights for each chat."""
+    """Returns the shares of the evidence within the first 5 and 10, by the weights for each chat."""
     scored = [(sample, sample.signals @ weights_of[chat.id]) for chat in chats for sample in chat.samples]
     five, ten = (statistics.mean(share(sample, sums, first) for sample, sums in scored) for first in FIRST)
     return f"{five:.3f} in the first 5, {ten:.3f} in the first 10 ({len(scored)} questions)"
 
 
 def share(sample: Sample, sums: Numbers, first: int) -> float:
-    """The share of a question's evidence within the first ones."""
+    """Returns the share of a question's evidence within the first results."""
     return float(sample.evidence[np.argsort(-sums, kind="stable")[:first]].sum()) / sample.wanted
 
 
 def learn(chats: list[Heard]) -> Numbers:
-    """The weights under which most of the evidence is within the first ten; both kinds of chat count the same, however
-    many questions they have. First those under which evidence most likely comes first, then, from there, those with the
-    best share, made smooth: what is `NEAR` behind or before the tenth counts by how far."""
+    """Returns the weights with most of the evidence within the first ten results. Both kinds of chat count the same,
+    however many questions they have. First maximises the likelihood that evidence comes first, then, from there, the
+    share itself. The share is smoothed: an entry within about `NEAR` of the tenth counts by its distance."""
     signals, absent, right, counts = padded([(one, chat.friends) for chat in chats for one in chat.samples])
     right *= counts[:, None]
     every = np.arange(len(signals))
@@ -185,7 +186,7 @@ def learn(chats: list[Heard]) -> Numbers:
 
 
 def descend(slope_at: Callable[[Numbers], Numbers], sums: Numbers) -> Numbers:
-    """Where a slope leads to, by Adam's steps."""
+    """Returns the end of a descent by Adam's steps."""
     mean, square = np.zeros_like(sums), np.zeros_like(sums)
     for step in range(1, STEPS + 1):
         slope = slope_at(sums) + DECAY * sums
@@ -195,8 +196,8 @@ def descend(slope_at: Callable[[Numbers], Numbers], sums: Numbers) -> Numbers:
 
 
 def padded(samples: list[tuple[Sample, bool]]) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Samples, and whether they are of friends, as arrays of one length: the signals, a large negative number where
-    there is no entry, what is right, and how much each sample counts."""
+    """Converts samples, each with whether it is of friends, to arrays of one length: the signals, a large negative
+    number for missing entries, the evidence, and how much each sample counts."""
     samples = [(sample, friends) for sample, friends in samples if sample.evidence.any()]
     shape = (len(samples), max(len(sample.signals) for sample, _ in samples))
     signals, absent = np.zeros((*shape, samples[0][0].signals.shape[1])), np.full(shape, -1e9)

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos`: minutes of chaos, and a verdict. The exit code is 1 when a promise is broken."""
+"""`python -m tests.chaos`: minutes of chaos, and a verdict. The exit code is 1 if a promise is broken."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def arguments() -> argparse.Namespace:
 
 
 def report(plan: Plan, outcome: Outcome) -> str:
-    """What is printed at the end."""
+    """Returns the text printed at the end."""
 
     def listed(counts: dict[str, int]) -> str:
         return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
@@ -50,7 +50,7 @@ def report(plan: Plan, outcome: Outcome) -> str:
 def main() -> int:
     """Runs, prints, and returns the exit code."""
     given = arguments()
-    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # that a client is killed is no news
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # killed clients are expected
     seconds = min(given.minutes, LONGEST) * 60
     kills = given.kills or round(seconds / (12 if given.processes == 1 else 5))
     plan = Plan(

@@ -1,4 +1,4 @@
-"""What people do: they ask, in writing, aloud and by a document, give commands, reword what they asked, undo."""
+"""What people do: they ask in writing, aloud and by document, give commands, edit their questions, and undo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from tests import papers
 from tests.chaos.answers import KEPT, WORD, made_up
-from tests.chaos.record import Asked, Place
+from tests.chaos.record import Place, Question
 from tests.standins.telegram import StoredMessage, TelegramStandIn, User
 from tests.standins.telegram.values import Upload
 
@@ -23,23 +23,23 @@ REPLIES = {
     "/status": re.compile(r"Relay \S+ on "),
     "/memory": re.compile(r"What I know|I don't know anything yet"),
 }
-"""Commands that no number goes with: how the reply to each begins."""
+"""Commands without a question number, with the pattern of their replies."""
 PATIENCE_SECONDS = 20.0
-"""How long somebody waits for a button before they go on."""
+"""How long a person waits for a button before going on."""
 
 
 class Acts:
-    """What everybody did, and what each message of the bot says of it."""
+    """Everything that people did, and how each message of the bot relates to it."""
 
     def __init__(self, tg: TelegramStandIn, chance: random.Random) -> None:
         self.tg = tg
-        self.asked: list[Asked] = []
+        self.asked: list[Question] = []
         self.messages: list[StoredMessage] = []
-        """Those of people that are to be answered."""
+        """People's messages that must be answered."""
         self.edited: dict[int, int] = {}
-        """The number that somebody made of another one by editing their message."""
+        """Numbers of edited questions, each with the number it replaced."""
         self.undone: set[int] = set()
-        """The numbers of what was kept and taken back."""
+        """Numbers of the memories that were kept and then undone."""
         self.commands: Counter[tuple[Place, str]] = Counter()
         self.did: Counter[str] = Counter()
         self._last: dict[Place, StoredMessage] = {}
@@ -47,15 +47,14 @@ class Acts:
         self._remembered: dict[str, int] = {}
         self._touched: set[tuple[int, int]] = set()
         self._unoffered: dict[int, StoredMessage] = {}
-        """The questions that somebody edited and that no new answer was offered to when they looked last, with their
-        answers."""
+        """The answers to edited questions, by question, that had no offer of a new answer at the last look."""
         self._again: set[Place] = set()
-        """Where an answer may still be written again."""
+        """Places where an answer may still be rewritten."""
         self._chance = chance
         self._numbers = itertools.count(1)
 
     async def do(self, place: Place, user: User) -> None:
-        """Somebody does something."""
+        """Does one random act."""
         kinds: list[Callable[[Place, User], Awaitable[None]]] = [
             self.ask, self.speak, self.hand_in if hands_in(user) else self.ask, self.command, self.reword, self.undo,
         ]  # fmt: skip
@@ -63,18 +62,18 @@ class Acts:
         await act(place, user)
 
     async def ask(self, place: Place, user: User) -> None:
-        """A question or three."""
+        """Asks one to three questions."""
         for _ in range(self._chance.choice((1, 1, 1, 2, 3))):
             self._last[place] = await self._say(place, user, f"{self._question(place, user)}, {manner(user)}")
 
     async def speak(self, place: Place, user: User) -> None:
-        """A question aloud."""
+        """Asks a question by voice note."""
         words = f"{self._question(place, user)}, {manner(user)}"
         await self._say(place, user, voice=Upload(words.encode(), "voice.oga", "audio/ogg"))
         self.did["voice note"] += 1
 
     async def hand_in(self, place: Place, user: User) -> None:
-        """A document that asks, or one that a question stands under."""
+        """Sends a document that asks a question or has one as its caption."""
         words = f"{self._question(place, user)}, {manner(user)}"
         if self._chance.random() < 0.5:
             await self._say(place, user, document=Upload(words.encode(), "note.txt", "text/plain"))
@@ -84,7 +83,7 @@ class Acts:
         self.did["document"] += 1
 
     async def command(self, place: Place, user: User) -> None:
-        """A command. /stop only where nothing is being answered; no question follows it before its reply."""
+        """Gives a command. Sends /stop only if no answer is pending, and asks nothing before its reply."""
         at_rest = place not in self._again and not self._waits(place)
         kinds = ["/status", "/new", "/remember"] + ["/stop"] * at_rest + ["/memory"] * (place[0] > 0)
         name = self._chance.choice(kinds)
@@ -103,7 +102,7 @@ class Acts:
                 await self._seen(lambda: len(self.replies(place, name)) >= replied, None)
 
     async def reword(self, place: Place, user: User) -> None:
-        """Edits the last question once it is answered, waits until that is offered, and has it answered again."""
+        """Edits the last question once it is answered, waits for the offer of a new answer, and accepts it."""
         answer, said = next(reversed(self.said(place)), None), self._last.pop(place, None)
         if said is None or answer is None or self._waits(place) or self._is_touched(answer):
             return
@@ -124,7 +123,7 @@ class Acts:
             self._again.discard(place)
 
     async def undo(self, place: Place, user: User) -> None:
-        """Takes back what was kept last."""
+        """Undoes the latest memory."""
         answer = next((one for one in reversed(self.said(place)) if UNDO in one.buttons), None)
         if answer is None or self._is_touched(answer):
             return
@@ -136,29 +135,29 @@ class Acts:
             self.tg.press(place[0], user, answer, answer.buttons[label])
             self.did["undo"] += 1
 
-    # What the bot says of it
+    # The bot's messages
 
     def said(self, place: Place) -> list[StoredMessage]:
-        """What the bot says in a place, as it is now."""
+        """Returns the bot's messages in a place, as they are now."""
         return [message for message in self.tg.messages(place[0]) if message.from_bot and at(message) == place]
 
     def answers(self, message: StoredMessage) -> tuple[int, ...]:
-        """The questions that a message of the bot answers, by the numbers they had at first."""
+        """Returns the questions that a message of the bot answers, by their original numbers."""
         if message.text.startswith(HEARD):
             return ()
         numbers = [int(number) for number in WORD.findall(message.text)] or self._learned(message)
         return tuple(self.edited.get(number, number) for number in numbers)
 
     def kept(self, message: StoredMessage) -> tuple[int, ...]:
-        """Those of which it says that it kept something."""
+        """Returns the questions from which it says that it kept something."""
         return tuple([int(number) for number in KEPT.findall(message.text)] or self._learned(message))
 
     def replies(self, place: Place, command: str) -> list[StoredMessage]:
-        """The replies to a command that no number goes with."""
+        """Returns the replies to a command without a question number."""
         return [message for message in self.said(place) if REPLIES[command].match(message.text)]
 
     def unoffered(self) -> list[int]:
-        """The questions that were edited, and that are offered no new answer."""
+        """Returns the edited questions that were offered no new answer."""
         return [number for number, answer in self._unoffered.items() if AGAIN not in answer.buttons]
 
     def _learned(self, message: StoredMessage) -> list[int]:
@@ -170,7 +169,7 @@ class Acts:
         return any(one.place == place and one.number not in answered for one in self.asked)
 
     def _is_touched(self, message: StoredMessage) -> bool:
-        """Whether something was done to a message before; from now on it was."""
+        """Whether a message was touched before. Marks it as touched."""
         key = message.chat_id, message.message_id
         before = key in self._touched
         self._touched.add(key)
@@ -178,7 +177,7 @@ class Acts:
 
     def _question(self, place: Place, user: User, ordered: bool = True) -> str:
         number = next(self._numbers)
-        self.asked.append(Asked(number, place, user.id, ordered))
+        self.asked.append(Question(number, place, user.id, ordered))
         self._last.pop(place, None)
         return f"q{number}"
 
@@ -188,7 +187,7 @@ class Acts:
         return message
 
     async def _seen(self, what: Callable[[], object], most: float | None = PATIENCE_SECONDS) -> bool:
-        """Whether something shows before somebody's patience is at its end (None: it never is)."""
+        """Whether something appears before the person's patience ends (None: no limit)."""
         try:
             async with asyncio.timeout(most):
                 while not what():  # noqa: ASYNC110 — what is seen is many things
@@ -199,15 +198,16 @@ class Acts:
 
 
 def at(message: StoredMessage) -> Place:
-    """Where a message is."""
+    """Returns a message's place."""
     return message.chat_id, message.topic_id or 0
 
 
 def hands_in(user: User) -> bool:
-    """Whether somebody sends documents."""
+    """Whether a user sends documents."""
     return user.id % 4 == 0
 
 
 def manner(user: User) -> str:
-    """How somebody asks. Nothing is learned from those who send documents: it would wait for a tap of theirs."""
+    """Returns the manner of a user's questions. Nothing is learned from users who send documents, since it would wait
+    for their tap."""
     return "only" if hands_in(user) else "please"

@@ -1,4 +1,4 @@
-"""What the model says: each question's word once, and with some of them something to remember that nobody else says."""
+"""The model's answers: each question's word once, and with some a memory that no other answer has."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from tests.standins.anthropic.blocks import as_blocks, plain
 WORD = re.compile(r"\bq(\d+)\b")
 KEPT = re.compile(r"\bf(\d+)\b")
 TAUGHT = "please"
-"""From a question without this word nothing is kept."""
+"""Nothing is kept from a question without this word."""
 ABOUT = re.compile(r"<(context|summary)>.*?</\1>", re.DOTALL)
-"""What stands around a message in a prompt."""
+"""What surrounds a message in a prompt."""
 MOST = 5
-"""So many tags of a kind are heeded in one answer."""
+"""The most tags of a kind that are heeded in one answer."""
 SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
 
 
 def made_up(number: int) -> str:
-    """Four words that belong to a number alone: no other's are near them."""
+    """Returns four words that are unique to a number and unlike those of any other."""
     digest = hashlib.sha256(str(number).encode()).digest()
     names = ("".join(SYLLABLES[byte % len(SYLLABLES)] for byte in digest[at : at + 4]) for at in range(0, 16, 4))
     return " ".join(names).capitalize()
 
 
 def learned(number: int) -> bool:
-    """Whether the answer to a question carries a fact."""
+    """Whether the answer to a question contains a fact."""
     return number % 4 == 0
 
 
 def remembered(number: int) -> bool:
-    """Whether it carries a learning."""
+    """Whether it contains a learning."""
     return number % 14 == 3
 
 
 def whole_answer(numbers: list[int], taught: bool = True) -> str:
-    """The answer to these questions. Behind "kept" it names those of which it keeps something."""
+    """Returns the answer to these questions. After "kept" it names those from which it keeps something."""
     facts = [number for number in numbers if taught and learned(number)][:MOST]
     learnings = [number for number in numbers if taught and remembered(number)][:MOST]
     text = "Answer: " + " ".join(f"q{number}" for number in numbers)
@@ -53,8 +53,8 @@ def whole_answer(numbers: list[int], taught: bool = True) -> str:
 
 
 def heard(messages: list[dict[str, Any]]) -> tuple[list[int], bool, str]:
-    """What was asked last (numbers of the questions), whether something may be kept of it, and what of the answer to
-    it was said already."""
+    """Returns the numbers of the latest questions, whether something may be kept from them, and the part of their
+    answer that was already said."""
     told: list[str] = []
     for message in reversed(messages):
         blocks = as_blocks(message.get("content"))
@@ -69,7 +69,7 @@ def heard(messages: list[dict[str, Any]]) -> tuple[list[int], bool, str]:
 
 
 def answer(request: Recorded) -> Reply:
-    """The model's answer, or the rest of it: a stream that was cut is gone on with, a tool's result adds nothing."""
+    """Returns the model's answer, or the rest of it after a cut stream. A tool's result adds nothing."""
     numbers, taught, told = heard(request.messages)
     whole = whole_answer(numbers, taught)
     rest = whole[len(told) :] if whole.startswith(told) else ""

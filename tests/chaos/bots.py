@@ -1,4 +1,4 @@
-"""The processes of the bot, each started again a moment after it ends, and their database."""
+"""The processes of the bot, each restarted shortly after it ends, and their database."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from relay.clients.embedded.server import EmbeddedPostgres
 from tests.acceptance.harness import RelayProcess
 
 PAUSE_SECONDS = 0.5
-"""So long after a process ended it is started again (systemd waits longer)."""
+"""The pause before an ended process is restarted (systemd waits longer)."""
 
 
-class Keeper:
+class ProcessKeeper:
     """Keeps processes running."""
 
     def __init__(self, processes: list[RelayProcess]) -> None:
         self.processes = processes
         self.killed_at: list[float] = []
-        """When a process was killed (monotonic seconds)."""
+        """When each process was killed (monotonic seconds)."""
         self.ended: Counter[str] = Counter()
-        """How often one ended by itself, by its exit code."""
+        """How many processes ended by themselves, by exit code."""
         self._killed: set[int] = set()
 
     async def keep(self) -> None:
-        """Starts each process, and again whenever it has ended, until cancelled."""
+        """Starts each process and restarts it whenever it ends, until cancelled."""
         async with asyncio.TaskGroup() as all_of_them:
             for process in self.processes:
                 all_of_them.create_task(self._keep(process))
@@ -48,7 +48,7 @@ class Keeper:
             await asyncio.sleep(PAUSE_SECONDS)
 
     def kill(self, one: RelayProcess) -> bool:
-        """kill -9, unless it is down anyway."""
+        """Sends SIGKILL. Returns False if the process is already down."""
         if one.process is None or one.process.returncode is not None:
             return False
         self._killed.add(one.process.pid)
@@ -58,16 +58,16 @@ class Keeper:
 
 
 class Server:
-    """The database of a run: one that the bot starts itself (`own` is None), or one of our own."""
+    """The database of a run. Without `own`, the bot starts it itself."""
 
     def __init__(self, data: Path, own: EmbeddedPostgres | None, url: str = "") -> None:
-        """`url`: where a superuser reaches a database that is not called as Relay's own is."""
+        """`url` is a superuser's address of a database that isn't named like Relay's."""
         self.data = data
         self.own = own
         self._url = url
 
     def processes(self) -> list[psutil.Process]:
-        """The server, and its children."""
+        """Returns the server and its children."""
         with contextlib.suppress(OSError, ValueError, IndexError, psutil.Error):
             file = self.data / "postgres" / "postmaster.pid"
             server = psutil.Process(int(file.read_text().split()[0]))
@@ -76,19 +76,19 @@ class Server:
         return []
 
     def kill(self) -> bool:
-        """kill -9 of the server; its children see that and end."""
+        """Sends SIGKILL to the server. Its children notice and end."""
         return self._send(self.processes()[:1], signal.SIGKILL)
 
     def freeze(self) -> bool:
-        """It hangs: connections stay, and nothing answers."""
+        """Freezes the server: connections stay open, and nothing answers."""
         return self._send(self.processes(), signal.SIGSTOP)
 
     def thaw(self) -> bool:
-        """It goes on."""
+        """Resumes the server."""
         return self._send(self.processes(), signal.SIGCONT)
 
     def stop(self) -> bool:
-        """A fast shutdown: every connection is ended."""
+        """Shuts the server down fast, which ends every connection."""
         return self._send(self.processes()[:1], signal.SIGINT)
 
     def _send(self, processes: list[psutil.Process], number: int) -> bool:
@@ -98,19 +98,19 @@ class Server:
         return bool(processes)
 
     async def up(self) -> None:
-        """Makes sure that a server of our own runs; the bot takes care of its own."""
+        """Makes sure that our own server runs. The bot starts the embedded one itself."""
         if self.own is not None:
             await self.own.start()
 
     def connect(self) -> psycopg.Connection[tuple[object, ...]]:
-        """A superuser's connection."""
+        """Opens a superuser's connection."""
         cluster = Cluster(self.data)
         cluster.prepare()
         return psycopg.connect(self._url or cluster.url("postgres"), autocommit=True, connect_timeout=10)
 
 
 def alive(folder: Path) -> list[str]:
-    """The processes that belong to a folder: their command line or environment names it, or they are in it."""
+    """Returns the processes that belong to a folder: their command line or environment names it, or they run in it."""
     found = []
     for process in psutil.process_iter():
         if process.pid == os.getpid():

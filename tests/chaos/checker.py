@@ -1,4 +1,4 @@
-"""Says of a record whether each promise was kept. Pure: it looks at nothing but the record."""
+"""Decides from a record whether each promise was kept. Pure: it reads nothing but the record."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from textwrap import indent
 
-from tests.chaos.record import Asked, Place, Record, Shown
+from tests.chaos.record import Place, Question, Record, Shown
 
 
 @dataclass
 class Verdict:
-    """What was kept and what was broken. Each broken promise is a line that says where."""
+    """The kept and broken promises. Each breach is a line that says where."""
 
     asked: int = 0
     once: int = 0
     windows: list[str] = field(default_factory=list)
-    """Questions answered twice because nobody can know that a first answer arrived."""
+    """Questions answered twice because the bot can't know that a first answer arrived."""
     broken: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -26,7 +26,7 @@ class Verdict:
         return not any(self.broken.values())
 
     def lines(self) -> list[str]:
-        """The verdict for people."""
+        """Returns the verdict as text."""
         lines = [f"{self.asked} questions, {self.once} answered exactly once, {len(self.windows)} in a window"]
         lines += [f"  window: {window}" for window in self.windows]
         for promise, trouble in self.broken.items():
@@ -36,7 +36,7 @@ class Verdict:
 
 
 def verdict(record: Record, content: Callable[[int], str]) -> Verdict:
-    """The verdict on a run. `content`: what is kept of a question, where anything is."""
+    """Returns the verdict on a run. `content` gives the memory that a question leaves, if any."""
     shown: dict[tuple[Place, int], list[Shown]] = defaultdict(list)
     for message in sorted(record.shown, key=lambda message: message.message_id):
         for number in message.answers:
@@ -81,14 +81,14 @@ def verdict(record: Record, content: Callable[[int], str]) -> Verdict:
 
 
 def excuse(found: list[Shown], wanted: int = 1) -> str:
-    """Why there may be more answers than wanted: of the others the bot never heard that they had arrived. Empty when
-    that is not so, or there are no more."""
+    """Explains surplus answers by deliveries that the bot never heard of. Empty if these don't account for them, or if
+    there are none."""
     unheard = [message.unheard for message in found if not message.known and message.unheard]
     return "; ".join(unheard) if len(unheard) >= len(found) - wanted > 0 else ""
 
 
-def swapped(asked: list[Asked], shown: list[Shown]) -> list[str]:
-    """The places where a later question was answered first."""
+def swapped(asked: list[Question], shown: list[Shown]) -> list[str]:
+    """Returns the places where a later question was answered first."""
     order: dict[Place, list[int]] = defaultdict(list)
     for message in sorted(shown, key=lambda message: message.message_id):
         order[message.place] += [number for number in message.answers if number not in order[message.place]]
@@ -107,7 +107,7 @@ def swapped(asked: list[Asked], shown: list[Shown]) -> list[str]:
 
 
 def memories(record: Record, content: Callable[[int], str]) -> dict[str, list[str]]:
-    """What was kept, held against what the answers say was."""
+    """Compares the stored memories with those that the answers claim."""
     owner = {question.number: question.user_id for question in record.asked}
     owner |= {number: owner.get(old, 0) for number, old in record.edited.items()}
     promised = {number for message in record.shown for number in message.kept} - record.undone

@@ -1,4 +1,4 @@
-/* The clock on the wall, so many seconds off as the file named by CHAOS_CLOCK says (one int64). Preloaded. */
+/* A preloaded library that moves the wall clock by the seconds in the file that CHAOS_CLOCK names (one int64). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-"""The clock on the wall, which the bot and its database share and the driver moves. Monotonic time is left alone."""
+"""The wall clock that the bot and its database share and the driver moves. Monotonic time isn't affected."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ SITE = HERE / "site"
 
 
 class Clock:
-    """Moves the wall clock of every process started while it is in use: a small library gives them their time.
+    """Moves the wall clock of every process started while it is in use, by a small preloaded library.
 
-    (libfaketime would do, but its absolute sleeps fail on Python 3.11 when monotonic time is left alone.)
+    (libfaketime won't do: its absolute sleeps fail on Python 3.11 if monotonic time isn't changed.)
     """
 
     def __init__(self, folder: Path, seconds: float, moves: bool = True) -> None:
-        """Without a C compiler it cannot move. In the middle of the next `seconds` summer time begins."""
+        """Sets the clock so that summer time begins in the middle of the next `seconds`. Without a C compiler it can't
+        move."""
         compiler = shutil.which("cc") if moves and os.name == "posix" else None
         self.moves = compiler is not None
         self.ahead = 0.0
-        """Seconds that it is ahead of ours, jumps apart."""
+        """Seconds that it is ahead of the real clock, without jumps."""
         self._file = folder / "clock"
         if compiler is None:
             return
@@ -38,23 +39,23 @@ class Clock:
         self.ahead = CHANGE - time.time() - seconds / 2
         self._file.write_bytes(bytes(8))
         self.jump(0)
-        for file in (library, self._file):  # the server's user is another
+        for file in (library, self._file):  # the server runs as another user
             file.chmod(0o755)
         os.environ |= {"LD_PRELOAD": str(library), "CHAOS_CLOCK": str(self._file)}
         importlib.import_module("tests.chaos.site.sitecustomize")
 
     @property
     def paths(self) -> list[str]:
-        """What a Relay needs on its Python path to hand the clock on to its database."""
+        """The Python path that Relay needs to pass the clock on to its database."""
         return [str(SITE)] if self.moves else []
 
     def jump(self, seconds: float) -> None:
-        """From now on it is so many seconds off its own time."""
+        """Sets the clock this many seconds off its own time."""
         if self.moves:
             with self._file.open("r+b") as file:
                 file.write(struct.pack("=q", round(self.ahead + seconds)))
 
     def close(self) -> None:
-        """What is started from now on has the machine's clock."""
+        """Gives processes started from now on the machine's clock."""
         for name in ("LD_PRELOAD", "CHAOS_CLOCK"):
             os.environ.pop(name, None)

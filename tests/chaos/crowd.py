@@ -7,17 +7,17 @@ import random
 from collections.abc import Iterator
 
 from tests.chaos.acts import Acts
-from tests.chaos.record import Asked, Place
+from tests.chaos.record import Place, Question
 from tests.standins.telegram import Chat, TelegramStandIn, User
 
 PEOPLE = range(3001, 3040)
 PRIVATE, TOPIC_OWNERS, FORUMS, GROUPS, TOPICS = 10, 4, 3, 6, 2
 ANSWERED_SOON = "↻ Retry"
-"""The button under an answer that could not be given."""
+"""The button under a failed answer."""
 
 
 class Crowd:
-    """The people, where they talk, and what they have asked."""
+    """The people, their places, and their questions."""
 
     def __init__(self, tg: TelegramStandIn, chance: random.Random) -> None:
         self.tg = tg
@@ -27,8 +27,8 @@ class Crowd:
         self.places: list[tuple[Place, User]] = list(self._settle(iter(PEOPLE)))
 
     @property
-    def asked(self) -> list[Asked]:
-        """All questions, in the order in which they were asked."""
+    def asked(self) -> list[Question]:
+        """Returns all questions, in the order asked."""
         return self.acts.asked
 
     def _settle(self, people: Iterator[int]) -> Iterator[tuple[Place, User]]:
@@ -51,7 +51,7 @@ class Crowd:
             yield (chat.id, self.tg.topic(chat, name, user)), user
 
     async def talk(self, pause: float) -> None:
-        """Everybody does one thing after the other, `pause` seconds apart on the average, until cancelled."""
+        """Lets each person act again and again, `pause` seconds apart on average, until cancelled."""
         async with asyncio.TaskGroup() as everybody:
             for place, user in self.places:
                 everybody.create_task(self._talk(place, user, pause))
@@ -61,8 +61,8 @@ class Crowd:
             await asyncio.sleep(self._chance.uniform(0.2, 1.8) * pause)
             await self.acts.do(place, user)
 
-    def unanswered(self) -> list[Asked]:
-        """The questions without an answer as yet."""
+    def unanswered(self) -> list[Question]:
+        """Returns the questions without an answer so far."""
         answered = {
             (place, number)
             for place, _ in self.places
@@ -72,7 +72,7 @@ class Crowd:
         return [question for question in self.asked if (question.place, question.number) not in answered]
 
     def press_retry(self) -> None:
-        """Whoever was told that an answer could not be given asks for it again."""
+        """Presses Retry under failed answers."""
         for place, user in self.places:
             for message in self.acts.said(place):
                 if data := message.buttons.get(ANSWERED_SOON):
@@ -80,7 +80,7 @@ class Crowd:
                     self.tg.press(place[0], user, message, data)
 
     def transcripts(self) -> str:
-        """What every place shows, a message a line."""
+        """Returns the messages of every place, one per line."""
         lines = []
         for place, user in self.places:
             lines.append(f"{place}, {user.id}")

@@ -1,4 +1,4 @@
-"""A small disk of its own for the database, which can be full."""
+"""A small disk of its own for the database, which can fill up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MEGABYTES = 500
 
 
 class Disk:
-    """A tmpfs where that may be mounted (as root, on Linux); else a plain folder, which is never full."""
+    """A tmpfs if it can be mounted (as root, on Linux). Otherwise a plain folder that never fills up."""
 
     def __init__(self, path: Path, small: bool = True) -> None:
         path.mkdir()
@@ -25,7 +25,7 @@ class Disk:
         os.chmod(path, 0o711)  # noqa: S103 — the server may run as another user
 
     def fill(self) -> None:
-        """Leaves no room at all."""
+        """Fills the disk completely."""
         with self._ballast.open("wb", buffering=0) as ballast:
             for size in (1 << 20, 1 << 12):
                 try:
@@ -35,10 +35,10 @@ class Disk:
                     continue
 
     def empty(self) -> None:
-        """There is room again."""
+        """Frees the space again."""
         self._ballast.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Takes it away with all that is on it."""
+        """Removes the disk and its content."""
         if self.fills:
             subprocess.run(["umount", "--lazy", str(self.path)], capture_output=True, timeout=10)

@@ -1,4 +1,4 @@
-"""One run: the crowd talks, trouble is made, processes are killed; then it is quiet, and the record is read."""
+"""One run: the crowd talks, faults strike, processes are killed. Then all is quiet and the record is read."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.chaos.stage import Plan, Stage, stage
 from tests.chaos.trouble import Trouble
 
 DRAIN_SECONDS = 240.0
-"""How long after the last trouble everything may take to be answered."""
+"""The longest time after the last fault until everything is answered."""
 GONE_LOOKS = 75
-"""So many times, 0.2 seconds apart, a process that has nothing more to do is looked for before it counts as left."""
+"""How many times, 0.2 seconds apart, to check that an idle process has ended before it counts as left."""
 
 
 @dataclass
 class Outcome:
-    """What came of it."""
+    """The outcome of a run."""
 
     verdict: Verdict
     kills: int
@@ -38,7 +38,7 @@ class Outcome:
 
 
 async def run(plan: Plan) -> Outcome:
-    """One run, and the verdict on it."""
+    """Makes one run and returns the verdict on it."""
     chance = random.Random(plan.seed)
     async with stage(plan) as here:
         crowd = Crowd(here.tg, chance)
@@ -70,7 +70,7 @@ async def run(plan: Plan) -> Outcome:
 
 
 async def chaos(plan: Plan, here: Stage, crowd: Crowd, trouble: Trouble, chance: random.Random) -> list[str]:
-    """Everything at once, for as long as planned."""
+    """Runs everything at once for the planned time."""
     until = time.monotonic() + plan.seconds
     at_once = [asyncio.create_task(crowd.talk(plan.pause)), asyncio.create_task(trouble.make(plan.trouble))]
     gap, seen = plan.seconds / max(plan.kills, 1), 0
@@ -95,8 +95,8 @@ async def chaos(plan: Plan, here: Stage, crowd: Crowd, trouble: Trouble, chance:
 
 
 async def asked_since(here: Stage, seen: int, until: float) -> None:
-    """Waits until the model was asked more than `seen` times: a process that had no time to do anything is not killed,
-    lest a slow machine never gets beyond starting. At most half a minute, and not beyond `until`."""
+    """Waits until the model was asked more than `seen` times, at most half a minute and not beyond `until`. A process
+    that has had no time to work isn't killed, or a slow machine would never get past the start."""
     most = min(until, time.monotonic() + 30)
     for _ in range(3000):
         if here.model.counts["requests"] > seen or time.monotonic() > most:
@@ -105,7 +105,7 @@ async def asked_since(here: Stage, seen: int, until: float) -> None:
 
 
 async def drain(crowd: Crowd, here: Stage) -> list[str]:
-    """Waits until everybody is answered and every queue is empty. Who is offered to try again does."""
+    """Waits until everybody is answered and every queue is empty. Presses Retry where it is offered."""
     begun = time.monotonic()
     while time.monotonic() - begun < DRAIN_SECONDS:
         await asyncio.sleep(2)
@@ -118,7 +118,7 @@ async def drain(crowd: Crowd, here: Stage) -> list[str]:
 
 
 def waiting(here: Stage) -> list[str]:
-    """What still waits in queues; leases are in use while processes run."""
+    """Returns what still waits in queues, without leases, which are in use while processes run."""
     try:
         with here.server.connect() as connection:
             return [line for line in reading.read_left(connection) if "lease" not in line and "aside" not in line]
@@ -127,16 +127,16 @@ def waiting(here: Stage) -> list[str]:
 
 
 def settled(crowd: Crowd, here: Stage) -> Record:
-    """The record of what was said and kept."""
+    """Returns the record of what was said and kept."""
     with here.server.connect() as connection:
         return reading.read(crowd, connection, here.keeper.killed_at)
 
 
 async def ended(here: Stage, record: Record, notes: list[str]) -> None:
-    """Stops the processes as a person would, and notes what they leave."""
+    """Stops the processes as a person would, and records what they leave."""
     codes = [await process.stop() for process in here.keeper.processes]
     notes.append(f"exit codes at the end: {codes}")
-    if here.server.own is None:  # the last process has taken its server with it
+    if here.server.own is None:  # the last process has stopped its server
         record.left += await gone(here.folder)
         here.server.own = EmbeddedPostgres(here.server.data)
         await here.server.own.start()
@@ -149,7 +149,7 @@ async def ended(here: Stage, record: Record, notes: list[str]) -> None:
 
 
 async def gone(folder: Path) -> list[str]:
-    """The processes that are still there after a while."""
+    """Returns the processes that are still there after a while."""
     left: list[str] = []
     for _ in range(GONE_LOOKS):
         left = alive(folder)

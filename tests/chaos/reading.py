@@ -18,7 +18,7 @@ from tests.chaos.record import Count, Kept, Record, Shown
 Rows = psycopg.Connection[tuple[Any, ...]]
 
 UNHEARD_SECONDS = 120
-"""So long after a message was sent a kill may still have come before its number was stored (the database was away)."""
+"""The longest time from a send to the storing of its id, with an unreachable database. A kill may fall into it."""
 LEFT = {
     "updates that wait": "select count(*) from relay.inbox where status in ('pending', 'claimed')",
     "updates that were set aside": "select count(*) from relay.inbox where status = 'failed'",
@@ -26,7 +26,7 @@ LEFT = {
     "lanes that are held": "select count(*) from relay.lane where open_turn_id is not null",
     "lanes that are due": "select count(*) from relay.lane where due_at is not null",
     "parts that were not sent": "select count(*) from relay.outbox where status <> 'sent'",
-    # One that was refused, or owed by a clock that was ahead, waits for its time, which a clock set back puts off.
+    # A refused job, or one due by a clock that was ahead, waits for its time; setting the clock back delays it.
     "jobs that are owed": "select count(*) from relay.job where parked_at is not null or due_at <= now()",
     "messages that are queued": """select count(*) from relay.outbox
         where status = 'queued' and not_before <= now()""",
@@ -36,7 +36,14 @@ LEFT = {
 STANDING = """create or replace temporary view standing as
     select t.thread_id from relay.turn t join relay.message m on m.id = t.assistant_message_id
     where t.status = 'done' and m.status <> 'replaced'"""
-"""The turns whose answers no later ones have taken the place of."""
+"""The turns whose answers were not replaced by later ones."""
+LONE = """create or replace temporary view lone as
+    select from (
+        select row_number() over (partition by m.thread_id order by m.id) as of_thread,
+               row_number() over (partition by m.session_id order by m.id) as of_session
+        from relay.message m where m.role = 'assistant' and m.status <> 'replaced') a
+    where of_thread % 5 = 0 and of_session = 1"""
+"""The fifth exchanges that are the first of their sessions. Two messages are too few to summarise."""
 COUNTS = {
     "exchanges of all threads": ("select sum(exchange_count) from relay.thread", "select count(*) from standing"),
     "threads whose exchanges are not those of their turns": (
@@ -44,9 +51,9 @@ COUNTS = {
             where exchange_count <> (select count(*) from standing where thread_id = t.id)""",
         "select 0",
     ),
-    "summaries made, one after every fifth exchange and one at a session's end": (
+    "summaries made, one after every fifth exchange that isn't alone in its session, one at a session's end": (
         "select (select count(*) from relay.summary) + (select count(*) from relay.job where kind = 'summary')",
-        """select sum(exchange_count / 5) + (
+        """select sum(exchange_count / 5) - (select count(*) from lone) + (
                 select count(*) from relay.session s where ended_at is not null and 1 < (
                     select count(*) from relay.message where thread_id = s.thread_id and role = 'assistant'
                         and status <> 'replaced' and id <= (select max(id) from relay.message where session_id = s.id)
@@ -74,7 +81,7 @@ PASSING = re.compile(r"\.(tmp|part|new)$|^(tmp|postgres\.new)")
 
 
 def read_shown(crowd: Crowd, connection: Rows, killed_at: list[float]) -> list[Shown]:
-    """The bot's messages as they are shown at the end."""
+    """Returns the bot's messages shown at the end."""
     rows = connection.execute("select chat_id, telegram_message_id from relay.posted where from_bot").fetchall()
     posted = {(int(chat_id), int(message_id)) for chat_id, message_id in rows}
     sends = {
@@ -99,7 +106,7 @@ def read_shown(crowd: Crowd, connection: Rows, killed_at: list[float]) -> list[S
 
 
 def read_kept(connection: Rows) -> list[Kept]:
-    """The memories in force, and whose they are."""
+    """Returns the active memories and their owners."""
     rows = connection.execute(
         "select m.content, s.owner_id from relay.memory m join relay.space s on s.id = m.space_id"
         " where m.status = 'active'"
@@ -108,8 +115,9 @@ def read_kept(connection: Rows) -> list[Kept]:
 
 
 def read_counts(connection: Rows, crowd: Crowd) -> list[Count]:
-    """What the database counts, held against what it holds and what Telegram handed out."""
+    """Compares the database's counters with its content and with what Telegram handed out."""
     connection.execute(STANDING)
+    connection.execute(LONE)
     counts = [
         Count(what, _number(connection, found), _number(connection, wanted)) for what, (found, wanted) in COUNTS.items()
     ]
@@ -129,20 +137,20 @@ def _message(update: dict[str, Any]) -> tuple[int, int]:
 
 
 def read_left(connection: Rows) -> list[str]:
-    """What waits in queues, though nothing should."""
+    """Returns what still waits in queues that should be empty."""
     found = {what: _number(connection, query) for what, query in LEFT.items()}
     return [f"{number} {what}" for what, number in found.items() if number]
 
 
 def files_left(folder: Path) -> list[str]:
-    """Files that belong to work that is over."""
+    """Returns the files of finished work."""
     files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     ours = [path for path in files if "postgres" not in path.parts]
     return [f"the file {path}" for path in ours if "tmp" in path.parts or PASSING.search(path.name)]
 
 
 def surprises(logs: list[Path]) -> list[str]:
-    """What is never to be in a log: each with all that was logged of it, the error's own words last."""
+    """Returns each log entry that must never occur, with everything logged about it and the error's own words last."""
     return [surprise for log in logs for surprise in _surprises(log.read_text("utf-8", "replace").splitlines())]
 
 
@@ -153,13 +161,13 @@ def _surprises(lines: list[str]) -> Iterator[str]:
         try:
             logged = json.loads(line)
             yield f"{logged.pop('exception', '')}\n{json.dumps(logged)}".strip()
-        except ValueError:  # of a program that logs no JSON, or cut off by a kill: up to the next line that is one
+        except ValueError:  # from a program that doesn't log JSON, or cut off by a kill: up to the next JSON line
             after = itertools.takewhile(lambda one: not one.startswith("{"), lines[place + 1 :])
             yield "\n".join([line, *(one for one in after if not SURPRISE.search(one))])
 
 
 def read(crowd: Crowd, connection: Rows, killed_at: list[float]) -> Record:
-    """The record, but for what is left when everything has ended."""
+    """Returns the record, without what is left after everything has ended."""
     acts = crowd.acts
     return Record(
         list(acts.asked), read_shown(crowd, connection, killed_at), dict(acts.commands), acts.edited, acts.unoffered(),

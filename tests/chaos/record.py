@@ -1,22 +1,22 @@
-"""What is known at the end of a run: who asked what, what Telegram shows, and what the database holds."""
+"""The record of a run: who asked what, what Telegram shows, and what the database holds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 Place = tuple[int, int]
-"""A chat and a topic of it (0: none)."""
+"""A chat and its topic (0: none)."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question, numbered for the whole run; those of one place are asked in the order of their numbers."""
+class Question:
+    """A question with a number that is unique in the run. The numbers of a place are in the order asked."""
 
     number: int
     place: Place
     user_id: int
     ordered: bool = True
-    """It waits for its turn in its place; commands do not."""
+    """It waits for its turn in its place. Commands don't."""
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,18 @@ class Shown:
     answers: tuple[int, ...]
     """The questions that it answers."""
     kept: tuple[int, ...]
-    """Those of which it says that it kept something."""
+    """The questions from which it says that it kept something."""
     known: bool
     """The database knows that it was sent."""
     unheard: str = ""
-    """Why the bot may never have heard that it was sent: a response that was lost, a kill. Empty: it must have."""
+    """Why the bot may not know that it was sent: a lost response or a kill. Empty if it must know."""
     command: str = ""
-    """The command that it replies to, of those that no number goes with."""
+    """The command that it replies to, if that has no question number."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A memory that is in force."""
+    """An active memory."""
 
     content: str
     user_id: int
@@ -47,7 +47,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Count:
-    """Something that the database counts: what it says, and what it should."""
+    """A counter of the database, with its value and the right one."""
 
     what: str
     found: int
@@ -56,21 +56,21 @@ class Count:
 
 @dataclass
 class Record:
-    """All that the checker looks at."""
+    """Everything the checker looks at."""
 
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[Question] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
     commands: dict[tuple[Place, str], int] = field(default_factory=dict)
-    """How often each of the commands that no number goes with was given in a place."""
+    """How often each command without a question number was given in a place."""
     edited: dict[int, int] = field(default_factory=dict)
-    """The numbers that came of others when their messages were edited, with those."""
+    """Numbers of edited questions, each with the number it replaced."""
     unoffered: list[int] = field(default_factory=list)
-    """The questions that were edited last of all in their place, and that are offered no new answer."""
+    """Questions whose edit was the last act in their place and that were offered no new answer."""
     undone: set[int] = field(default_factory=set)
-    """The numbers of what was kept and taken back by somebody."""
+    """Numbers of the memories that were kept and then undone."""
     kept: list[Kept] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     """What should be gone: rows in queues, processes, files."""
     logged: list[str] = field(default_factory=list)
-    """What the processes logged that is never to be logged."""
+    """Log entries that must never occur."""

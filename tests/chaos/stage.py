@@ -1,4 +1,4 @@
-"""What stands while a run lasts: stand-ins, a disk, a clock, a database, and the bot's processes."""
+"""The surroundings of a run: stand-ins, a disk, a clock, a database, and the bot's processes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relay.clients.embedded.server import EmbeddedPostgres
-from tests.acceptance.crew import Balancer, free_port
-from tests.acceptance.harness import RelayProcess, environment
-from tests.acceptance.home import named
+from tests.acceptance.harness import OWNER, RelayProcess, environment
+from tests.acceptance.process_group import Balancer, free_port
+from tests.acceptance.supabase_relay import supabase_settings
 from tests.chaos import answers
-from tests.chaos.bots import Keeper, Server
+from tests.chaos.bots import ProcessKeeper, Server
 from tests.chaos.clock import Clock
 from tests.chaos.crowd import PEOPLE
 from tests.chaos.disk import Disk
@@ -24,40 +24,40 @@ from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.supabase import SupabaseProject
 from tests.standins.telegram import TelegramStandIn
 
-EARS = Path(__file__).parent / "ears"
-"""What takes the place of a speech engine."""
+SPEECH_TO_TEXT = Path(__file__).parent / "speech_to_text"
+"""The replacement for a speech-to-text engine."""
 
 
 @dataclass
 class Plan:
-    """What a run is made of."""
+    """The settings of a run."""
 
     seconds: float
     processes: int
     kills: int
     seed: int
     pause: float = 6.0
-    """Seconds between two acts in one place, on the average."""
+    """Average seconds between two acts in one place."""
     trouble: float = 1.5
-    """Seconds between two small troubles."""
+    """Seconds between two small faults."""
     longest: float = 60.0
-    """The longest time that the database is away (seconds)."""
+    """The longest database outage (seconds)."""
     keep: str = ""
-    """Where the logs go at the end; empty: nowhere."""
+    """The folder for the logs at the end; empty for none."""
     webhook: bool = False
-    """Telegram delivers, through a balancer; else it is asked."""
+    """Telegram delivers by a webhook through a balancer. Otherwise the bot polls."""
     supabase: bool = False
-    """Everything is kept in a Supabase project, whose clock and disk are its own."""
+    """Everything is stored in a Supabase project, which has its own clock and disk."""
 
 
 @dataclass
 class Stage:
-    """Everything that stands while a run lasts."""
+    """The surroundings of a run."""
 
     folder: Path
     tg: TelegramStandIn
     model: AnthropicStandIn
-    keeper: Keeper
+    keeper: ProcessKeeper
     server: Server
     disk: Disk
     clock: Clock
@@ -66,7 +66,7 @@ class Stage:
 
 @contextlib.asynccontextmanager
 async def stage(plan: Plan) -> AsyncIterator[Stage]:
-    """Everything, with processes that are not started yet."""
+    """Sets everything up, with processes that aren't started yet."""
     folder = Path(tempfile.mkdtemp(prefix="relay-chaos-"))
     os.chmod(folder, 0o711)  # noqa: S103 — the server may run as another user
     (folder / "tmp").mkdir()
@@ -78,10 +78,11 @@ async def stage(plan: Plan) -> AsyncIterator[Stage]:
             project = await open_things.enter_async_context(SupabaseProject()) if plan.supabase else None
             balancer = await open_things.enter_async_context(Balancer().open()) if plan.webhook else None
             tg.clock_ahead = clock.ahead
+            tg.dm(tg.user(OWNER))  # the receiver of alerts
             model.rule(None, answers.answer)
             server, settings = await storage(plan, disk, project)
             settings |= of_all(folder, clock)
-            keeper = Keeper([])
+            keeper = ProcessKeeper([])
             here = Stage(folder, tg, model, keeper, server, disk, clock, project)
             keeper.processes += [bot(here, settings, number, balancer) for number in range(plan.processes)]
             yield here
@@ -94,14 +95,16 @@ async def stage(plan: Plan) -> AsyncIterator[Stage]:
 
 
 async def storage(plan: Plan, disk: Disk, project: SupabaseProject | None) -> tuple[Server, dict[str, str]]:
-    """The database, and the settings that name it."""
+    """Returns the database and the settings that name it."""
     if project is not None:
         await to_thread(project.migrate)
         for statement in ("alter system reset synchronous_commit", "select pg_reload_conf()"):
             await to_thread(project.database.execute, "postgres", statement)  # it will be killed
         own = EmbeddedPostgres(project.folder / "data")
         await own.start()
-        return Server(project.folder / "data", own, project.database.url("project", "postgres")), named(project)
+        return Server(project.folder / "data", own, project.database.url("project", "postgres")), supabase_settings(
+            project
+        )
     if plan.processes > 1:
         own = EmbeddedPostgres(disk.path / "server")
         return Server(disk.path / "server", own), {"DATABASE_URL": await own.start()}
@@ -109,19 +112,19 @@ async def storage(plan: Plan, disk: Disk, project: SupabaseProject | None) -> tu
 
 
 def of_all(folder: Path, clock: Clock) -> dict[str, str]:
-    """The settings of every process."""
+    """Returns the settings of every process."""
     return {
         "RELAY_USERS": ",".join(map(str, PEOPLE)),
         "RELAY_MODEL_TIMEOUT": "5",
         "RELAY_STT": "faster-whisper",
-        "RELAY_WHISPER_MODEL": str(EARS),
+        "RELAY_WHISPER_MODEL": str(SPEECH_TO_TEXT),
         "TMPDIR": str(folder / "tmp"),
-        "PYTHONPATH": os.pathsep.join([str(EARS), *clock.paths, os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPATH": os.pathsep.join([str(SPEECH_TO_TEXT), *clock.paths, os.environ.get("PYTHONPATH", "")]),
     }
 
 
 def bot(here: Stage, settings: dict[str, str], number: int, balancer: Balancer | None) -> RelayProcess:
-    """One of the processes."""
+    """Returns one of the processes."""
     if balancer is not None:
         balancer.ports.append(port := free_port())
         settings = settings | {"RELAY_WEBHOOK_URL": balancer.url, "RELAY_WEBHOOK_PORT": str(port)}
@@ -130,7 +133,7 @@ def bot(here: Stage, settings: dict[str, str], number: int, balancer: Balancer |
 
 
 def keep_logs(folder: Path, kept: Path) -> None:
-    """Puts the logs of a run into another folder."""
+    """Copies the logs of a run to another folder."""
     kept.mkdir(parents=True, exist_ok=True)
     for log in (*folder.glob("*.log"), *folder.glob("disk/*/postgres.log")):
         shutil.copy(log, kept / f"{log.parent.name if log.name == 'postgres.log' else 'relay'}-{log.name}")

@@ -1,4 +1,4 @@
-"""What goes wrong: one trouble after the other, by chance, each counted by its kind."""
+"""The faults of a run: one after the other, at random, each counted by its kind."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ HOUR = 3600
 
 
 class Trouble:
-    """Makes trouble, and ends it."""
+    """Causes faults and ends them."""
 
     def __init__(self, here: Stage, chance: random.Random, longest: float) -> None:
-        """`longest`: seconds that the database may be away."""
+        """`longest` is the longest database outage in seconds."""
         self.tg, self.model, self.server, self.disk, self.clock = (
             here.tg,
             here.model,
@@ -36,14 +36,13 @@ class Trouble:
         self.project = here.project
         self.made: Counter[str] = Counter()
         self.away: list[float] = []
-        """For how many seconds the database was away, each time."""
+        """The seconds of each database outage."""
         self.longest = longest
         self._chance = chance
         self._ordered: list[tuple[str, TelegramFault | ModelFault | GatewayFault]] = []
 
     async def make(self, pause: float) -> None:
-        """One trouble after the other, about `pause` seconds apart, until cancelled. Of those with the database there
-        is one at a time."""
+        """Causes faults about `pause` seconds apart until cancelled. Those of the database come one at a time."""
         small = [self.telegram, self.model_trouble, self.again, self.shuffled, self.jump]
         large = [self.killed, self.frozen, self.stopped, self.full]
         if self.project is not None:
@@ -60,7 +59,7 @@ class Trouble:
             await bag.pop()()
 
     async def end(self) -> None:
-        """Everything works again. Counts what was ordered and came."""
+        """Makes everything work again. Counts the ordered faults that struck."""
         for name, fault in self._ordered:
             self.made[name] += fault.hits
         self.tg.clear_faults()
@@ -74,7 +73,7 @@ class Trouble:
         await self.server.up()
 
     async def _away(self, share: float = 1.0) -> None:
-        """Once as long as it may be; else short times are more frequent than long ones."""
+        """Waits for the outage: once the longest time, otherwise short times more often than long ones."""
         most = share * self.longest
         seconds = 1 + (most - 1) * self._chance.random() ** 2
         if share == 1 and max(self.away, default=0) < most:
@@ -86,27 +85,26 @@ class Trouble:
             self.away.append(time.monotonic() - begun)
 
     async def telegram(self) -> None:
-        """Some of the next requests meet something."""
+        """Makes some of Telegram's next requests fail."""
         kind, method = self._chance.choice(TELEGRAM), self._chance.choice(SENDING)
         times = self._chance.choice((1, 1, 2, 4)) if kind not in ("timeout", "429") else 1
         fault = self.tg.fault(method, kind, times, retry_after=self._chance.choice((1, 2, 4)), delay=0.8)
         self._ordered.append((f"telegram {kind}", fault))
 
     async def model_trouble(self) -> None:
-        """The same at the model, the small one included."""
+        """Makes some of the model's next requests fail, including the small model's."""
         kind, times = self._chance.choice(MODEL), self._chance.choice((1, 2, 4))
         fault = self.model.fault(kind, times, deltas=self._chance.choice((0, 1, 2)))
         self._ordered.append((f"model {kind}", fault))
 
     async def gateway(self) -> None:
-        """The same in front of the project: a call that is carried out or not, and refused, cut off or never
-        answered."""
+        """Makes some of the project's next calls fail: carried out or not, then refused, cut off or never answered."""
         assert self.project is not None
         kind, times = self._chance.choice(GATEWAY), self._chance.choice((1, 2, 4))
         self._ordered.append((f"gateway {kind}", self.project.fail(kind, times)))
 
     async def paused(self) -> None:
-        """The project is paused for a while."""
+        """Pauses the project for a while."""
         assert self.project is not None
         self.project.pause()
         self.made["project paused"] += 1
@@ -114,14 +112,14 @@ class Trouble:
         self.project.resume()
 
     async def again(self) -> None:
-        """Updates that were acknowledged come again."""
+        """Delivers acknowledged updates again."""
         acked = self.tg.acked[-30:]
         for update_id in self._chance.sample(acked, min(len(acked), 5)):
             self.tg.redeliver(update_id)
             self.made["update again"] += 1
 
     async def shuffled(self) -> None:
-        """The updates of one poll come out of order, for a while (and once more in order)."""
+        """Switches shuffling of the updates within each poll on, or off again."""
         if self.tg.queue.shuffle is None:
             self.tg.queue.shuffle = self._chance
             self.made["updates shuffled"] += 1
@@ -129,7 +127,7 @@ class Trouble:
             self.tg.queue.shuffle = None
 
     async def jump(self) -> None:
-        """The clock jumps an hour on or back, and back again after a while."""
+        """Moves the clock an hour ahead or back, and restores it after a while."""
         if self.clock.moves:
             self.clock.jump(self._chance.choice((HOUR, -HOUR)))
             self.made["clock jump"] += 1
@@ -138,7 +136,7 @@ class Trouble:
             self.made["clock jump"] += 1
 
     async def killed(self) -> None:
-        """The database dies; one of our own is started again after a while."""
+        """Kills the database. Our own server restarts after a while."""
         if self.server.kill():
             self.made["database killed"] += 1
             if self.server.own is not None:
@@ -146,14 +144,14 @@ class Trouble:
         await self.server.up()
 
     async def frozen(self) -> None:
-        """The database hangs."""
+        """Freezes the database."""
         if self.server.freeze():
             self.made["database frozen"] += 1
             await self._away()
             self.server.thaw()
 
     async def stopped(self) -> None:
-        """The database is shut down; one of our own stays so for a while."""
+        """Shuts the database down. Our own server stays down for a while."""
         if self.server.stop():
             self.made["database stopped"] += 1
             if self.server.own is not None:
@@ -161,7 +159,7 @@ class Trouble:
         await self.server.up()
 
     async def full(self) -> None:
-        """The database's disk has no room."""
+        """Fills the database's disk."""
         if self.disk.fills:
             self.disk.fill()
             self.made["disk full"] += 1

@@ -1,5 +1,5 @@
-"""Who may see which word: every word is at home in the spaces in which it was said, and is looked for in all that Relay
-shows to people or to the model."""
+"""Checks who sees which word. Each word belongs to the spaces in which it was said, and is searched for in everything
+that Relay shows to people or to the model."""
 
 from __future__ import annotations
 
@@ -19,22 +19,30 @@ from tests.standins.telegram.world import present
 Json = dict[str, Any]
 Home = tuple[str, int]
 """("private", user id) or ("group", chat id)."""
-WORD = re.compile(r"\bq[0-9a-f]{5}[ab]z\b")
+WORD = re.compile(r"\bq[a-p]{5}[ab]z\b")
+LIKES = re.compile(r"^(?:Prefer \(|Avoid \(|In this conversation: |How they like answers: ).*$", re.MULTILINE)
+"""Matches the lines of a prompt that say how a person likes answers."""
 SHOWS = re.compile(r"^(send|edit|answer|create|set|copy|forward)")
-"""How the methods begin that show something to somebody."""
+"""Matches the Bot API methods that show something."""
 
 
 class Leak(AssertionError):
-    """Something of one space was shown in another."""
+    """Content of one space was shown in another."""
 
 
 def words_of(*things: Any) -> set[str]:
-    """The marked words in anything that can be shown, files included."""
+    """Returns the marked words in anything that can be shown, including files."""
     return set(WORD.findall(json.dumps(things, default=opened)))
 
 
+def texts_of(request: ModelRequest) -> list[str]:
+    """Returns the texts of a prompt."""
+    blocks = [*request.system, *(block for message in request.messages for block in message["content"])]
+    return [str(block.get("text", "")) for block in blocks]
+
+
 def opened(thing: Any) -> Any:
-    """What is not JSON: a file, as its name and content, or what is in it."""
+    """Returns a file, which isn't JSON, as its name and content, or as the contents of the archive."""
     assert isinstance(thing, File)
     if thing.name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(thing.whole())) as archive:
@@ -44,51 +52,55 @@ def opened(thing: Any) -> Any:
 
 @dataclass
 class Act:
-    """What somebody did, and what may be shown because of it."""
+    """What a person did, and what may be shown because of it."""
 
     what: str
     chat: Chat | None = None
     actor: User | None = None
     asks: bool = False
-    """A command or a button, whose answer may hold what its asker may see anywhere, where nobody else sees it."""
+    """A command or a button. Its answer may hold everything that the person may see, if nobody else sees the answer."""
     turn: bool = False
-    """Something that the model answers."""
+    """The model answers it."""
     typed: set[str] = field(default_factory=set)
-    """Words that the actor said or quoted themselves."""
+    """Words that the person typed or quoted."""
     home: Home | None = None
-    """Of a summary that is made: whose."""
+    """The space of a summary that is made."""
 
 
 class Ledger:
-    """Which words are at home where and who lends their memory to which group; finds what is shown against that."""
+    """Records which space each word belongs to and who lends memory to which group. Checks what is shown."""
 
     def __init__(self, tg: People) -> None:
         self.tg = tg
         self.homes: dict[str, set[Home]] = {}
         self.lenders: dict[int, int] = {}
+        self.likes: dict[str, int] = {}
+        """The person whose preference a word names."""
         self.act = Act("nothing")
         self.leaks: list[str] = []
         self.looked_at = 0
-        """How many words were shown."""
+        """The number of words shown."""
+        self.liked = 0
+        """The number of lines about how a person likes answers."""
         self._lent: set[str] = set()
-        """What the prompts of the present act held."""
+        """The words in the prompts of the current act."""
 
     def begin(self, act: Act) -> None:
-        """From now on everything is shown because of this."""
+        """Begins an act. Everything shown after this is shown because of it."""
         self.act, self._lent = act, set()
 
     def end(self) -> None:
-        """Raises `Leak` when something was shown where it may not be."""
+        """Raises `Leak` if something was shown where it may not be."""
         if self.leaks:
             raise Leak("\n\n".join(self.leaks))
 
     def said(self, words: Iterable[str], home: Home | None) -> None:
-        """Words were said where this space is; None: by a stranger, for nobody to keep."""
+        """Records that words were said in a space. None: a stranger said them, so no space keeps them."""
         for word in words:
             self.homes.setdefault(word, set()).update([home] if home else [])
 
     def moved(self, before: int, now: int) -> None:
-        """A group got another id."""
+        """Records that a group got another id."""
         for homes in self.homes.values():
             if ("group", before) in homes:
                 homes.add(("group", now))
@@ -96,8 +108,8 @@ class Ledger:
             self.lenders[now] = self.lenders.pop(before)
 
     def alone(self, chat: Chat) -> int:
-        """The one person who sees a chat, beside the bot; 0 when there are several, or may be: to a bot that is no
-        administrator Telegram does not say for sure."""
+        """Returns the one person who sees a chat beside the bot; 0 if there are or may be several. Telegram is only
+        reliable about this if the bot is an administrator."""
         if chat.user is not None:
             return chat.user.id
         people = [user_id for user_id in present(chat) if user_id != self.tg.bot.id]
@@ -105,17 +117,17 @@ class Ledger:
         return people[0] if len(people) == 1 and sure else 0
 
     def home_of(self, chat: Chat) -> Home:
-        """The space in which something is said in a chat."""
+        """Returns the space of what is said in a chat."""
         person = self.alone(chat)
         return ("private", person) if person else ("group", chat.id)
 
     def seen_by(self, user_id: int) -> set[Home]:
-        """All spaces that a person may see."""
+        """Returns all spaces that a person may see."""
         groups = {("group", chat.id) for chat in self.tg.chats.values() if chat.id < 0 and user_id in present(chat)}
         return {("private", user_id)} | groups
 
     def prompt(self, request: ModelRequest) -> None:
-        """Looks at what the model is shown."""
+        """Checks what the model is shown."""
         act, homes, words = self.act, set[Home](), words_of(request.system, request.messages)
         if act.home:
             homes.add(act.home)
@@ -125,9 +137,13 @@ class Ledger:
             self._lent |= words
             homes.add(("private", act.actor.id))
         self._look(f"the model was shown: {request.messages[-1]}", words, homes, act.typed)
+        for line in LIKES.findall("\n".join(texts_of(request))):
+            self.liked += 1
+            if not act.actor or {self.likes.get(word) for word in words_of(line)} - {act.actor.id}:
+                self.leaks.append(f"{act.what}: the model was shown what others like: {line}")
 
     def call(self, method: str, parameters: Json) -> None:
-        """Looks at what is about to be shown in Telegram."""
+        """Checks what is about to be shown in Telegram."""
         words = words_of(parameters) if SHOWS.match(method) else set()
         chat = self.tg.chats.get(parameters.get("chat_id", 0))
         act, homes, besides = self.act, set[Home](), set(self.act.typed)
@@ -141,14 +157,14 @@ class Ledger:
             homes |= self.seen_by(act.actor.id)
         message = chat.messages.get(parameters.get("message_id", 0))
         if message is not None and method.startswith("edit"):
-            besides |= words_of(message.raw, message.history)  # what stands in a message may stay in it
+            besides |= words_of(message.raw, message.history)  # an edited message may keep its words
         if chat is act.chat and self._lends(act):
             besides |= self._lent
-            self.said(words & self._lent, ("group", chat.id))  # said to all now
+            self.said(words & self._lent, ("group", chat.id))  # now everyone in the group has seen them
         self._look(f"{method} {parameters}", words, homes, besides)
 
     def _lends(self, act: Act) -> bool:
-        """Whether an act is a turn of the lender's in the group that they lend to."""
+        """Returns whether an act is the lender's turn in the group that they lend their memory to."""
         chat, actor = act.chat, act.actor
         if chat is None or actor is None or not act.turn or self.alone(chat):
             return False

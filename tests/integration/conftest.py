@@ -1,8 +1,8 @@
-"""Databases for tests: a real Postgres, one migrated template, a fresh copy of it for each test.
+"""Databases for tests: a real Postgres, one migrated template, and a fresh copy of it for each test.
 
-`database` is parametrised with three backends: the embedded server; a server reached as DATABASE_URL is, through a
-client that may meet a pooler (a second one of ours, or the one that RELAY_TEST_DATABASE_URL names as a superuser); and
-Supabase through PostgREST. The tests see only the port and raw SQL.
+`database` has three backends: the embedded server; a server reached through DATABASE_URL, with a client that allows for
+a pooler (a second server of ours, or the one that RELAY_TEST_DATABASE_URL names as a superuser); and Supabase through
+PostgREST. The tests see only the port and raw SQL.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from relay.core.ports import Database
 from relay.memory import migrations
 from relay.memory.store import Store
 from tests.conftest import ELSEWHERE
-from tests.integration.house import House
+from tests.integration.turn_driver import TurnDriver
 from tests.standins.supabase import SupabaseBackend, SupabaseServer, supabase_server
 
 OWNER = "relay"
@@ -44,13 +44,13 @@ Sql = Callable[..., Awaitable[list[tuple[Any, ...]]]]
 
 @dataclass
 class Server:
-    """A Postgres server: where a superuser reaches it, and where the role that owns Relay's databases does."""
+    """A Postgres server: the URL for a superuser, and the URL for the role that owns Relay's databases."""
 
     superuser_url: str
     owner_url: str
 
     def url(self, database: str, superuser: bool = False) -> str:
-        """The connection string of one of its databases."""
+        """Returns the connection string of one of its databases."""
         parts = urlsplit(self.superuser_url if superuser else self.owner_url)
         return parts._replace(path=f"/{database}").geturl()
 
@@ -70,7 +70,7 @@ class Server:
         self._superuser.close()
 
     def create(self, template: str | None = None, name: str | None = None) -> str:
-        """A new database, empty but for the extensions that a superuser must make, or a copy of a template."""
+        """Creates a database: a copy of a template, or empty except for the extensions that a superuser must create."""
         name = name or f"relay_test_{os.getpid()}_{next(numbers)}"
         if template:
             self.command(f"create database {name} template {template} owner {OWNER} strategy file_copy")
@@ -86,7 +86,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Opened:
-    """One database for one test: the port, its SQL by the back door, and where it is."""
+    """One database for one test: the port, direct SQL access, its name and its server."""
 
     port: Database
     sql: Sql
@@ -96,7 +96,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Direct:
-    """The backend that speaks to Postgres itself."""
+    """The backend that connects to Postgres directly."""
 
     server: Server
     pooled: bool
@@ -106,7 +106,7 @@ class Direct:
         client = Postgres(self.server.url(name), pooled=self.pooled, most=10)
         await client.open()
         try:
-            await client.call("schema")  # a pool that still connects while a test blocks the loop holds up the drop
+            await client.call("schema")  # connect now: a pool that connects while a test blocks the loop delays drop
             yield client
         finally:
             await client.close()
@@ -117,7 +117,7 @@ BACKENDS = ["embedded", "url", "supabase"]
 
 @contextmanager
 def server_of_ours() -> Iterator[Server]:
-    """A server in a directory of its own, with the template; it need not survive a power cut."""
+    """Runs a server with the template in its own directory. The server doesn't have to survive a power cut."""
     folder = Path(tempfile.mkdtemp(prefix="relay-it-"))
     process = EmbeddedPostgres(folder / "data")
     try:
@@ -126,7 +126,7 @@ def server_of_ours() -> Iterator[Server]:
         for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "autovacuum = off"):
             server.command(f"alter system set {setting}")
         server.command("select pg_reload_conf()")
-        server.command("set scram_iterations = 1")  # each test connects a few times
+        server.command("set scram_iterations = 1")  # faster logins: each test connects a few times
         for url in (process.superuser_url, owner_url):
             server.command(f"alter role {urlsplit(url).username} password '{urlsplit(url).password}'")
         make_template(server)
@@ -146,7 +146,7 @@ def embedded() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def url_server() -> Iterator[Server]:
-    """A separate server: that of RELAY_TEST_DATABASE_URL (with a role on it that is no superuser), or one of ours."""
+    """A separate server: the one of RELAY_TEST_DATABASE_URL, with a role that is no superuser, or one of ours."""
     address = os.environ.get("RELAY_TEST_DATABASE_URL")
     if not address:
         with server_of_ours() as server:
@@ -168,7 +168,7 @@ def url_server() -> Iterator[Server]:
 
 
 def make_template(server: Server) -> None:
-    """The database that every test gets a copy of: migrated by its owner, who is no superuser."""
+    """Creates the database that every test gets a copy of. Its owner, who is no superuser, migrates it."""
     server.create(name=TEMPLATE)
 
     async def run() -> None:
@@ -184,14 +184,14 @@ def make_template(server: Server) -> None:
 
 @pytest.fixture(scope="session")
 def supabase() -> Iterator[SupabaseServer]:
-    """A Supabase project: the supabase package, a gateway, a real PostgREST, a Postgres prepared like theirs."""
+    """A Supabase project: the supabase package, a gateway, a real PostgREST, and a Postgres like Supabase's."""
     with supabase_server() as server:
         yield server
 
 
 @pytest.fixture(scope="session", params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
-    """A place where databases come from."""
+    """A backend that creates databases."""
     if request.param == "supabase":
         return SupabaseBackend(request.getfixturevalue("supabase"))
     fixtures = {"embedded": "embedded", "url": "url_server"}
@@ -200,11 +200,11 @@ def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
 
 LARGE = (
     "test_ten_thousand_imported_messages_are_judged_in_order",
-    "test_ten_thousand_facts_are_looked_through_at_once",
-    "test_it_is_quick_among_many_messages",
-    "test_the_nearest_of_many_is_found_though_all_lean_the_same_way",
+    "test_ten_thousand_facts_are_searched_quickly",
+    "test_search_is_fast_among_many_messages",
+    "test_the_nearest_of_many_similar_vectors_is_found",
 )
-"""Tests of how SQL does with much: a second server of ours would do just the same, and over REST it is the same SQL."""
+"""Tests of SQL on a lot of data. A second server of ours behaves the same, and over REST the SQL is the same."""
 
 
 THROUGHOUT = (
@@ -220,16 +220,17 @@ THROUGHOUT = (
     "test_result_sql",
     "test_turn_sql",
 )
-"""Files about what the clients do differently: values of every kind, many calls at once, calls that are undone. All of
-their tests run over REST."""
+"""Test files about what the clients do differently: values of every kind, concurrent calls, calls that are undone. All
+of their tests run over REST."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is about servers with several databases, and not about the port, is no matter of Supabase; and a move, which
-    has two databases anyway and takes long, runs on one backend.
+    """Selects the backends of each test. Tests of servers with several databases don't run on Supabase. The tests of a
+    move, which use two databases and take long, run on one backend only.
 
-    Each test runs on the embedded server. `make test-all` runs it on the others as well; `make test`, a third of the
-    tests of SQL on each of the others: it is the same SQL."""
+    Each test runs on the embedded server. `make test-all` also runs it on the other backends. `make test` runs a third
+    of the SQL tests on each of them, because the SQL is the same.
+    """
     besides = {"test_access": {"supabase"}, "test_migrate": {"supabase"}, "test_move": {"supabase", "url"}}
     if not os.environ.get("RELAY_TEST_DATABASE_URL"):
         besides |= {name: {"url"} for name in LARGE}
@@ -248,7 +249,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _is_due(item: pytest.Item) -> bool:
-    """Whether a test runs on its backend in this run. Which third it belongs to depends on its name alone."""
+    """Returns whether a test runs on its backend in this run. Its third depends only on its name."""
     backend = _backend(item)
     if backend not in ("url", "supabase") or os.environ.get("RELAY_HEAVY"):
         return True
@@ -286,7 +287,7 @@ async def opened(backend: Direct) -> AsyncIterator[Opened]:
         ):
 
             async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-                """Runs a statement as the superuser, in Relay's schema; returns its rows."""
+                """Runs a statement as the superuser in Relay's schema, and returns its rows."""
                 cursor = await connection.execute(statement.encode(), values or None)
                 return await cursor.fetchall() if cursor.description else []
 
@@ -304,25 +305,25 @@ def database(opened: Opened) -> Database:
 
 @pytest.fixture
 def sql(opened: Opened) -> Sql:
-    """The same database by the back door: to look, and to move its clocks."""
+    """Direct SQL access to the same database, to look at rows and to move times."""
     return opened.sql
 
 
 @pytest.fixture
 def store(database: Database) -> Store:
-    """A store of one worker on the fresh database."""
+    """The store of one worker on the fresh database."""
     return Store(database, str(uuid.uuid4()))
 
 
 @pytest.fixture
-def house(store: Store) -> House:
+def driver(store: Store) -> TurnDriver:
     """People who talk to that store."""
-    return House(store)
+    return TurnDriver(store)
 
 
 @pytest.fixture
 def another(database: Database) -> Callable[[], Store]:
-    """Stores of other workers on the same database."""
+    """Makes stores of other workers on the same database."""
     return lambda: Store(database, str(uuid.uuid4()))
 
 
@@ -337,3 +338,22 @@ async def empty(server: Server) -> AsyncIterator[str]:
 
 
 __all__ = ["Opened", "Server", "Sql"]
+
+
+@pytest.fixture
+async def api(store: Store) -> AsyncIterator[Any]:
+    """A client of the API that is signed in as Ada."""
+    from tests.integration.api import open_api  # slow to import, and few tests need it
+
+    async with open_api(store) as client:
+        yield client
+
+
+@pytest.fixture
+async def stranger(store: Store) -> AsyncIterator[Any]:
+    """A client of the API that is signed in as Ben, who sees nothing that is Ada's."""
+    from tests.integration.api import open_api
+    from tests.integration.turn_driver import BEN
+
+    async with open_api(store, BEN) as client:
+        yield client

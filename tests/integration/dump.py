@@ -1,4 +1,4 @@
-"""Everything that a database holds, as text: to look for words that must not be in it any more."""
+"""Dumps a database as text, to search it for words that must be gone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ where c.relnamespace = 'relay'::regnamespace and c.relkind = 'r' order by c.reln
 
 
 async def dump(sql: Sql) -> dict[str, str]:
-    """Every row of every table, with all its columns: texts, JSON, arrays and text search vectors."""
+    """Returns every row of every table with all its columns: texts, JSON, arrays and text search vectors."""
     rows = {}
     for (table,) in await sql(TABLES):
         found = await sql(f'select t::text from relay."{table}" t')  # noqa: S608
@@ -19,7 +19,7 @@ async def dump(sql: Sql) -> dict[str, str]:
 
 
 async def holding(sql: Sql, *words: str) -> dict[str, list[str]]:
-    """The tables that hold one of these words (whatever their case), each with those that it holds."""
+    """Returns the tables that hold at least one of these words (ignoring case), each with the words that it holds."""
     everything = await dump(sql)
     found = {table: [word for word in words if word.lower() in text] for table, text in everything.items()}
     return {table: held for table, held in found.items() if held}

@@ -1,5 +1,5 @@
-"""A running Relay inside this process: real intake, worker, turns and Postgres, between a Telegram stand-in's world
-(without HTTP) and a model of the test's own."""
+"""A running Relay inside this process: real intake, worker, turns and Postgres, with a fake Telegram (without HTTP) and
+a model that the test provides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relay.clients.postgres.database import Postgres
 from relay.clients.processes.file_extractor import FileExtractor
 from relay.clients.telegram.client import GONE
 from relay.commands.context import Installation, Services
-from relay.conversation.turn import Engine
+from relay.conversation.engine import Engine
 from relay.core.errors import ChatGone, ChatMigrated, FileTooLarge, MessengerError, MessengerRefused
 from relay.core.models import File, ModelRequest, Step
 from relay.core.ports import SpeechToText, TextToSpeech
@@ -44,11 +44,11 @@ from tests.standins.telegram.values import ApiError, Upload
 
 Json = dict[str, Any]
 Answers = Callable[[ModelRequest], list[Json]]
-"""What the model answers to a request, as content blocks."""
+"""Returns the model's answer to a request, as content blocks."""
 
 
 class Wire:
-    """The `Messenger` port on a stand-in's world. `watch` sees every call before it is carried out."""
+    """The `Messenger` port on a fake Telegram. `watch` sees every call before it is carried out."""
 
     def __init__(self, tg: People) -> None:
         self.tg = tg
@@ -83,12 +83,12 @@ class Wire:
 
 
 def copied(value: Any) -> Any:
-    """A JSON value as it comes out of the wire at the other end."""
+    """Returns a JSON value as the other side receives it."""
     return json.loads(json.dumps(value))
 
 
 def as_ours(error: ApiError) -> MessengerError:
-    """A refusal as the client raises it."""
+    """Returns the exception that the client raises for an API error."""
     if "migrate_to_chat_id" in error.parameters:
         return ChatMigrated(error.parameters["migrate_to_chat_id"])
     if error.code == 403 or any(words in error.description.lower() for words in GONE):
@@ -96,7 +96,7 @@ def as_ours(error: ApiError) -> MessengerError:
     return MessengerRefused(error.description)
 
 
-class Mind:
+class ScriptedModel:
     """The `Model` port on a function."""
 
     def __init__(self, answers: Answers) -> None:
@@ -116,7 +116,7 @@ class Mind:
 
 @dataclass
 class Inside:
-    """The Relay, its Telegram, and a look into its database."""
+    """The Relay, its Telegram, and a connection to its database."""
 
     tg: People
     wire: Wire
@@ -126,12 +126,12 @@ class Inside:
     connection: psycopg.AsyncConnection[Any]
 
     async def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Runs a statement in Relay's schema; its rows."""
+        """Runs a statement in Relay's schema, and returns its rows."""
         cursor = await self.connection.execute(statement.encode(), values or None)
         return await cursor.fetchall() if cursor.description else []
 
     async def settled(self, timeout: float = 60) -> None:
-        """Waits until all that people did is taken in, and everything that follows from it is done."""
+        """Waits until all updates are stored and all work that follows from them is done."""
         async with asyncio.timeout(timeout):
             while True:
                 stored = not self.tg.pending_updates and self.tg.queue.polling
@@ -157,7 +157,7 @@ async def inside(
     ears: SpeechToText | None = None,
     voice: TextToSpeech | None = None,
 ) -> AsyncIterator[Inside]:
-    """A Relay on a fresh database. `reader`: what reads files; None: the usual one, with `ears`."""
+    """Runs a Relay on a fresh database. `reader`: reads files; None: the usual reader, with `ears`."""
     name = server.create(TEMPLATE)
     tg = People()
     wire, bot = Wire(tg), Bot(tg.bot.id, str(tg.bot.username))
@@ -167,10 +167,10 @@ async def inside(
         async with await psycopg.AsyncConnection.connect(
             server.url(name, superuser=True), autocommit=True, prepare_threshold=None
         ) as connection:
-            store, model = Store(client, str(uuid.uuid4())), Mind(answers)
+            store, model = Store(client, str(uuid.uuid4())), ScriptedModel(answers)
             summariser = Summariser(store, Gate(model, store), "small")
             speaks = "fake" if voice else ""
-            house = Services(
+            driver = Services(
                 Installation("1.2.3", "big", "small", "here", speaks=speaks),
                 store,
                 Known(admins, users),
@@ -180,13 +180,13 @@ async def inside(
             engine = Engine(store, Gate(model, store), "big", 1000, UTC)
             worker = Worker(
                 engine,
-                house,
+                driver,
                 make_connection(wire, bot),
                 TurnMedia(reader or make_reader(Settings(), wire, FileExtractor(), ears)[0], voice),
                 lambda _: None,
                 16,
             )
-            intake = Intake(store, wire, worker, house.people)
+            intake = Intake(store, wire, worker, driver.people)
             polling = Polling(intake, wire, store, RetryingDatabase(client), bot.id, worker.poll_lease)
             running = [asyncio.create_task(polling.run()), asyncio.create_task(worker.run())]
             relay = Inside(tg, wire, worker, store, summariser, connection)

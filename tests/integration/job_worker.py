@@ -1,4 +1,4 @@
-"""A process that does jobs of the kind "count" until none is left: `python -m tests.integration.job_worker URL ID`."""
+"""A process that does jobs of the kind "count" until none are left: `python -m tests.integration.job_worker URL ID`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def work(url: str, name: str) -> None:
         await asyncio.sleep(random.uniform(0.01, 0.06))
         stored = await database.call("count_job", job_id=job.id, fence=job.fence)
         print(job.key, flush=True)
-        await asyncio.sleep(0.01)  # a kill may come between what is stored and the end of the job
+        await asyncio.sleep(0.01)  # allows a kill between storing the result and ending the job
         return bool(stored)
 
     store = Store(database, name)

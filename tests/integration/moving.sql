@@ -185,8 +185,17 @@ select n, n, n, 9007199254740993 + n, n, n, n % 2 = 0 from generate_series(1, 30
 insert into consolidation (space_id, plan, lost, active)
 select n, coalesce(pg_temp.json(n), '[]'), n, 2 * n from generate_series(1, 30) n;
 insert into goal_left (memory_id, valid_until) select n, pg_temp.at(n) from generate_series(1, 30) n;
-insert into digest (space_id, user_id, chat_id, topic_id)
-select n, 9007199254740993 + n, -1009007199254740993 - n, n % 3 from generate_series(1, 30) n;
+insert into digest (space_id, user_id, chat_id, topic_id, at_time, zone, bot_id, through_message, next_at)
+select n, 9007199254740993 + n, -1009007199254740993 - n, n % 3, case n % 2 when 0 then time '7:30' end, pg_temp.odd(n),
+    9007199254740993, n, case n % 2 when 0 then pg_temp.at(n) end
+from generate_series(1, 30) n;
+insert into soul_growth (space_id, user_id, bot_id, zone, next_at)
+select n, 9007199254740993 + n, 9007199254740993, pg_temp.odd(n), pg_temp.at(n) from generate_series(1, 30) n;
+insert into soul_idea (space_id, user_id, based_on, text, replaces, inputs, derivation, status, decided_at)
+select n, 9007199254740993 + n, n, left(pg_temp.odd(n) || n, 200), left(pg_temp.odd(n + 1), 200), array['memory:' || n],
+    coalesce(pg_temp.json(n), '{}'), (array['open', 'accepted', 'edited', 'dismissed'])[1 + n % 4],
+    case n % 4 when 0 then null else pg_temp.at(n) end
+from generate_series(1, 30) n;
 insert into result (space_id, hash, name, version, inputs, result)
 select n, md5(n::text), 'summary', '1', array['message:' || n], '{"text": "made again"}' from generate_series(1, 30) n;
 -- Its messages have made these threads due already.
@@ -204,3 +213,60 @@ select 1, 9007199254740993, n, n % 3, n, 1 + n % 3, jsonb_build_array('message:'
     case n % 2 when 0 then 'key ' || n end, 'queued', timestamptz '2120-01-01' + n * interval '1 second',
     case n % 5 when 0 then n end
 from generate_series(1, 50) n;
+update session set registered_at = pg_temp.at(id), last_accessed_at = case when id % 2 = 0 then pg_temp.at(id + 1) end,
+    topics = case id % 3 when 1 then array[pg_temp.odd(id), '{,}"\'] when 2 then '{}' end;
+update memory set validated_at = pg_temp.at(id), validated_by = 9007199254740993 where id % 4 = 0;
+insert into keepit (space_id, thread_id, session_id, message_id, seq, weight, content, block, start_at, end_at, context,
+    origin, user_id, created_at, removed_at)
+select m.space_id, m.thread_id, m.session_id, m.id, n, (m.id % 101) / 100.0, pg_temp.odd(m.id % 50), 0, n, 9 + n,
+    pg_temp.odd(m.id % 50 + n), (array['text', 'command', 'button', 'cli', 'http', 'import'])[1 + m.id % 6],
+    9007199254740993 + n, pg_temp.at(m.id), case when m.id % 3 = 0 then pg_temp.at(m.id + 1) end
+from (select * from message order by id limit 20) m, generate_series(0, 2) n;
+insert into compression (space_id, thread_id, session_id, number, name, settings, source_id, from_message_id,
+    through_message_id, inputs, output_tokens, ratio, rows, keepit, status, usage, tainted, created_by, created_at,
+    last_used_at, dropped_at, error)
+select space_id, thread_id, id, 1, pg_temp.odd(id), coalesce(pg_temp.json(id), '{}'), nullif(id - 1, 0), id,
+    9007199254740993 + id, array['message:' || id], id, id / 10.0, pg_temp.json(3), pg_temp.json(2),
+    (array['due', 'ready', 'failed', 'dropped'])[1 + id % 4], pg_temp.json(id), id % 2 = 0, 9007199254740993,
+    pg_temp.at(id), case when id % 2 = 0 then pg_temp.at(id + 1) end,
+    case when id % 4 = 3 then pg_temp.at(id + 2) end, nullif(pg_temp.odd(id), '')
+from session order by id limit 40;
+insert into compression_keepit (compression_id, keepit_id, weight, threshold, survived)
+select n, n, 0.80, 0.650 + n / 1000.0, n % 2 = 0 from generate_series(1, 30) n;
+insert into composition (space_id, thread_id, session_id, name, budget, inputs, rows, status, created_by, deleted_at)
+select space_id, thread_id, id, 'Plans äöü ' || id, 16000, array['version:' || id], pg_temp.json(3),
+    (array['making', 'ready', 'over', 'failed'])[1 + id % 4], 9007199254740993,
+    case when id % 3 = 0 then pg_temp.at(id) end
+from session order by id limit 20;
+insert into composition_part (composition_id, place, session_id, compression_id, version, allocation, reason)
+select c.id, n, 1 + c.id, case when n = 1 then c.id end, pg_temp.odd(c.id), 9000, nullif(pg_temp.odd(c.id + n), '')
+from composition c, generate_series(1, 2) n;
+insert into composition_use (session_id, composition_id) select 100 + id, id from composition;
+insert into session_link (source_session_id, target_thread_id, space_id, reason, linked_by)
+select id, 1 + id % 400, space_id, pg_temp.odd(id), 9007199254740993 from session order by id limit 20;
+insert into context_setting (space_id, settings) select n, coalesce(pg_temp.json(n), '{}') from generate_series(1, 20) n;
+update feedback set by_turn_id = 9007199254740993 + id where id % 2 = 0;
+insert into reminder (space_id, thread_id, session_id, user_id, bot_id, chat_id, topic_id, kind, text, zone, start_at, rule,
+    next_at, occurrence, repeat_minutes, asked, status, origin, inputs, tainted)
+select space_id, id, session_id, 9007199254740993, 9007199254740993, chat_id, topic_id,
+    (array['say', 'ask', 'check'])[1 + id % 3], 'Reminder äöü ' || id, 'Europe/Berlin', timestamp '2120-01-01 09:00',
+    case id % 2 when 0 then 'FREQ=DAILY' else '' end, case id % 3 when 0 then pg_temp.at(id) end, pg_temp.at(id),
+    nullif(id % 4, 0) * 10, id % 3, (array['proposed', 'active', 'paused', 'ended', 'deleted'])[1 + id % 5], 'command',
+    array['message:' || id], id % 2 = 0
+from thread where session_id is not null order by id limit 20;
+insert into reminder_event (reminder_id, kind, occurrence, user_id, outbox_id, detail)
+select id, (array['made', 'fired', 'missed'])[1 + id % 3], pg_temp.at(id), user_id, nullif(id % 4, 0),
+    case id % 2 when 0 then 'nothing to say' end
+from reminder;
+insert into heartbeat (space_id, user_id, bot_id, chat_id, topic_id, every_hours, from_hour, to_hour, zone, checklist,
+    through_message, through_reminder, looked_at, outcome, next_at, status)
+select n, 9007199254740993 + n, 9007199254740993, n, n % 3, 1 + n % 24, 8, 21, 'Europe/Berlin', 'Parcels äöü ' || n,
+    9007199254740993 + n, n, case n % 2 when 0 then pg_temp.at(n) end, 'nothing to say', pg_temp.at(n),
+    (array['on', 'off'])[1 + n % 2]
+from generate_series(1, 20) n;
+insert into standing_intent (space_id, thread_id, session_id, user_id, about, text, used, used_at, used_turn, status, inputs,
+    tainted)
+select space_id, id, session_id, 9007199254740993, 'dentist äöü ' || id, 'the card ' || id, id % 3,
+    case id % 2 when 0 then pg_temp.at(id) end, nullif(id % 4, 0),
+    (array['proposed', 'active', 'ended', 'deleted'])[1 + id % 4], array['message:' || id], id % 2 = 0
+from thread where session_id is not null order by id limit 20;

@@ -1,4 +1,4 @@
-"""A throw-away kind of artefact: what one migration and one module declare, and no other file knows."""
+"""A temporary kind of artefact. One migration and one module declare it; no other file knows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Databases of their own identity, full of odd rows or empty, that can be compared row by row."""
+"""Databases with identities of their own, empty or full of unusual rows, that can be compared row by row."""
 
 # ruff: noqa: S608  (table names come from the catalogue)
 
@@ -16,20 +16,21 @@ from relay.clients.postgres.database import Postgres
 ROWS = (Path(__file__).with_name("moving.sql")).read_text("utf-8")
 STAYS = (
     "migration", "function_file", "identity", "move", "entry", "lexeme", "lexeme_change", "index_progress", "index_due",
-    "entry_due", "embed_due", "embedding", "embedding_rebuild", "result", "preference",
+    "entry_due", "embed_due", "embedding", "embedding_rebuild", "result", "preference", "api_token",
+    "api_request", "session_count",
 )  # fmt: skip
-"""Tables that say which database this is, and those that are made again from the others."""
+"""Tables that identify this database or are rebuilt from the others."""
 
 
 @dataclass
 class Looking:
-    """A watcher that keeps what it is told; `then` runs at each step."""
+    """A watcher that records its calls. `then` runs at each step."""
 
     said: list[str] = field(default_factory=list)
     steps: list[tuple[str, str, int, int]] = field(default_factory=list)
     then: Callable[[str, str, int], None] = lambda *_: None
 
-    def at(self, step: str, table: str, rows: int, of: int) -> None:
+    def report(self, step: str, table: str, rows: int, of: int) -> None:
         self.steps.append((step, table, rows, of))
         self.then(step, table, rows)
 
@@ -39,7 +40,7 @@ class Looking:
 
 @dataclass(frozen=True)
 class Side:
-    """A migrated database of its own identity."""
+    """A migrated database with an identity of its own."""
 
     port: Postgres
     url: str
@@ -60,7 +61,7 @@ class Side:
         ]
 
     def dump(self, *without: str) -> dict[str, list[str]]:
-        """Every row of every table as Postgres writes it, generated columns too, and where the sequences are."""
+        """Returns every row of every table as Postgres writes it, with generated columns, and all sequences."""
         rows = {
             name: [row for (row,) in self.sql(f"select t::text from {name} t order by 1")]
             for name in self.tables()

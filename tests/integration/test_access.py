@@ -1,4 +1,4 @@
-"""Who may what: on a Supabase whose default privileges give everything away, only the service role may anything."""
+"""Checks access rights on a Supabase whose default privileges grant everything: only the service role has access."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MAY_TOUCH = """select r.rolname || ' may ' || what || ' ' || c.oid::regclass fro
 
 
 class Project:
-    """One database as Supabase would have it."""
+    """A database as Supabase sets it up."""
 
     def __init__(self, server: Server, name: str) -> None:
         self._server = server
@@ -56,7 +56,7 @@ class Project:
             return [row[0] for row in cursor.fetchall()] if cursor.description else []
 
     def holes(self) -> list[str]:
-        """Everything that the public roles could do."""
+        """Returns everything that the public roles may do."""
         roles = list(PUBLIC_ROLES)
         schema = self.ask(
             "select r || ' may use schema relay' from unnest(%s::text[]) as r"
@@ -68,7 +68,7 @@ class Project:
 
 @pytest.fixture(scope="module")
 def template(server: Server) -> Iterator[str]:
-    """A migrated database on which Supabase's roles and default privileges were there first."""
+    """A migrated database that had Supabase's roles and default privileges before."""
     for role in ROLES:
         server.command(
             f"do $$ begin create role {role} nologin{' bypassrls' if role == 'service_role' else ''};"
@@ -76,7 +76,7 @@ def template(server: Server) -> Iterator[str]:
         )
     made = Project(server, server.create())
     made.ask(SUPABASE)
-    made.ask(migrations.printed(), superuser=False)
+    made.ask(migrations.print_sql(), superuser=False)
     yield made.name
     server.drop(made.name)
     for role in ROLES:
@@ -85,13 +85,13 @@ def template(server: Server) -> Iterator[str]:
 
 @pytest.fixture
 def project(server: Server, template: str) -> Iterator[Project]:
-    """A copy of it for one test."""
+    """A copy of the template for one test."""
     made = Project(server, server.create(template))
     yield made
     server.drop(made.name)
 
 
-def test_the_public_roles_may_nothing(project: Project) -> None:
+def test_public_roles_have_no_access_rights(project: Project) -> None:
     assert len(project.ask(FUNCTIONS)) > 40
     assert len(project.ask(TABLES)) > 14
     assert project.holes() == []
@@ -107,14 +107,14 @@ def test_the_public_roles_may_nothing(project: Project) -> None:
         "grant usage on schema relay to authenticated",
     ],
 )
-def test_one_grant_put_back_is_seen_and_taken_away_again(project: Project, statement: str) -> None:
+def test_a_restored_grant_is_detected_and_revoked_again(project: Project, statement: str) -> None:
     project.ask(statement)
     assert project.holes() != []
     project.ask(migrations.load().access, superuser=False)
     assert project.holes() == []
 
 
-def test_a_function_that_is_made_later_is_closed_too(project: Project) -> None:
+def test_a_function_created_later_is_closed_too(project: Project) -> None:
     project.ask(
         "create function public.relay_later() returns jsonb language sql as $$ select '1'::jsonb $$", superuser=False
     )
@@ -152,20 +152,20 @@ def test_row_security_is_on_for_every_table_with_no_policy(project: Project) -> 
     assert project.ask("select policyname from pg_policies where schemaname = 'relay'") == []
 
 
-def test_row_security_holds_when_a_grant_slips_in(project: Project) -> None:
+def test_row_security_holds_after_a_wrong_grant(project: Project) -> None:
     project.ask("grant usage on schema relay to anon; grant select on all tables in schema relay to anon")
     assert project.ask("select count(*) from relay.soul", role="anon") == [0]
     assert project.ask("select count(*) from relay.soul", role="service_role") == [1]
 
 
-def test_every_function_has_a_fixed_search_path_and_no_borrowed_rights(project: Project) -> None:
+def test_every_function_has_a_fixed_search_path_and_is_not_security_definer(project: Project) -> None:
     loose = """select p.oid::regprocedure::text from pg_proc p
         where (p.pronamespace = 'relay'::regnamespace or p.proname like 'relay\\_%')
             and (p.prosecdef or not coalesce(p.proconfig @> array['search_path=relay, extensions, pg_temp'], false))"""
     assert project.ask(loose) == []
 
 
-def test_nothing_of_ours_lies_in_public_but_functions(project: Project) -> None:
+def test_the_public_schema_contains_only_functions_of_relay(project: Project) -> None:
     assert project.ask("select relname from pg_class where relnamespace = 'public'::regnamespace") == []
     others = "select proname from pg_proc where pronamespace = 'public'::regnamespace and proname not like 'relay\\_%'"
     assert project.ask(others) == []

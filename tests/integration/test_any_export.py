@@ -1,4 +1,4 @@
-"""Exports that were altered by hand or by chance: refused with a sentence, or taken in whole."""
+"""Checks that altered exports are either refused with a sentence or imported completely."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from relay.core.errors import RelayError
 from relay.memory.rows.upkeep.export import ImportedRows
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.house import ADA, House, private
 from tests.integration.sides import Side
 from tests.integration.test_export import lived, written
+from tests.integration.turn_driver import ADA, TurnDriver, private
 from tests.integration.undone import Undone, undone
 from tests.strategies import altered, examples
 
 Json = dict[str, Any]
-NOT = ("Nothing was changed.", "was added;", "not an export", "newer")
+NOT = ("Nothing was changed.", "were added.", "not an export", "newer")
 SOMEBODY = 5_000_000
-"""Whose memory an export becomes."""
+"""The user who imports."""
 
 
 class Place:
-    """A database that has lived, and what it exports. What is taken in there is undone."""
+    """A database with data and an export of it. Imports into it are rolled back."""
 
     def __init__(self, database: Undone, folder: Path, export: list[Json]) -> None:
         self.database, self.folder, self.export = database, folder, export
         self.store = Store(database, str(uuid.uuid4()))
 
     async def rows(self) -> list[tuple[Any, ...]]:
-        """How much there is of everybody but somebody."""
+        """Returns the row counts of each space except the importing user's."""
         return await self.database.sql(
             "select s.id, (select count(*) from message m where m.space_id = s.id),"
             " (select count(*) from memory f where f.space_id = s.id) from space s"
@@ -51,7 +51,7 @@ class Place:
         )
 
     async def has(self) -> list[tuple[Any, ...]]:
-        """What somebody has: texts of messages and memories."""
+        """Returns the texts of the importing user's messages and memories."""
         return await self.database.sql(
             "select m.text from message m join space s on s.id = m.space_id where s.owner_id = %s union all"
             " select f.content from memory f join space s on s.id = f.space_id where s.owner_id = %s order by 1",
@@ -71,7 +71,7 @@ async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
         return side.sql(statement, *values)
 
     try:
-        await lived(House(store), sql)
+        await lived(TurnDriver(store), sql)
         path = await written(store, private(ADA), tmp_path)
         await client.close()
         async with undone(embedded.url(name)) as database:
@@ -83,7 +83,7 @@ async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
 
 @st.composite
 def exports(draw: st.DrawFn, whole: list[Json]) -> bytes:
-    """An export in which rows say something else, are missing, doubled or elsewhere; its end counts them well."""
+    """Returns an export with changed, missing, repeated or moved rows. Its last line usually counts them correctly."""
     made = [*whole[:-1]]
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(made) - 1))
@@ -101,7 +101,7 @@ def exports(draw: st.DrawFn, whole: list[Json]) -> bytes:
 
 
 async def taken_in(place: Place, content: bytes, name: str = "x.jsonl") -> str:
-    """What came of an import: empty when it went well, else the sentence that says why not."""
+    """Imports an export. Returns the empty string, or the sentence of its error."""
     path = place.folder / name
     path.write_bytes(content)
     try:
@@ -113,18 +113,18 @@ async def taken_in(place: Place, content: bytes, name: str = "x.jsonl") -> str:
 
 @examples(60)
 @given(data=st.data())
-async def test_an_altered_export_is_taken_in_or_refused(place: Place, data: st.DataObject) -> None:
+async def test_an_altered_export_is_imported_or_refused(place: Place, data: st.DataObject) -> None:
     async with place.database.tried():
         before = await place.rows()
         said = await taken_in(place, data.draw(exports(place.export)))
         assert await place.rows() == before
         assert not said or any(words in said for words in NOT)
-        if "What came before that was added" not in said:
+        if "The rows before it were added" not in said:
             assert bool(said) != bool(await place.database.sql("select 1 from space where owner_id = %s", SOMEBODY))
 
 
-async def test_what_was_refused_halfway_is_taken_in_whole_afterwards(place: Place) -> None:
-    """At whatever row an export was altered, the rest comes with one as it was written."""
+async def test_an_export_refused_halfway_can_be_imported_completely_afterwards(place: Place) -> None:
+    """An export may be altered at any row: importing the original afterwards adds the rest."""
     content = b"".join(map(line, place.export))
     async with place.database.tried():
         assert await taken_in(place, content) == ""
@@ -134,13 +134,13 @@ async def test_what_was_refused_halfway_is_taken_in_whole_afterwards(place: Plac
         if row.get("type") in ("message", "memory", "document", "summary"):
             async with place.database.tried():
                 odd = [*place.export[:at], row | {"created_at": "never"}, *place.export[at + 1 :]]
-                halves += "What came before that was added" in await taken_in(place, b"".join(map(line, odd)))
+                halves += "The rows before it were added" in await taken_in(place, b"".join(map(line, odd)))
                 assert await taken_in(place, content) == ""
                 assert await place.has() == whole
     assert halves
 
 
-async def test_what_no_export_holds_is_refused_with_what_was_added_before(place: Place) -> None:
+async def test_an_invalid_row_is_refused_and_the_rows_before_it_were_added(place: Place) -> None:
     def with_(kind: str, **other: Any) -> bytes:
         at = next(at for at, row in enumerate(place.export) if row.get("type") == kind)
         return b"".join(map(line, [*place.export[:at], place.export[at] | other, *place.export[at + 1 :]]))
@@ -149,12 +149,12 @@ async def test_what_no_export_holds_is_refused_with_what_was_added_before(place:
         assert await taken_in(place, b"".join(map(line, place.export))) == ""
     for kind, other in (("message", {"role": "king"}), ("message", {"user_id": 10**30}), ("memory", {"changes": 5})):
         async with place.database.tried():
-            assert "What came before that was added" in await taken_in(place, with_(kind, **other))
+            assert "The rows before it were added" in await taken_in(place, with_(kind, **other))
     without = [{name: one for name, one in row.items() if name != "choices"} for row in place.export]
     assert await taken_in(place, b"".join(map(line, without))) == ""
 
 
-async def test_an_archive_packed_as_none_of_ours_is_refused(place: Place) -> None:
+async def test_an_archive_with_another_compression_method_is_refused(place: Place) -> None:
     for packing in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", packing) as archive:
@@ -162,7 +162,7 @@ async def test_an_archive_packed_as_none_of_ours_is_refused(place: Place) -> Non
         assert "is not an export" in await taken_in(place, packed.getvalue(), "x.zip")
 
 
-async def test_a_fault_of_ours_is_not_said_to_be_the_files(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_internal_error_is_not_blamed_on_the_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     async def faulty(*_: Any, **__: Any) -> ImportedRows:
         return ImportedRows((), 0)
 

@@ -1,5 +1,5 @@
-"""A backup that somebody altered and whose checksums are right all the same: it is restored, or a sentence says why
-not, and then no Relay starts on what is half there."""
+"""Checks that an altered backup with correct checksums is either restored or refused with a sentence, and that no Relay
+starts on a partly restored database."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from relay.clients.postgres.database import Postgres
 from relay.core.errors import DatabaseUnavailable, RelayError
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.house import House
 from tests.integration.sides import Looking, Side
 from tests.integration.test_backup import AT_REST, SCHEMA
 from tests.integration.test_export import lived
+from tests.integration.turn_driver import TurnDriver
 from tests.integration.undone import Undone, undone
 from tests.strategies import ODD_TEXT, altered, examples
 
@@ -37,7 +37,7 @@ CELLS = st.none() | ODD_TEXT | st.sampled_from(["0", "-1", "1", "t", "{}", "[]",
 
 @dataclass
 class Place:
-    """A database that has lived, what a backup of it holds, and where one is written that was altered."""
+    """A database with data, the contents of a backup of it, and the path of an altered backup."""
 
     database: Undone
     path: Path
@@ -45,7 +45,7 @@ class Place:
     tables: list[tuple[str, list[Row]]]
 
     async def came_of(self, header: Header, tables: list[tuple[str, list[Row]]]) -> str:
-        """What came of restoring this: empty when it was, else the sentence that says why not."""
+        """Restores these tables. Returns the empty string, or the sentence of the error."""
         file = io.BytesIO()
         writer = BackupWriter(file, header)
         given = dict(tables)
@@ -65,7 +65,7 @@ class Place:
 
 
 def line(value: Any) -> bytes:
-    """A line of a backup; half a character, which Relay's own lines never hold, stands there as an escape."""
+    """Returns a line of a backup. A lone surrogate, which Relay never writes, becomes an escape."""
     try:
         return json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -85,7 +85,7 @@ async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
         return function(*arguments)
 
     try:
-        await lived(House(Store(client, str(uuid.uuid4()))), sql)
+        await lived(TurnDriver(Store(client, str(uuid.uuid4()))), sql)
         side.sql(AT_REST)
         await Backup(client, Looking(), "1.2.3", SCHEMA, "a test").make(path)
         await client.close()
@@ -105,7 +105,7 @@ async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
 
 @st.composite
 def changed(draw: st.DrawFn, tables: list[tuple[str, list[Row]]]) -> list[tuple[str, list[Row]]]:
-    """Tables in which rows say something else, are missing, doubled, too long or too short, or elsewhere."""
+    """Returns tables with changed, missing, repeated, moved, too long or too short rows."""
     made = [(name, [list(row) for row in held]) for name, held in tables]
     for _ in range(draw(st.integers(1, 3))):
         held = draw(st.sampled_from(made))[1]
@@ -141,8 +141,8 @@ async def test_an_altered_backup_is_restored_or_refused(place: Place, data: st.D
         assert said == "" or said.endswith((".", ")"))
 
 
-async def test_an_unaltered_one_is_restored(place: Place) -> None:
+async def test_an_unaltered_backup_is_restored(place: Place) -> None:
     async with place.database.tried():
         assert await place.came_of(place.header, place.tables) == ""
         assert await place.database.sql("select state from move") == [("done",)]
-    assert await place.database.sql("select state from move") == [], "nothing of a try stays"
+    assert await place.database.sql("select state from move") == [], "a trial leaves no rows behind"

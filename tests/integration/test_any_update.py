@@ -1,4 +1,4 @@
-"""Whatever comes from Telegram: it is stored or left aside, and what comes after it is answered."""
+"""Checks that any update from Telegram is stored or ignored, and that the next message is answered."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ ARRIVAL = {"chat": {"id": -44, "type": "group"}, "from": {"id": ADA}, "date": 1}
 @example(update={"callback_query": {**PRESS, "message": message()}})
 @example(update={"message": message(reply_to_message={"message_id": "x", "from": {"id": 77}, "text": "✎ soul #1"})})
 @example(update={"message": message(text="nul \0 and half \ud800", caption=5)})
-async def test_nothing_that_comes_stops_what_comes_after_it(relay: Inside, update: Json) -> None:
+async def test_no_update_prevents_the_next_message_from_being_answered(relay: Inside, update: Json) -> None:
     friend = relay.tg.user(FRIEND, "Fay")
     with structlog.testing.capture_logs() as logs:
         number = relay.tg.queue.push(update)
         await relay.tg.say(relay.tg.dm(friend), friend, "Are you still there?")
         await relay.settled(20)
-    if number % 500 == 0:  # the server of tests does neither by itself, and what is tried here is much
+    if number % 500 == 0:  # the test server does neither by itself, and there are many examples
         await relay.sql("vacuum analyze")
     assert relay.tg.messages(FRIEND)[-1].text == "Yes."
     assert not [one for one in logs if one["event"] == "turn failed"]
@@ -76,7 +76,7 @@ async def test_nothing_that_comes_stops_what_comes_after_it(relay: Inside, updat
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000, b"9" * 10_000, b'{"update_id": true}', b"\xff"])
-def test_what_is_no_update_is_none_at_both_doors(body: bytes) -> None:
+def test_an_invalid_update_is_rejected_by_webhook_and_polling(body: bytes) -> None:
     assert update_in(body) is None
     with pytest.raises(TelegramError) if body != b'{"update_id": true}' else contextlib.nullcontext():
         AiohttpRequest.parse_json_payload(body)

@@ -1,4 +1,4 @@
-"""A new kind of artefact is declared once, and then searched, explained, exported, imported, moved and erased."""
+"""Checks that a new kind of artefact, declared once, is searched, explained, exported, imported, moved and erased."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from relay.memory import migrations
 from relay.memory.derivations import artefacts
 from relay.memory.ids import id_of, read_id
 from relay.memory.migrations import Migration
-from relay.memory.rows.opened import OpenedArtefact
 from relay.memory.rows.search import KnownHit, SearchQuery
+from relay.memory.rows.search_context import OpenedArtefact
 from relay.memory.store import Store
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.history.found import artefact_page
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, private, reply
 from tests.integration.note_artefact import MIGRATION, NOTE
 from tests.integration.sides import Looking, Side
 from tests.integration.test_erase_sql import erase
 from tests.integration.test_export import written
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private, reply
 
 SAID = "My boat is called Zanzibarix"
 TEXT = "Zanzibarix is a boat of oak"
@@ -46,7 +46,7 @@ Make = Callable[[], Awaitable[Side]]
 
 @pytest.fixture
 async def make(embedded: Server) -> AsyncIterator[Make]:
-    """Makes databases that know the kind."""
+    """Makes databases that know the new kind."""
     schema = migrations.load()
     schema = replace(schema, migrations=(*schema.migrations, Migration(schema.version + 1, "note", MIGRATION)))
     made: list[tuple[str, Postgres]] = []
@@ -78,9 +78,9 @@ def store_of(side: Side) -> Store:
 
 
 async def noted(side: Side, chat_id: int | None = None, text: str = TEXT, said: str = SAID) -> Store:
-    """Somebody says something, of which a note is made."""
+    """Stores a message and a note made from it."""
     store = store_of(side)
-    await House(store).exchange(ADA if chat_id is None else BEN, said, "Nice.", chat_id=chat_id)
+    await TurnDriver(store).exchange(ADA if chat_id is None else BEN, said, "Nice.", chat_id=chat_id)
     side.sql(
         "insert into note (space_id, thread_id, session_id, text, inputs, derivation) select space_id, thread_id,"
         " session_id, %s, array['message:' || id], '{\"name\": \"noting\"}' from message where text = %s",
@@ -101,55 +101,55 @@ async def opened(side: Side, space: Space) -> OpenedArtefact:
     return found
 
 
-async def test_it_is_found_by_the_model_and_by_people(side: Side) -> None:
+async def test_a_note_is_found_by_the_model_and_by_people(side: Side) -> None:
     store = await noted(side)
-    found = await House(store).look_up(private(ADA), "boat of oak")
+    found = await TurnDriver(store).look_up(private(ADA), "boat of oak")
     assert [(row.kind, row.snippet, row.untrusted) for row in found if row.kind == "note"] == [("note", TEXT, False)]
     page = await store.find(private(ADA), BOT.id, SearchQuery("oak"), 0, 5)
     hit = page.found[0]
     assert isinstance(hit, KnownHit)
     assert (hit.kind, hit.number, page.total) == ("note", note_id(side), 1)
-    await House(store).exchange(BEN, "Hello")
-    assert [row.kind for row in await House(store).look_up(private(BEN), "oak")] == []
+    await TurnDriver(store).exchange(BEN, "Hello")
+    assert [row.kind for row in await TurnDriver(store).look_up(private(BEN), "oak")] == []
     assert read_id(id_of("note", 12)) == ("note", 12, 0)
 
 
-async def test_a_changed_one_is_found_by_its_new_words_and_none_off_the_record(side: Side) -> None:
+async def test_a_changed_note_is_found_by_its_new_words_and_never_off_the_record(side: Side) -> None:
     store = await noted(side)
     side.sql("update note set text = 'It sails to Ithaca'")
-    assert [row.kind for row in await House(store).look_up(private(ADA), "Ithaca")] == ["note"]
+    assert [row.kind for row in await TurnDriver(store).look_up(private(ADA), "Ithaca")] == ["note"]
     side.sql("update session set private = true")
-    assert await House(store).look_up(private(ADA), "Ithaca") == []
+    assert await TurnDriver(store).look_up(private(ADA), "Ithaca") == []
     assert await store.open_found(private(ADA), BOT.id, "note", note_id(side)) is None
 
 
-async def test_what_no_trigger_saw_is_indexed_later(side: Side) -> None:
+async def test_a_note_missing_from_the_index_is_indexed_later(side: Side) -> None:
     store = await noted(side)
     side.sql("truncate entry, index_progress cascade")
     while await store.index_missing(50):
         pass
-    assert [row.kind for row in await House(store).look_up(private(ADA), "oak")] == ["note"]
+    assert [row.kind for row in await TurnDriver(store).look_up(private(ADA), "oak")] == ["note"]
 
 
-async def test_it_tells_what_it_was_made_from(side: Side) -> None:
+async def test_a_note_shows_its_sources(side: Side) -> None:
     store = await noted(side)
     found = await opened(side, private(ADA))
     assert (found.content, found.by, [row.text for row in found.sources]) == (TEXT, "noting", [SAID])
     assert await store.open_found(private(BEN), BOT.id, "note", note_id(side)) is None
-    house = House(store)
-    turn = await house.turn(ADA, "Of what is it?")
+    driver = TurnDriver(store)
+    turn = await driver.turn(ADA, "Of what is it?")
     incoming = incoming_of(turn, "Of what is it?", private(ADA))
     await store.begin(incoming, "model-1")
     answer = reply("Of oak.")
     answer["prompt"] = {**answer.get("prompt", {}), "recalled_artefacts": [f"note:{found.id}", "note:999", "gone:1"]}
     await store.finish(incoming, answer)
-    await house.close(turn)
-    why = await store.why(turn.turn_id, ADA)
+    await driver.close(turn)
+    why = await store.explain(turn.turn_id, ADA)
     assert why is not None
     assert [(row.kind, row.id, row.text) for row in why.recalled_artefacts] == [("note", found.id, TEXT)]
 
 
-async def test_it_is_shown_in_the_chat_as_others_are(side: Side) -> None:
+async def test_a_note_is_shown_in_the_chat_like_other_artefacts(side: Side) -> None:
     await noted(side)
     call = cast("ChatContext", _Reader(private(ADA)))
     page = artefact_page(call, await opened(side, private(ADA)))
@@ -158,11 +158,11 @@ async def test_it_is_shown_in_the_chat_as_others_are(side: Side) -> None:
     assert SAID[1:] in page
 
 
-async def test_it_is_exported_and_imported_once(side: Side, make: Make, tmp_path: Path) -> None:
+async def test_a_note_is_exported_and_imported_once(side: Side, make: Make, tmp_path: Path) -> None:
     store = await noted(side)
     path = await written(store, private(ADA), tmp_path)
     target = await make()
-    await noted(target, GROUP, "of the group", "Something else")  # ids differ
+    await noted(target, GROUP, "of the group", "Something else")  # so that ids differ
     for added in (1, 0):
         done = Import(store_of(target), check(path))
         await done.run()
@@ -174,10 +174,10 @@ async def test_it_is_exported_and_imported_once(side: Side, make: Make, tmp_path
     )
     [(at,)] = side.sql("select created_at from note")
     assert made == [(TEXT, at, SAID, ADA, True)]
-    assert "note" in [row.kind for row in await House(store_of(target)).look_up(private(ADA), "oak")]
+    assert "note" in [row.kind for row in await TurnDriver(store_of(target)).look_up(private(ADA), "oak")]
 
 
-async def test_an_older_version_reads_an_export_that_has_it(
+async def test_an_older_version_reads_an_export_that_contains_notes(
     side: Side, make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = await written(await noted(side), private(ADA), tmp_path)
@@ -188,7 +188,7 @@ async def test_an_older_version_reads_an_export_that_has_it(
     assert target.sql("select from note") == []
 
 
-async def test_it_moves_and_is_found_there(side: Side, make: Make) -> None:
+async def test_a_moved_note_is_found_in_the_target_database(side: Side, make: Make) -> None:
     await noted(side)
     side.sql("update job set lease_owner = null, lease_until = null")
     side.sql("update judging set lease_owner = null, lease_until = null")
@@ -200,21 +200,21 @@ async def test_it_moves_and_is_found_there(side: Side, make: Make) -> None:
     store = store_of(target)
     while await store.index_missing(50):
         pass
-    assert "note" in [row.kind for row in await House(store).look_up(private(ADA), "oak")]
+    assert "note" in [row.kind for row in await TurnDriver(store).look_up(private(ADA), "oak")]
 
 
-async def test_it_goes_with_a_group_that_gets_another_id(side: Side) -> None:
+async def test_a_note_follows_a_group_that_gets_another_id(side: Side) -> None:
     store = await noted(side, SMALL)
-    await House(store).exchange(BEN, "Hello there", chat_id=GROUP)
+    await TurnDriver(store).exchange(BEN, "Hello there", chat_id=GROUP)
     await store.regroup(BOT.id, SMALL, GROUP)
     assert (await opened(side, group(GROUP))).content == TEXT
-    assert "note" in [row.kind for row in await House(store).look_up(group(GROUP), "oak")]
+    assert "note" in [row.kind for row in await TurnDriver(store).look_up(group(GROUP), "oak")]
     [(same,)] = side.sql("select e.space_id = n.space_id and e.thread_id = n.thread_id from note n"
                          " join entry e on e.kind = 'note' and e.source_id = n.id")  # fmt: skip
     assert same
 
 
-async def test_it_is_erased_with_the_message_that_it_was_made_from(side: Side) -> None:
+async def test_a_note_is_erased_with_its_source_message(side: Side) -> None:
     store = await noted(side, text="A vessel of oak")
     side.sql("insert into note (space_id, text, inputs) select space_id, 'of a note', array['note:' || id] from note")
     side.sql("insert into note (space_id, text, inputs) select id, 'of others', '{}' from space")
@@ -224,7 +224,7 @@ async def test_it_is_erased_with_the_message_that_it_was_made_from(side: Side) -
     assert side.sql("select e.id from entry e where kind = 'note' and source_id not in (select id from note)") == []
 
 
-async def test_it_is_erased_by_the_words_that_it_says(side: Side) -> None:
+async def test_a_note_is_erased_by_its_own_words(side: Side) -> None:
     store = await noted(side, said="I bought a boat")
     assert await erase(store, private(ADA), {"words": "zanzibarix"})
 
@@ -235,7 +235,7 @@ async def test_it_is_erased_by_the_words_that_it_says(side: Side) -> None:
 
 
 class _Reader:
-    """As much of a call as showing needs."""
+    """The part of a call that showing a note needs."""
 
     def __init__(self, space: Space) -> None:
         from datetime import UTC

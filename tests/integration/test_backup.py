@@ -1,4 +1,4 @@
-"""Backups of real databases: they hold everything as it was at one moment, and come back row by row or not at all."""
+"""Tests backups of real databases: they hold everything as of one moment, and are restored row by row or not at all."""
 
 # ruff: noqa: ASYNC220  (these tests have the event loop to themselves)
 
@@ -17,6 +17,7 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +27,20 @@ import pytest
 from relay.archive.backup import Backup, BackupRefused
 from relay.archive.backup_file import BackupDamaged
 from relay.archive.nightly import LogWatcher, backup_name, make_nightly_backup, remove_old
-from relay.archive.restore import Checked, Restore, Restored, RestoreDiffers, RestoreRefused, check
+from relay.archive.restore import CheckedBackup, Restore, Restored, RestoreDiffers, RestoreRefused, check
 from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.clients.postgres.database import Postgres
 from relay.clients.supabase.database import Supabase
 from relay.core.ports import Database
 from relay.core.private_files import FileRefused
 from relay.core.settings import Settings
+from relay.jobs.backup import back_up, backup_kind
 from relay.jobs.clock.scheduler import Schedule
-from relay.jobs.kinds import JobKind, Retry
-from relay.jobs.registry import DailyJobFailed, run_daily
 from relay.jobs.runner import Runner
 from relay.memory import migrations
-from relay.memory.review.judging import nobody
-from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.night.run import NightFailed, Phase, run_night
+from relay.memory.review.judging import notify_nobody
+from relay.memory.rows.upkeep.night import Night, PhaseResult
 from relay.memory.spending.budget import UNLIMITED
 from relay.memory.store import Store
 from relay.runtime.clients import Clients
@@ -48,8 +49,8 @@ from relay.runtime.storage import Storage
 from relay.surfaces.cli import backup as commands
 from relay.surfaces.server.job_list import jobs
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.house import ADA, House, message
 from tests.integration.sides import ROWS, STAYS, Looking, Side
+from tests.integration.turn_driver import ADA, TurnDriver, message
 from tests.standins.supabase import SupabaseServer
 
 SCHEMA = migrations.load().version
@@ -61,7 +62,7 @@ update duty set lease_owner = null, lease_until = null;
 update announcement set status = 'done' where status = 'due';
 delete from invite where used_by is null;
 """
-"""What a restore would change of the odd rows: nothing is under way, and no link lets anybody in."""
+"""What a restore changes in the unusual rows: nothing is in progress, and no link lets anyone in."""
 MORE = """
 with s as (insert into space (kind, owner_id) values ('private', %s) returning id),
 t as (insert into thread (space_id, chat_id) select id, %s from s returning id, space_id),
@@ -69,12 +70,12 @@ e as (insert into session (thread_id, space_id) select id, space_id from t retur
 insert into message (space_id, thread_id, session_id, role, text, blocks)
 select space_id, thread_id, id, 'user', repeat('words ', 50), '[]' from e
 """
-"""All or nothing: one of each, each of which refers to the one before."""
+"""One row of each kind, each of which refers to the one before, in one transaction."""
 REFUSED = (BackupDamaged, RestoreRefused)
 
 
 class Rest:
-    """A database as it is seen over REST: without snapshots."""
+    """A database as seen over REST: without snapshots."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -85,7 +86,7 @@ class Rest:
 
 @pytest.fixture(scope="module")
 def full(embedded: Server) -> Iterator[str]:
-    """A template with odd rows in every table."""
+    """A template with unusual rows in every table."""
     name = embedded.create(TEMPLATE)
     Side(Postgres(embedded.url(name)), embedded.url(name)).sql(ROWS + AT_REST)
     yield name
@@ -117,9 +118,9 @@ def backup_of(database: Database, watcher: Any = None, schema: int = SCHEMA) -> 
 async def restored(
     path: Path, into: Database, replacing: bool = False, watcher: Any = None, **header: Any
 ) -> list[Restored]:
-    """Checks and restores a file; `header`: what it says of itself instead."""
+    """Checks a file and restores it. `header`: replaces values of the file's header."""
     found = await check(path, SCHEMA, watcher or Looking())
-    found = Checked(path, replace(found.header, **header), found.sums)
+    found = CheckedBackup(path, replace(found.header, **header), found.sums)
     return await Restore(into, watcher or Looking(), found).run(replacing)
 
 
@@ -134,15 +135,15 @@ def with_rows(done: list[Restored]) -> dict[str, int]:
 JOBS = "select kind, key from job"
 OF_OLDER_VERSIONS = """delete from summary_due; delete from title_due;
     update judging set due_at = null, lease_owner = null, lease_until = null"""
-"""Takes away what versions before the jobs had to do: a restore makes jobs of it, as test_titles_sql.py shows."""
+"""Deletes the work queues of versions before jobs. A restore turns them into jobs, as test_titles_sql.py checks."""
 
 
 def same_but_jobs(dump: dict[str, list[str]]) -> dict[str, list[str]]:
-    """A database without what may be owed anew, and the numbers that this takes."""
+    """Returns a dump without jobs and sequences, which may differ after a restore."""
     return {name: rows for name, rows in dump.items() if name not in ("job", "sequences")}
 
 
-async def test_everything_comes_back_row_by_row(make: Any, full: str, tmp_path: Path) -> None:
+async def test_a_backup_restores_every_row(make: Any, full: str, tmp_path: Path) -> None:
     source, target = await make(full), await make()
     filled = source.dump(*STAYS)
     assert all(filled.values()), "moving.sql leaves a table empty"
@@ -152,12 +153,12 @@ async def test_everything_comes_back_row_by_row(make: Any, full: str, tmp_path: 
     assert made.header.complete.startswith("everything as it was at")
     done = await restored(made.path, target.port)
     assert same_but_jobs(target.dump(*STAYS)) == same_but_jobs(filled)
-    assert set(source.sql(JOBS)) <= set(target.sql(JOBS)), "more is owed where a queue is set aside"
+    assert set(source.sql(JOBS)) <= set(target.sql(JOBS)), "setting a queue aside may only add jobs"
     numbers = {name: len(rows) for name, rows in filled.items() if name != "sequences"}
     assert with_rows(done) == made.rows == numbers
     source.sql("update message set text = 'changed' where id = 1")
     source.sql("delete from memory_change")
-    with pytest.raises(RestoreRefused, match="already holds data"):
+    with pytest.raises(RestoreRefused, match="already contains data"):
         await restored(made.path, source.port)
     assert source.dump(*STAYS) != filled
     await restored(made.path, source.port, replacing=True)
@@ -166,7 +167,7 @@ async def test_everything_comes_back_row_by_row(make: Any, full: str, tmp_path: 
 
 @contextlib.asynccontextmanager
 async def writing(side: Side) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    """Somebody writes all the time; what is given waits for the next write to be done."""
+    """Writes continuously in the background. The yielded function waits until the next write is done."""
     number, stop = 10**9, asyncio.Event()
     wrote = asyncio.Condition()
 
@@ -194,7 +195,7 @@ async def writing(side: Side) -> AsyncIterator[Callable[[], Awaitable[None]]]:
 
 
 @pytest.mark.parametrize("snapshot", [True, False])
-async def test_a_backup_made_while_others_write_holds_together(
+async def test_a_backup_made_during_writes_is_consistent(
     make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: bool
 ) -> None:
     monkeypatch.setattr("relay.archive.backup.MOST_ROWS", 7)
@@ -213,7 +214,7 @@ async def test_a_backup_made_while_others_write_holds_together(
         await another()
         await another()
     numbers = {made.rows[name] for name in ("space", "thread", "session", "message")}
-    assert len(numbers) == 1, "it shows no one moment"
+    assert len(numbers) == 1, "the backup must show a single moment"
     assert numbers.pop() >= 100
     done = await restored(made.path, target.port)
     assert with_rows(done) == made.rows
@@ -221,7 +222,7 @@ async def test_a_backup_made_while_others_write_holds_together(
     assert len(source.sql("select id from message")) > made.rows["message"]
 
 
-async def test_without_a_snapshot_it_is_complete_up_to_a_message_and_says_so(make: Any, tmp_path: Path) -> None:
+async def test_a_backup_without_a_snapshot_is_complete_up_to_a_message(make: Any, tmp_path: Path) -> None:
     source, target = await make(), await make()
     for number in range(5):
         source.sql(MORE, number, number)
@@ -231,7 +232,7 @@ async def test_without_a_snapshot_it_is_complete_up_to_a_message_and_says_so(mak
     source.sql("insert into inbox (bot_id, update_id, turn_id, status) values (1, 1, 1, 'done'), (1, 2, 2, 'done')")
 
     def then(step: str, table: str, rows: int) -> None:
-        if (step, table) == ("Reading", "turn") and rows == 0:  # the threads are read already
+        if (step, table) == ("Reading", "turn") and rows == 0:  # the threads have been read already
             source.sql(MORE, 77, 77)
             source.sql("update turn set thread_id = 6 where id = 1")
 
@@ -245,7 +246,7 @@ async def test_without_a_snapshot_it_is_complete_up_to_a_message_and_says_so(mak
                       "values (1, 1, 1, 'user', '', '[]') returning id") == [(6,)]  # fmt: skip
 
 
-async def test_it_comes_back_over_rest_too(supabase: SupabaseServer, make: Any, tmp_path: Path) -> None:
+async def test_a_backup_is_restored_over_rest(supabase: SupabaseServer, make: Any, tmp_path: Path) -> None:
     source, name = await make(), supabase.create(TEMPLATE)
     for number in range(30):
         source.sql(MORE, 2**53 + number, -number)
@@ -265,7 +266,7 @@ async def test_it_comes_back_over_rest_too(supabase: SupabaseServer, make: Any, 
         await client.close()
 
 
-async def test_two_that_are_made_at_once_show_a_moment_each(make: Any, tmp_path: Path) -> None:
+async def test_two_simultaneous_backups_are_each_consistent(make: Any, tmp_path: Path) -> None:
     source = await make()
     source.sql(MORE, 1, 1)
     later: list[asyncio.Task[Any]] = []
@@ -283,14 +284,14 @@ async def test_two_that_are_made_at_once_show_a_moment_each(make: Any, tmp_path:
 
 
 def unpacked(content: bytes) -> bytes | None:
-    """What a file holds: the last byte of what is packed has bits that mean nothing."""
+    """Unpacks a file. The last byte of compressed data has bits without meaning."""
     try:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error):
         return None
 
 
-async def test_a_file_that_is_cut_off_or_altered_is_refused_before_anything_changes(make: Any, tmp_path: Path) -> None:
+async def test_a_truncated_or_altered_file_is_refused_before_anything_changes(make: Any, tmp_path: Path) -> None:
     source = await make()
     for number in range(50):
         source.sql(MORE, number, number)
@@ -315,7 +316,7 @@ async def test_a_file_that_is_cut_off_or_altered_is_refused_before_anything_chan
     }
     for what, content in damaged.items():
         bad.write_bytes(content)
-        # A bit may make a higher number of the version or the schema.
+        # A changed bit may raise the version or the schema number.
         with pytest.raises(REFUSED, match=r"cut off or was altered|is not a backup|newer Relay"):
             print(what, await check(bad, SCHEMA, Looking()))
         with pytest.raises(REFUSED):
@@ -329,7 +330,7 @@ async def test_a_file_that_is_cut_off_or_altered_is_refused_before_anything_chan
         await check(made.path, SCHEMA - 1, Looking())
 
 
-async def test_nobody_else_may_read_it_and_there_is_no_half_of_it(make: Any, tmp_path: Path) -> None:
+async def test_a_backup_is_readable_only_by_its_owner_and_never_left_incomplete(make: Any, tmp_path: Path) -> None:
     source, folder = await make(), tmp_path / "backups"
     source.sql(MORE, 1, 1)
     seen: list[int] = []
@@ -358,7 +359,7 @@ async def test_nobody_else_may_read_it_and_there_is_no_half_of_it(make: Any, tmp
         await backup_of(source.port).make(made.path / "below a file.relaybackup")
 
 
-async def test_a_restore_that_is_broken_off_begins_anew_and_nothing_starts_meanwhile(
+async def test_an_interrupted_restore_starts_over_and_blocks_backups_meanwhile(
     make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("relay.archive.restore.MOST_ROWS", 7)
@@ -381,7 +382,7 @@ async def test_a_restore_that_is_broken_off_begins_anew_and_nothing_starts_meanw
     assert target.dump(*STAYS) == source.dump(*STAYS)
 
 
-async def test_what_something_else_writes_meanwhile_is_noticed(make: Any, tmp_path: Path) -> None:
+async def test_changes_by_other_programs_during_a_restore_are_detected(make: Any, tmp_path: Path) -> None:
     source, target = await make(), await make()
     source.sql(MORE, 1, 1)
     made = await backup_of(source.port).make(tmp_path / "one.relaybackup")
@@ -408,7 +409,7 @@ async def test_a_backup_of_an_older_schema_gets_the_defaults(make: Any, tmp_path
     assert target.sql("select count(*) from turn, soul") == [(1,)]
 
 
-async def test_a_backup_from_before_the_outbox_brings_what_was_sent(make: Any, tmp_path: Path) -> None:
+async def test_a_backup_from_before_the_outbox_restores_sent_messages(make: Any, tmp_path: Path) -> None:
     source, target = await make(), await make()
     source.sql("insert into turn (kind, bot_id, status, done_at) values ('message', 1, 'done', now())")
     source.sql(
@@ -425,15 +426,15 @@ async def test_a_backup_from_before_the_outbox_brings_what_was_sent(make: Any, t
     assert target.sql(sent) == [("Hi!", 77, 0)]
 
 
-async def test_what_was_under_way_is_set_aside_and_what_comes_later_is_answered(make: Any, tmp_path: Path) -> None:
+async def test_open_turns_are_set_aside_and_later_messages_are_answered(make: Any, tmp_path: Path) -> None:
     source, target = await make(), await make()
     store = Store(source.port, str(uuid.uuid4()))
-    await House(store).turn(ADA, "What is the answer?")
-    await House(store).say(message(ADA, "And then?"))
+    await TurnDriver(store).turn(ADA, "What is the answer?")
+    await TurnDriver(store).say(message(ADA, "And then?"))
     made = await backup_of(source.port).make(tmp_path / "open.relaybackup")
     work = Restore(target.port, Looking(), await check(made.path, SCHEMA, Looking()))
     await work.run(replace=False)
-    other = House(Store(target.port, str(uuid.uuid4())))
+    other = TurnDriver(Store(target.port, str(uuid.uuid4())))
     assert await other.claim() == []
     assert work.set_aside == 2
     assert target.sql("select distinct left(error, 9) from inbox") == [("set aside",)]
@@ -441,7 +442,7 @@ async def test_what_was_under_way_is_set_aside_and_what_comes_later_is_answered(
     assert later.updates[0]["message"]["text"] == "Later"
 
 
-async def test_nobody_comes_in_with_an_invitation_that_a_backup_brought_back(
+async def test_a_restored_unused_invitation_lets_nobody_in(
     make: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, target = await make(), await make()
@@ -451,14 +452,14 @@ async def test_nobody_comes_in_with_an_invitation_that_a_backup_brought_back(
     made = await backup_of(source.port).make(tmp_path / "some.relaybackup")
     await commands.restore(settings_of(target, tmp_path), made.path)
     assert target.sql("select hash from invite") == [("used",)]
-    said = f"Who may use the bot is as it was at {made.header.at:%Y-%m-%d %H:%M} UTC"
+    said = f"Access to the bot is as it was at {made.header.at:%Y-%m-%d %H:%M} UTC"
     assert said in capsys.readouterr().out
 
 
-# Every night
+# Nightly backups
 
 
-def test_old_backups_go_but_never_the_newest_and_nothing_else(tmp_path: Path) -> None:
+def test_old_backups_are_removed_but_never_the_newest_or_other_files(tmp_path: Path) -> None:
     now = datetime(2026, 5, 20, 3, 30, tzinfo=UTC)
     mine = [backup_name(now - timedelta(days=days)) for days in (9, 8, 7, 1)]
     others = ["relay-2020.relaybackup", "relay-20200101-000000.relaybackup.txt", "notes.txt"]
@@ -473,60 +474,97 @@ def test_old_backups_go_but_never_the_newest_and_nothing_else(tmp_path: Path) ->
 
 
 def backing_up(store: Store, backup: Backup, folder: Path) -> Runner:
-    """What makes a backup once a day."""
+    """Returns a runner that makes due backups."""
 
-    async def run(_: ClaimedJob) -> bool:
-        return bool(await make_nightly_backup(backup, folder, 7))
+    async def make() -> PhaseResult:
+        made = await make_nightly_backup(backup, folder, 7)
+        return {"rows": sum(made.rows.values()), "bytes": made.bytes}
 
-    return Runner(store, [JobKind("backup", run, timeout=60, retry=Retry(most=3))])
+    return Runner(store, [backup_kind(store, make)])
 
 
-async def test_of_several_processes_one_makes_the_nights_backup(make: Any, tmp_path: Path) -> None:
+async def night(runner: Runner) -> dict[str, PhaseResult]:
+    """Runs a night with only the backup phase."""
+    return await run_night(runner.store, [Phase("backup", partial(back_up, runner))])
+
+
+async def last_night(store: Store) -> Night:
+    found = (await store.night_ahead()).last
+    assert found is not None
+    return found
+
+
+async def test_each_night_makes_one_backup_and_removes_the_old_ones(make: Any, tmp_path: Path) -> None:
     side = await make()
-    stores = [Store(side.port, str(uuid.uuid4())) for _ in range(3)]
-
-    async def night() -> int:
-        made = len(files_in(tmp_path))
-        backup = backup_of(side.port, LogWatcher())
-        nights = [run_daily(backing_up(store, backup, tmp_path), "backup") for store in stores]
-        await asyncio.gather(*nights)
-        return len(files_in(tmp_path)) - made
-
-    assert await night() == 1
+    store = Store(side.port, str(uuid.uuid4()))
+    runner = backing_up(store, backup_of(side.port, LogWatcher()), tmp_path)
+    made = (await night(runner))["backup"]
     (file,) = files_in(tmp_path)
     await check(file, SCHEMA, Looking())
-    assert await night() == 0
-    side.sql("update duty set done_at = done_at - interval '1 day'")
+    assert made["bytes"] == file.stat().st_size
+    assert (await last_night(store)).phases == {"backup": made}
+    assert await store.job("backup", str((await last_night(store)).id)) is None
     file.rename(tmp_path / "relay-20200101-000000.relaybackup")
-    assert await night() == 0, "a new one, and the old one gone"
-    assert files_in(tmp_path)[0].name > "relay-2025"
+    await night(runner)
+    (file,) = files_in(tmp_path)
+    assert file.name > "relay-2025", "the new backup must have replaced the old one"
 
 
-async def test_a_night_without_success_leaves_no_file_removes_none_and_may_be_repeated(
-    make: Any, tmp_path: Path
-) -> None:
+async def test_a_backup_that_failed_at_night_is_made_later_and_recorded(make: Any, tmp_path: Path) -> None:
     side, old = await make(), tmp_path / "relay-20200101-000000.relaybackup"
     old.touch()
     side.sql("insert into move (source_id, state) values (gen_random_uuid(), 'copying')")
     store = Store(side.port, str(uuid.uuid4()))
     runner = backing_up(store, backup_of(side.port), tmp_path)
-    with pytest.raises(DailyJobFailed):
-        await run_daily(runner, "backup")
-    assert await runner.run_one("backup", "")
-    owed = await store.job("backup", "")
-    assert owed is not None
-    assert owed.failures == 2
+    side.sql("insert into job (kind, key, lease_owner, lease_until) values"
+             " ('backup', '1', gen_random_uuid(), now() + interval '1 second')")  # fmt: skip
+    with pytest.raises(NightFailed, match="backup: A `relay move` or `restore`"):
+        await night(runner)
+    assert (await last_night(store)).ended_at
     assert files_in(tmp_path) == [old]
+    key = str((await last_night(store)).id)
+    assert await runner.run_one("backup", key)
+    owed = await store.job("backup", key)
+    assert owed is not None
+    assert owed.failures >= 2
+    side.sql("delete from move")
+    assert await runner.run_one("backup", key)
+    assert old not in files_in(tmp_path)
+    assert (await last_night(store)).phases["backup"]["rows"]
+    assert await store.job("backup", key) is None
 
 
-# The commands
+async def test_an_interrupted_nightly_backup_is_made_by_the_next_process(make: Any, tmp_path: Path) -> None:
+    side = await make()
+    begun = asyncio.Event()
+
+    async def hang() -> PhaseResult:
+        begun.set()
+        await asyncio.Event().wait()
+        return {}
+
+    dead = Store(side.port, str(uuid.uuid4()))
+    broken = asyncio.create_task(night(Runner(dead, [backup_kind(dead, hang)])))
+    await begun.wait()
+    broken.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await broken
+    side.sql("update job set lease_until = now() + interval '1 second'")
+    store = Store(side.port, str(uuid.uuid4()))
+    told = await night(backing_up(store, backup_of(side.port), tmp_path))
+    assert told["backup"]["rows"]
+    assert len(files_in(tmp_path)) == 1
+    assert side.sql("select count(*) from night") == [(1,)]
+
+
+# Commands
 
 
 def settings_of(side: Side, folder: Path) -> Settings:
     return Settings(DATABASE_URL=side.url, RELAY_DATA_DIR=folder / "data", SUPABASE_URL="")
 
 
-async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
+async def test_restore_saves_the_present_data_and_is_refused_while_relay_runs(
     make: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     side = await make()
@@ -549,21 +587,21 @@ async def test_the_commands_back_up_what_goes_and_refuse_while_a_relay_runs(
     side.sql(
         "insert into duty (name, lease_owner, lease_until) values ('poll', gen_random_uuid(), now() + interval '20 s')"
     )
-    with pytest.raises(RestoreRefused, match="at work on this database"):
+    with pytest.raises(RestoreRefused, match="running on this database"):
         await commands.restore(settings, made.path, replace=True)
     side.sql("delete from duty")
     await commands.restore(settings, made.path, replace=True)
     told = capsys.readouterr().out
     assert "about 1 messages" in told
     assert f" restore {made.path}" in told
-    assert "To restore it: relay " not in told, "there is none on PATH"
+    assert "To restore it: relay " not in told, "there is no relay command on PATH"
     assert side.sql("select left(text, 5) from message") == [("words",)]
     (saved,) = settings.backups.iterdir()
     await commands.restore(settings, saved, replace=True)
     assert side.sql("select text from message") == [("second",)]
 
 
-async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any, tmp_path: Path) -> None:
+async def test_the_bot_makes_a_backup_every_night_unless_switched_off(make: Any, tmp_path: Path) -> None:
     side = await make()
 
     def job(days: int) -> Schedule:
@@ -571,7 +609,7 @@ async def test_the_bot_makes_one_every_night_unless_it_is_told_not_to(make: Any,
         storage = Storage(side.port, None, "a test")
         relay = Runtime(Clients(settings), storage, str(uuid.uuid4()), UNLIMITED, OfflineModel())
         messenger: Any = FakeMessenger()
-        made = jobs(relay, messenger, 1, nobody)
+        made = jobs(relay, messenger, 1, notify_nobody)
         return next(job for job in made if job.name == "daily sleep")
 
     await job(0).run()

@@ -1,4 +1,4 @@
-"""Files that are kept in a project's storage: whole, private, and never in the way of an answer."""
+"""Tests the media store in a project's storage: files are complete and private, and never delay an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from relay.clients.supabase.bucket import NAME, Bucket
 from tests.standins.supabase import SupabaseProject
 
 
-async def test_a_file_is_kept_and_read_again(project: SupabaseProject) -> None:
+async def test_a_file_is_stored_and_read_again(project: SupabaseProject) -> None:
     bucket = Bucket(f"{project.url}/rest/v1", f" {project.service_key}\n")
     content = bytes(range(256)) * 4000
     assert await bucket.get("AgADxyz") is None
@@ -26,7 +26,7 @@ async def test_a_file_is_kept_and_read_again(project: SupabaseProject) -> None:
     assert await again.get("AgADxyz") == content
 
 
-async def test_where_nothing_was_kept_removing_makes_no_bucket(project: SupabaseProject) -> None:
+async def test_removing_files_creates_no_bucket(project: SupabaseProject) -> None:
     buckets = project.gateway.buckets
     buckets.kept.clear()
     buckets.public.clear()
@@ -34,7 +34,7 @@ async def test_where_nothing_was_kept_removing_makes_no_bucket(project: Supabase
     assert not buckets.public
 
 
-async def test_others_neither_read_nor_write_it(project: SupabaseProject) -> None:
+async def test_other_roles_can_neither_read_nor_write_the_bucket(project: SupabaseProject) -> None:
     await Bucket(project.url, project.service_key).put("AgADxyz", b"content")
     stranger = Bucket(project.url, project.anon_key)
     assert await stranger.get("AgADxyz") is None
@@ -42,7 +42,7 @@ async def test_others_neither_read_nor_write_it(project: SupabaseProject) -> Non
     assert await Bucket(project.url, project.service_key).get("AgADxyz") == b"content"
 
 
-async def test_a_storage_that_is_away_is_no_error(project: SupabaseProject) -> None:
+async def test_unavailable_storage_raises_no_error(project: SupabaseProject) -> None:
     nowhere = Bucket("http://127.0.0.1:9", project.service_key)
     await nowhere.put("AgADxyz", b"content")
     assert await nowhere.get("AgADxyz") is None
@@ -50,9 +50,7 @@ async def test_a_storage_that_is_away_is_no_error(project: SupabaseProject) -> N
         assert (await http.get(f"{project.url}/storage/v1/object/{NAME}/AgADxyz")).status_code == 400
 
 
-async def test_a_bucket_that_everybody_may_read_is_not_used(
-    project: SupabaseProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_public_bucket_is_not_used(project: SupabaseProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relay.clients.supabase.bucket.log", structlog.get_logger())
     buckets = project.gateway.buckets
     buckets.kept[NAME], buckets.public[NAME] = {"AgADold": b"content"}, True

@@ -1,4 +1,4 @@
-"""What a turn costs is kept whatever becomes of it, and a day's budget ends it."""
+"""Checks that the cost of a turn is always recorded, and that the daily budget ends a turn."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, House, incoming_of, private
 from tests.integration.test_turn import Room, Scripted, call
+from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, incoming_of, private
 from tests.integration.work import summarise_due, title_due
 
 PRICES = Prices({**LISTED, "big": Price(10_000.0, 0.0, 0.0), "small": Price(1000.0, 0.0, 0.0)})
-"""A call of the scripted model (10 tokens in) costs ten cents, one of the small one a tenth of it."""
+"""A call of the scripted model (10 input tokens) costs ten cents, a call of the small model one cent."""
 KEPT = "select what, done, user_id, model, input, output, searches from spend order by at, input"
 
 
-def room_with(house: House, total: float = 0, each: float = 0) -> Room:
-    return Room(house, budget=Budget(total, each, PRICES))
+def room_with(driver: TurnDriver, total: float = 0, each: float = 0) -> Room:
+    return Room(driver, budget=Budget(total, each, PRICES))
 
 
 @pytest.fixture
-def room(house: House) -> Room:
-    return room_with(house)
+def room(driver: TurnDriver) -> Room:
+    return room_with(driver)
 
 
-async def test_every_call_of_a_turn_is_kept_whatever_becomes_of_it(room: Room, sql: Sql) -> None:
+async def test_every_model_call_of_a_turn_is_recorded_whatever_its_outcome(room: Room, sql: Sql) -> None:
     cut = StreamCut([{"type": "text", "text": "Once"}], {"input_tokens": 7, "output_tokens": 1}, "big")
     await room.say(ADA, "a story", cut, " upon a time.")
     await room.say(ADA, "search", [call(query="tea")], ModelAccountError("The account is out of credit."))
@@ -52,7 +52,7 @@ async def test_every_call_of_a_turn_is_kept_whatever_becomes_of_it(room: Room, s
 
 
 class Slow:
-    """A model whose server tells the tokens that went in, and then goes on for ever."""
+    """A model whose server reports the input tokens, and then never ends."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
@@ -66,10 +66,10 @@ class Slow:
 
 
 @pytest.mark.parametrize("how", ["stopped", "cancelled"])
-async def test_what_a_stopped_call_used_is_kept_as_far_as_it_was_told(room: Room, sql: Sql, how: str) -> None:
+async def test_the_reported_usage_of_a_stopped_call_is_recorded(room: Room, sql: Sql, how: str) -> None:
     slow = Slow()
-    engine = replace(room.engine, gate=Gate(slow, room.house.store))
-    turn = await room.house.turn(ADA, "hello")
+    engine = replace(room.engine, gate=Gate(slow, room.driver.store))
+    turn = await room.driver.turn(ADA, "hello")
     incoming = incoming_of(turn, "hello", private(ADA))
     work = asyncio.create_task(answer(engine, incoming, FakeSink(), room.stop))
     await slow.begun.wait()
@@ -82,8 +82,8 @@ async def test_what_a_stopped_call_used_is_kept_as_far_as_it_was_told(room: Room
     assert await sql(KEPT) == [("answer", how == "stopped", ADA, "big", 50, 0, 1)]
 
 
-async def test_a_turn_that_was_lost_cost_what_it_cost(room: Room, sql: Sql) -> None:
-    turn = await room.house.turn(ADA, "hello")
+async def test_the_cost_of_a_lost_turn_is_recorded(room: Room, sql: Sql) -> None:
+    turn = await room.driver.turn(ADA, "hello")
     incoming = incoming_of(turn, "hello", private(ADA))
     room.model.script = [lambda _: "Hi!"]
     begin = room.engine.store.begin
@@ -99,10 +99,10 @@ async def test_a_turn_that_was_lost_cost_what_it_cost(room: Room, sql: Sql) -> N
     assert await sql(KEPT) == [("answer", False, ADA, "big", 10, 3, 0)]
 
 
-async def test_a_budget_that_is_used_up_ends_all_model_calls_until_the_next_day(
-    house: House, store: Store, sql: Sql
+async def test_a_used_up_budget_ends_all_model_calls_until_the_next_day(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    room = room_with(house, total=0.2)
+    room = room_with(driver, total=0.2)
     for text in ("one", "two"):
         assert (await room.say(ADA, text, "Yes.")).text == "Yes."
     asked = len(room.model.requests)
@@ -119,8 +119,8 @@ async def test_a_budget_that_is_used_up_ends_all_model_calls_until_the_next_day(
     assert "three" in room.prompt
 
 
-async def test_a_persons_budget_ends_with_their_own_turns(house: House, sql: Sql) -> None:
-    room = room_with(house, total=10, each=0.5)
+async def test_a_persons_budget_ends_only_their_own_turns(driver: TurnDriver, sql: Sql) -> None:
+    room = room_with(driver, total=10, each=0.5)
     said: list[Answer] = [await room.say(ADA, f"{number}", "Yes.") for number in range(5)]
     assert [done.warning.split(" of ")[0] for done in said] == ["", "", "", "💸 $0.40", ""]
     assert "of your $0.50 for today is used (80 %)" in said[3].warning
@@ -132,14 +132,14 @@ async def test_a_persons_budget_ends_with_their_own_turns(house: House, sql: Sql
     assert [bool(done.warning) for done in said] == [False, False, False, True]
 
 
-async def test_two_answers_at_once_warn_once(house: House) -> None:
-    rooms = [room_with(house, each=0.1), room_with(house, each=0.1)]
+async def test_two_simultaneous_answers_warn_once(driver: TurnDriver) -> None:
+    rooms = [room_with(driver, each=0.1), room_with(driver, each=0.1)]
     said = await asyncio.gather(*(room.say(ADA, "hello", "Yes.", topic=topic) for topic, room in enumerate(rooms, 1)))
     assert sorted(bool(done.warning) for done in said) == [False, True]
 
 
-async def test_a_turn_makes_no_further_call_once_its_own_have_reached_the_budget(house: House) -> None:
-    room = room_with(house, total=0.2)
+async def test_a_turn_makes_no_more_calls_after_it_reaches_the_budget(driver: TurnDriver) -> None:
+    room = room_with(driver, total=0.2)
     again = [{"type": "text", "text": "Let me look."}, call(query="tea")]
     done = await room.say(ADA, "search", again, again, again)
     assert len(room.model.requests) == 2
@@ -148,12 +148,12 @@ async def test_a_turn_makes_no_further_call_once_its_own_have_reached_the_budget
     assert (await room.say(BEN, "hello")).note.startswith("Today's budget")
 
 
-async def test_what_is_written_for_somebody_waits_while_their_budget_is_used_up(
-    house: House, store: Store, sql: Sql
+async def test_summaries_and_titles_wait_while_the_persons_budget_is_used_up(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     for user_id in (ADA, BEN):
         for number in range(5):
-            await house.exchange(user_id, f"hello {number}")
+            await driver.exchange(user_id, f"hello {number}")
     await sql("update spend set model = 'big', input = case user_id when %s then 1000 else 0 end", ADA)
     gate = Gate(Scripted("They spoke.", "A title"), store, Budget(each=1.0, prices=PRICES))
     summariser, titler = Summariser(store, gate, "small"), Titler(store, gate, "small", FakeMessenger(), BOT.id)
@@ -166,13 +166,15 @@ async def test_what_is_written_for_somebody_waits_while_their_budget_is_used_up(
     waiting = await sql(
         "select kind, failures, last_error from job where due_at > now() and parked_at is null order by 1"
     )
-    assert [(kind, failures) for kind, failures, _ in waiting] == [("summary", 0), ("title", 0)], "no failure"
+    assert [(kind, failures) for kind, failures, _ in waiting] == [("summary", 0), ("title", 0)], (
+        "waiting for the budget must not count as a failure"
+    )
     assert all(error.startswith("Your budget") for _, _, error in waiting)
 
 
-async def test_summaries_and_titles_wait_for_the_next_day(house: House, store: Store, sql: Sql) -> None:
+async def test_summaries_and_titles_wait_for_the_next_day(driver: TurnDriver, store: Store, sql: Sql) -> None:
     for number in range(5):
-        await house.exchange(ADA, f"hello {number}")
+        await driver.exchange(ADA, f"hello {number}")
     await sql("update spend set model = 'big', input = 1000")
     budget = Budget(total=1.0, prices=PRICES)
     model = Scripted("They spoke.", "A title", EmptyAnswer())
@@ -187,5 +189,7 @@ async def test_summaries_and_titles_wait_for_the_next_day(house: House, store: S
         ("summary", True, ADA, "small", 10, 3, 0),
         ("title", True, ADA, "small", 10, 3, 0),
     ]
-    assert [(row.own, row.model, row.input) for row in await store.spent(budget.day(), ADA)] == [(True, "small", 20)]
-    assert [row.own for row in await store.spent(budget.day(), BEN)] == [False]
+    assert [(row.own, row.model, row.input) for row in await store.sum_spent(budget.day(), ADA)] == [
+        (True, "small", 20)
+    ]
+    assert [row.own for row in await store.sum_spent(budget.day(), BEN)] == [False]

@@ -1,4 +1,4 @@
-"""Buttons and replies to our questions: what they do is decided by what is stored, not by what a message looks like."""
+"""Tests buttons and replies to the bot's questions: stored data decides what they do, not the look of a message."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, question
 from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.turns.controls import FAILED, Controls
-from relay.surfaces.telegram.turns.running import Runs
-from relay.surfaces.telegram.turns.understand import Understood, understand
+from relay.surfaces.telegram.turns.running import RunningTurns
+from relay.surfaces.telegram.turns.understand import ParsedTurn, understand
 from tests.integration.conftest import Sql
-from tests.integration.house import (
+from tests.integration.turn_driver import (
     ADA,
     BEN,
     BOT,
     GROUP,
-    House,
+    TurnDriver,
     a_house,
     fact,
     group,
@@ -46,22 +46,22 @@ AGAIN = [[{"text": "↻ Retry", "callback_data": "r:1"}]]
 
 @dataclass(frozen=True)
 class Pressed(Callback):
-    """A button of these tests, whose data is `zz`."""
+    """A button for these tests. Its data is `zz`."""
 
     code: ClassVar[str] = "zz"
 
 
 class Desk:
-    """Takes presses and replies through intake to what they do."""
+    """Passes presses and replies through intake to their handlers."""
 
-    def __init__(self, house: House) -> None:
-        self.house, self.store = house, house.store
+    def __init__(self, driver: TurnDriver) -> None:
+        self.driver, self.store = driver, driver.store
         self.messenger = FakeMessenger()
         self.groups = Groups(self.messenger, 77)
-        self.controls = Controls(a_house(self.store), Connection(self.messenger, BOT, self.groups), Runs())
+        self.controls = Controls(a_house(self.store), Connection(self.messenger, BOT, self.groups), RunningTurns())
 
     async def take(self, update: Json, user_id: int = ADA) -> ClaimedTurn:
-        """The turn that an update becomes."""
+        """Returns the turn of an update."""
         turns, _ = await self.store.intake(BOT.id, [sorted_row(update, BOT, frozenset([user_id]), True)], 64)
         return next(turn for turn in turns if update in turn.updates)
 
@@ -72,14 +72,14 @@ class Desk:
         return await self.take({"update_id": update["update_id"], "callback_query": query}, user_id)
 
     async def post(self, turn: ClaimedTurn, parts: list[Json], message_id: int) -> None:
-        """Delivers one part as the message of this id."""
+        """Delivers one part as the message with this id."""
         await self.store.deliver(turn, BOT.id, parts)
         result = PartResult(1, "sent", message_id)
-        await self.store.sent(turn, [result] if parts else [], True)
+        await self.store.store_sent(turn, [result] if parts else [], True)
 
     async def answered(self, text: str, message_id: int, *facts: str, topic_id: int = 0) -> ClaimedTurn:
-        """A turn of Ada's with its answer in the chat."""
-        turn = await self.house.turn(ADA, "hello", topic_id=topic_id)
+        """Returns a turn of Ada's with its answer in the chat."""
+        turn = await self.driver.turn(ADA, "hello", topic_id=topic_id)
         incoming = incoming_of(turn, "hello", private(ADA))
         await self.store.begin(incoming, "m")
         await self.store.finish(incoming, reply(text, [fact(ADA, one) for one in facts]))
@@ -88,7 +88,7 @@ class Desk:
 
     async def reply_to(
         self, message_id: int, shown: str, text: str, user_id: int = ADA, chat_id: int | None = None
-    ) -> tuple[ClaimedTurn, Understood]:
+    ) -> tuple[ClaimedTurn, ParsedTurn]:
         target = {"message_id": message_id, "from": {"id": BOT.id}, "text": shown}
         turn = await self.take(message(user_id, text, chat_id, reply_to_message=target), user_id)
         return turn, await understand(turn, BOT, self.groups, self.messenger, self.store)
@@ -97,61 +97,63 @@ class Desk:
         return [parameters for called, parameters in self.messenger.calls if called == method]
 
     def shown(self) -> list[str]:
-        """The data of the buttons that were drawn last."""
+        """Returns the data of the buttons that were drawn last."""
         rows = self.sent("editMessageReplyMarkup")[-1]["reply_markup"]["inline_keyboard"]
         return [button["callback_data"] for row in rows for button in row]
 
 
 @pytest.fixture
-def desk(house: House) -> Desk:
-    return Desk(house)
+def desk(driver: TurnDriver) -> Desk:
+    return Desk(driver)
 
 
 # Edits
 
 
-async def test_an_answer_that_looks_like_an_edit_prompt_is_none(desk: Desk, house: House) -> None:
-    (change,) = await house.teach(ADA, "likes tea")
+async def test_an_answer_that_looks_like_an_edit_prompt_is_not_treated_as_one(desk: Desk, driver: TurnDriver) -> None:
+    (change,) = await driver.teach(ADA, "likes tea")
     posing = f"✎ #{change.memory_id} – reply to this message with the new wording of:\nlikes tea"
     await desk.answered(posing, 900)
     turn, understood = await desk.reply_to(900, posing, "thanks, now tell me a joke")
     assert turn.kind == "message"
-    assert understood.verb is None
+    assert understood.command is None
     assert understood.incoming is not None
     assert understood.incoming.text == "thanks, now tell me a joke"
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_a_reply_to_our_edit_prompt_rewords_the_memory_that_was_asked_about(desk: Desk, house: House) -> None:
-    (change,) = await house.teach(ADA, "likes tea")
-    (other,) = await house.teach(ADA, "lives in Berlin")
+async def test_a_reply_to_an_edit_prompt_rewords_the_memory_it_asked_about(desk: Desk, driver: TurnDriver) -> None:
+    (change,) = await driver.teach(ADA, "likes tea")
+    (other,) = await driver.teach(ADA, "lives in Berlin")
     pressed = await desk.press(f"e:{change.memory_id}", 900)
     await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 901)
     turn, understood = await desk.reply_to(901, f"✎ #{other.memory_id} – a forged text", "likes coffee")
-    assert understood.verb == "reply"
+    assert understood.command == "reply"
     await desk.post(turn, (await desk.controls.handle(turn)).parts, 902)
-    assert await house.known(private(ADA)) == ["likes coffee", "lives in Berlin"]
+    assert await driver.known(private(ADA)) == ["likes coffee", "lives in Berlin"]
 
 
-async def test_a_reply_that_is_quicker_than_the_record_of_the_question(desk: Desk, house: House) -> None:
-    """The question is in the chat, and the database does not know yet as which message."""
-    (change,) = await house.teach(ADA, "likes tea")
+async def test_a_reply_is_understood_before_the_id_of_the_question_is_stored(desk: Desk, driver: TurnDriver) -> None:
+    """The question is in the chat, but the database doesn't have its message id yet."""
+    (change,) = await driver.teach(ADA, "likes tea")
     pressed = await desk.press(f"e:{change.memory_id}", 900)
     parts = (await desk.controls.handle(pressed)).parts
     await desk.store.deliver(pressed, BOT.id, parts)
     shown = parts[0].request["text"]
     _, of_another = await desk.reply_to(99_999, shown, "likes coffee", BEN)
-    assert of_another.verb is None
+    assert of_another.command is None
     _, understood = await desk.reply_to(99_999, shown, "likes coffee")
-    assert understood.verb == "reply"
-    await desk.store.sent(pressed, [PartResult(1, "sent", 99_998)], True)
-    assert not await desk.store.asked(BOT.id, ADA, 99_999, ADA), "by now it is known to be another message"
+    assert understood.command == "reply"
+    await desk.store.store_sent(pressed, [PartResult(1, "sent", 99_998)], True)
+    assert not await desk.store.find_question(BOT.id, ADA, 99_999, ADA), (
+        "the id is now known to belong to another message"
+    )
 
 
-# What stays under a message
+# Buttons that stay under a message
 
 
-async def test_a_tap_on_retry_leaves_the_button_that_undoes(desk: Desk) -> None:
+async def test_a_tap_on_retry_keeps_the_undo_button(desk: Desk) -> None:
     turn = await desk.answered("Nice.", 900, "likes tea")
     again = await desk.press(f"r:{turn.turn_id}", 900)
     understood = await understand(again, BOT, desk.groups, desk.messenger, desk.store)
@@ -160,7 +162,7 @@ async def test_a_tap_on_retry_leaves_the_button_that_undoes(desk: Desk) -> None:
     assert desk.shown() == [f"u:{turn.turn_id}"]
 
 
-async def test_opening_and_closing_what_memory_did_leaves_retry(desk: Desk) -> None:
+async def test_opening_and_closing_the_undo_list_keeps_the_retry_button(desk: Desk) -> None:
     turn = await desk.answered("Nice.", 900, "likes tea")
     for data, expected in ((f"u:{turn.turn_id}", 4), (f"c:{turn.turn_id}", 3)):
         pressed = await desk.press(data, 900, reply_markup={"inline_keyboard": AGAIN})
@@ -169,7 +171,7 @@ async def test_opening_and_closing_what_memory_did_leaves_retry(desk: Desk) -> N
         assert len(desk.shown()) == expected
 
 
-async def test_nobody_presses_retry_for_another(desk: Desk) -> None:
+async def test_only_the_person_who_asked_can_press_retry(desk: Desk) -> None:
     turn = await desk.answered("Nice.", 900)
     forged = await desk.press(f"r:{turn.turn_id}", 900, BEN, chat_id=GROUP, date=0)
     understood = await understand(forged, BOT, desk.groups, desk.messenger, desk.store)
@@ -178,51 +180,51 @@ async def test_nobody_presses_retry_for_another(desk: Desk) -> None:
     assert desk.sent("editMessageReplyMarkup") == []
 
 
-async def test_undo_says_when_something_else_comes_first(desk: Desk, house: House) -> None:
+async def test_undo_says_that_a_newer_change_comes_first(desk: Desk, driver: TurnDriver) -> None:
     turn = await desk.answered("Nice.", 900, "likes tea")
     (learned,) = await desk.store.changes(turn.turn_id, ADA, False) or []
-    edit = await house.turn(ADA, "words")
+    edit = await driver.turn(ADA, "words")
     reworded = {"action": "edit", "memory_id": learned.memory_id, "content": "likes coffee"}
     await desk.store.change_memory(edit, private(ADA), [reworded])
-    await house.close(edit)
+    await driver.close(edit)
     pressed = await desk.press(f"d:{learned.id}:u", 900)
     await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 0)
     assert "changed again since" in desk.sent("answerCallbackQuery")[-1]["text"]
-    assert await house.known(private(ADA)) == ["likes coffee"]
+    assert await driver.known(private(ADA)) == ["likes coffee"]
 
 
-# Old messages, of which Telegram tells only the number
+# Old messages, for which Telegram sends only the id
 
 
-async def test_a_button_under_an_old_message_is_pressed_in_its_topic(desk: Desk, house: House) -> None:
+async def test_a_button_under_an_old_message_acts_in_its_topic(desk: Desk, driver: TurnDriver) -> None:
     turn = await desk.answered("Nice.", 900, "likes tea", topic_id=5)
     again = await desk.press(f"r:{turn.turn_id}", 900, date=0)
     understood = await understand(again, BOT, desk.groups, desk.messenger, desk.store)
     assert understood.incoming is not None
     assert (understood.place.topic_id, understood.incoming.topic_id) == (5, 5)
-    await house.close(again)
+    await driver.close(again)
     (change,) = await desk.store.changes(turn.turn_id, ADA, False) or []
     edit = await desk.press(f"e:{change.memory_id}", 900, date=0)
     (part,) = (await desk.controls.handle(edit)).parts
     assert part.request["message_thread_id"] == 5
 
 
-async def test_a_press_under_an_old_message_waits_for_its_topic(desk: Desk, house: House) -> None:
+async def test_a_press_under_an_old_message_waits_for_its_topic(desk: Desk, driver: TurnDriver) -> None:
     turn = await desk.answered("Nice.", 900, topic_id=5)
-    busy = await house.turn(ADA, "take your time", topic_id=5)
+    busy = await driver.turn(ADA, "take your time", topic_id=5)
     update = message(ADA, "x")
     shown = {"message_id": 900, "date": 0, "chat": update["message"]["chat"]}
     query = {"id": "7", "from": update["message"]["from"], "data": f"r:{turn.turn_id}", "message": shown}
     row = sorted_row({"update_id": update["update_id"], "callback_query": query}, BOT, frozenset([ADA]), True)
     turns, _ = await desk.store.intake(BOT.id, [row], 64)
     assert turns == []
-    await house.close(busy)
-    (again,) = await house.claim()
+    await driver.close(busy)
+    (again,) = await driver.claim()
     understood = await understand(again, BOT, desk.groups, desk.messenger, desk.store)
     assert understood.place.topic_id == 5
 
 
-# Data that nobody sends by accident
+# Invalid data
 
 
 NONSENSE = ["", ":", "u", "u:", "u:x", "u:-1", "c:1e5", "c:1:2:3:4:5:6:7", "d:1", "d:1:u:u", "d:99999999999999999999:u",
@@ -230,16 +232,16 @@ NONSENSE = ["", ":", "u", "u:", "u:x", "u:-1", "c:1e5", "c:1:2:3:4:5:6:7", "d:1"
 
 
 @pytest.mark.parametrize("data", NONSENSE)
-async def test_nonsense_is_answered_and_does_nothing(desk: Desk, data: str) -> None:
+async def test_invalid_button_data_is_answered_and_does_nothing(desk: Desk, data: str) -> None:
     await desk.answered("Nice.", 900, "likes tea")
     pressed = await desk.press(data, 900)
     assert (await desk.controls.handle(pressed)).parts == []
     assert len(desk.sent("answerCallbackQuery")) == 1
-    assert await desk.house.known(private(ADA)) == ["likes tea"]
+    assert await desk.driver.known(private(ADA)) == ["likes tea"]
 
 
 @pytest.mark.parametrize("data", ["r:", "r:x", "r:1:2", "w:٣", "a:🦆", "a:1:2", "r:999999999999999999", "w:-1"])
-async def test_nonsense_in_the_lane_is_answered_and_asks_no_model(desk: Desk, data: str) -> None:
+async def test_an_invalid_retry_button_is_answered_without_asking_the_model(desk: Desk, data: str) -> None:
     await desk.answered("Nice.", 900)
     pressed = await desk.press(data, 900)
     understood = await understand(pressed, BOT, desk.groups, desk.messenger, desk.store)
@@ -248,9 +250,9 @@ async def test_nonsense_in_the_lane_is_answered_and_asks_no_model(desk: Desk, da
     assert desk.sent("editMessageReplyMarkup") == []
 
 
-async def test_who_is_only_spoken_of_retries_nothing_under_an_old_message(desk: Desk, house: House) -> None:
-    """Telegram does not tell whom an old message answered; the turn knows."""
-    turn = await house.turn(ADA, "hello", GROUP)
+async def test_a_person_who_is_only_mentioned_cannot_retry_an_old_message(desk: Desk, driver: TurnDriver) -> None:
+    """Telegram doesn't say whose message an old message answered, but the turn knows."""
+    turn = await driver.turn(ADA, "hello", GROUP)
     incoming = incoming_of(turn, "hello", group())
     await desk.store.begin(incoming, "m")
     await desk.store.finish(incoming, reply("Nice.", [fact(BEN, "likes tea")]))
@@ -261,10 +263,10 @@ async def test_who_is_only_spoken_of_retries_nothing_under_an_old_message(desk: 
     assert desk.sent("editMessageReplyMarkup") == []
 
 
-# Trouble
+# Failures
 
 
-async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
+async def test_a_failing_button_reports_it_and_works_at_the_next_try(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def once(call: ChatContext, _: Pressed) -> ButtonReply:
@@ -284,8 +286,8 @@ async def test_a_button_that_fails_says_so_and_works_when_it_is_tried_again(
     assert [edit["text"] for edit in desk.sent("editMessageText")] == ["Done."]
 
 
-async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process ends in the middle of it; the next one runs it."""
+async def test_an_interrupted_button_shows_no_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process ends in the middle of the handler, and the next process runs it."""
 
     async def slow(call: ChatContext, _: Pressed) -> ButtonReply:
         await asyncio.sleep(60)
@@ -302,7 +304,7 @@ async def test_a_button_that_is_broken_off_says_nothing_wrong(desk: Desk, monkey
     assert desk.sent("answerCallbackQuery") == []
 
 
-async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_message_is_never_edited_to_be_empty(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     async def empty(call: ChatContext, _: Pressed) -> ButtonReply:
         return ButtonReply("Gone.", text="")
 
@@ -312,9 +314,7 @@ async def test_a_message_is_never_redrawn_as_empty(desk: Desk, monkeypatch: pyte
     assert desk.sent("editMessageText") == []
 
 
-async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_private_reply_links_to_the_chat_when_it_is_closed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     async def tell(call: ChatContext) -> CommandReply:
         return CommandReply("a secret of yours", private=True)
 
@@ -335,10 +335,12 @@ async def test_what_is_private_says_how_to_open_the_chat_when_it_is_closed(
     assert link["url"] == "https://t.me/relay_bot?start=hello"
 
 
-# Whose question it is
+# Who may answer a question
 
 
-async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_question_can_be_answered_only_by_the_person_it_asks(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def ask(call: ChatContext, _: Pressed) -> ButtonReply:
         return ButtonReply(says=CommandReply(f"{question('name', 4)} – what shall it be called?", asks="Its name"))
 
@@ -356,40 +358,38 @@ async def test_a_question_is_answered_by_whom_it_was_asked(desk: Desk, monkeypat
     pressed = await desk.press("zz", 900, chat_id=GROUP)
     await desk.post(pressed, (await desk.controls.handle(pressed)).parts, 901)
     turn, understood = await desk.reply_to(901, "✎ name #4", "Bob", BEN, GROUP)
-    assert understood.verb is None
-    assert understood.incoming is not None, "it is a message to the bot like any other"
-    await desk.house.close(turn)
+    assert understood.command is None
+    assert understood.incoming is not None, "the reply must be treated as an ordinary message"
+    await desk.driver.close(turn)
     turn, understood = await desk.reply_to(901, "✎ name #4", "Ann", ADA, GROUP)
-    assert understood.verb == "reply"
+    assert understood.command == "reply"
     await desk.post(turn, (await desk.controls.handle(turn)).parts, 902)
     turn, understood = await desk.reply_to(902, "✎ name #5", "Lee", ADA, GROUP)
-    assert understood.verb == "reply", "what hears an answer may ask on"
+    assert understood.command == "reply", "the handler of an answer may ask another question"
     await desk.controls.handle(turn)
     assert heard == [(ADA, 4, "Ann"), (ADA, 5, "Lee")]
 
 
-async def test_a_decision_that_there_is_not_changes_and_records_nothing(desk: Desk, house: House, sql: Sql) -> None:
-    (change,) = await house.teach(ADA, "likes tea")
+async def test_an_unknown_decision_changes_and_records_nothing(desk: Desk, driver: TurnDriver, sql: Sql) -> None:
+    (change,) = await driver.teach(ADA, "likes tea")
     before = await sql("select count(*) from event where kind = 'memory'")
     await desk.controls.handle(await desk.press(f"d:{change.id}:zz", 900))
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
     assert await sql("select count(*) from event where kind = 'memory'") == before
     assert desk.sent("answerCallbackQuery")[-1]["text"]
 
 
-# What a message shows after a tap is on record, so that erasing finds it
+# What a message shows after a tap is recorded, so that erasing finds it
 
 
-async def test_what_a_tap_redraws_is_on_record(desk: Desk, house: House, sql: Sql) -> None:
+async def test_a_redrawn_message_is_recorded(desk: Desk, driver: TurnDriver, sql: Sql) -> None:
     turn = await desk.answered("Nice.", 900, "likes tea")
     shown = "select request #>> '{reply_markup,inline_keyboard,0,0,text}' from outbox where telegram_message_id = 900"
     await desk.controls.handle(await desk.press(f"u:{turn.turn_id}", 900))
     assert await sql(shown) == [("↩ Undo: likes tea",)]
 
 
-async def test_of_a_redrawing_that_failed_what_stands_there_stays_on_record(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, sql: Sql
-) -> None:
+async def test_a_failed_redraw_keeps_the_recorded_text(desk: Desk, monkeypatch: pytest.MonkeyPatch, sql: Sql) -> None:
     async def redrawn(call: ChatContext, _: Pressed) -> ButtonReply:
         return ButtonReply(text="something else")
 

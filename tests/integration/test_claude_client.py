@@ -1,4 +1,4 @@
-"""The Claude client on a wire that misbehaves in ways of its own."""
+"""Tests the Claude client with servers that misbehave."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ START = {
 
 
 async def pings(request: web.Request) -> web.StreamResponse:
-    """A stream that begins, and then only says that it is alive."""
+    """Starts a stream and then sends only pings."""
     response = web.StreamResponse(headers={"content-type": "text/event-stream"})
     await response.prepare(request)
     with contextlib.suppress(ConnectionError):
@@ -45,11 +45,11 @@ HEARD = [
         {"type": "input_json_delta", "partial_json": '{"query": "' + "tea " * 100},
     ),
 ]
-"""What blocks begin with, and what comes of them: 6,000 characters, and no more than that."""
+"""Starts of blocks and their deltas: 6,000 characters in all."""
 
 
 async def unfinished(request: web.Request) -> web.StreamResponse:
-    """A stream that says a lot, and then (for the model “cut”) breaks off, or nothing more."""
+    """Streams a lot of output, and then closes the connection (for the model “cut”) or sends nothing more."""
     response = web.StreamResponse(headers={"content-type": "text/event-stream"})
     await response.prepare(request)
     events: list[dict[str, Any]] = [START]
@@ -69,7 +69,7 @@ async def unfinished(request: web.Request) -> web.StreamResponse:
 async def client_of(
     answer: Callable[[web.Request], Awaitable[web.StreamResponse]], path: str = "/v1/messages"
 ) -> AsyncIterator[Claude]:
-    """A client whose server answers like this."""
+    """Yields a client whose server answers with `answer`."""
     application = web.Application()
     application.router.add_route("*", path, answer)
     runner = web.AppRunner(application, shutdown_timeout=0.1)
@@ -94,7 +94,7 @@ async def test_a_stream_of_pings_counts_as_silence() -> None:
             await client.reply(request_of("m"), lambda _: None)
 
 
-async def test_a_server_that_was_never_reached_is_told_apart_from_one_that_broke_off() -> None:
+async def test_an_unreachable_server_is_distinguished_from_a_broken_stream() -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         client = Claude("key", f"http://127.0.0.1:{nobody.getsockname()[1]}", timeout=2)
@@ -104,7 +104,7 @@ async def test_a_server_that_was_never_reached_is_told_apart_from_one_that_broke
 
 
 @pytest.mark.parametrize("how", ["cut", "silent", "stopped"])
-async def test_a_call_without_an_end_has_used_what_was_heard(how: str) -> None:
+async def test_an_unfinished_call_records_the_usage_received_so_far(how: str) -> None:
     request, spoken = request_of(how), asyncio.Event()
     async with client_of(unfinished) as client, asyncio.timeout(20):
         call = asyncio.create_task(client.reply(request, lambda _: spoken.set()))
@@ -122,7 +122,7 @@ async def test_a_call_without_an_end_has_used_what_was_heard(how: str) -> None:
     assert request.used["input_tokens"] == 1
 
 
-async def test_nobody_else_to_whom_the_server_sends_us_gets_a_word() -> None:
+async def test_a_redirect_to_another_host_is_not_followed() -> None:
     asked: list[str] = []
 
     async def elsewhere(request: web.Request) -> web.StreamResponse:
@@ -133,7 +133,7 @@ async def test_nobody_else_to_whom_the_server_sends_us_gets_a_word() -> None:
     async with client_of(elsewhere, "/{path:.*}") as client, asyncio.timeout(8):
         with pytest.raises(ModelError, match="ANTHROPIC_BASE_URL") as told:
             await client.reply(request_of("m"), lambda _: None)
-        assert not isinstance(told.value, ModelUnavailable), "to try again would not help"
+        assert not isinstance(told.value, ModelUnavailable), "trying again would not help"
         with pytest.raises(ModelError, match="ANTHROPIC_BASE_URL"):
             await client.check("m")
     assert asked == ["/v1/messages"] * 2

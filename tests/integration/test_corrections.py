@@ -1,4 +1,4 @@
-"""A reply to what was heard says what was really said: it is answered in place of what was understood."""
+"""Tests replies that correct a transcript: the corrected text is answered in place of the misheard one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.integration.conftest import Server
-from tests.integration.ears import Listening, listening
-from tests.integration.house import ADA, BEN
+from tests.integration.speech import Listening, listening
+from tests.integration.turn_driver import ADA, BEN
 from tests.standins.telegram.values import StoredMessage, Upload
 
 
@@ -31,7 +31,7 @@ async def known(room: Listening) -> list[str]:
     return [content for (content,) in rows]
 
 
-async def test_the_answer_and_what_it_taught_give_way(room: Listening) -> None:
+async def test_a_correction_replaces_the_answer_and_its_memories(room: Listening) -> None:
     await room.speak("I live in Rome")
     await room.settled()
     assert await known(room) == ["Lives in Rome"]
@@ -48,7 +48,7 @@ async def test_the_answer_and_what_it_taught_give_way(room: Listening) -> None:
     assert (text, blocks[0]["text"], untrusted) == ("I live in Riga", "I live in Riga", False)
     assert blocks[0]["heard"] == {"language": "en", "engine": "fake tiny", "seconds": 4.0, "corrected": True}
     assert await room.relay.sql("select text from message_version") == [("I live in Rome",)]
-    # and once more, of what stands there now
+    # correct the corrected text again
     await correct(room, room.mine()[0], "I live in Oslo")
     assert room.told()[0] == "🎤 I live in Oslo"
     assert await known(room) == ["Lives in Oslo"]
@@ -61,7 +61,7 @@ async def test_the_answer_and_what_it_taught_give_way(room: Listening) -> None:
     assert "Riga" not in history
 
 
-async def test_of_several_parts_just_that_one_changes(room: Listening) -> None:
+async def test_only_the_corrected_part_of_several_changes(room: Listening) -> None:
     room.ears.open.clear()
     await room.speak("zero")
     await room.heard("zero")
@@ -81,16 +81,16 @@ async def test_of_several_parts_just_that_one_changes(room: Listening) -> None:
     assert rows == [("one\ntyped\ntwo",)]
 
 
-async def test_what_others_said_stays_theirs(room: Listening) -> None:
+async def test_a_corrected_forward_stays_attributed_to_its_sender(room: Listening) -> None:
     await room.speak("forward this", forward_from="Sam")
     await room.settled()
     await correct(room, room.mine()[0], "I live in Rome")
-    assert await known(room) == [], "what a forward says teaches nothing by itself"
+    assert await known(room) == [], "a forwarded text must not teach anything"
     ((blocks,),) = await room.relay.sql("select blocks from message where role = 'user'")
     assert (blocks[0]["untrusted"], blocks[0]["from"]) == ("forward", "Sam")
 
 
-async def test_a_recording_that_was_replied_to_keeps_its_words(room: Listening) -> None:
+async def test_a_recording_that_was_replied_to_keeps_its_transcript(room: Listening) -> None:
     theirs = await room.speak("what was said first")
     await room.settled()
     await room.speak("a secnd thing", reply_to=theirs)
@@ -105,7 +105,7 @@ async def test_a_recording_that_was_replied_to_keeps_its_words(room: Listening) 
     assert "corrected" not in blocks[0]["heard"]
 
 
-async def test_a_caption_stays_with_what_was_heard(room: Listening) -> None:
+async def test_a_caption_stays_with_the_transcript(room: Listening) -> None:
     said = await room.speak("herd words", text="my caption")
     await room.settled()
     await correct(room, room.mine()[0], "heard words")
@@ -119,14 +119,14 @@ async def test_a_caption_stays_with_what_was_heard(room: Listening) -> None:
     answer = room.mine()[1]
     room.relay.tg.press(room.dm, ADA, answer, answer.buttons["✎ Answer again"])
     await room.settled()
-    assert room.told()[0] == "🎤 heard words", "an answer that is replaced leaves it alone"
+    assert room.told()[0] == "🎤 heard words", "replacing an answer must not change the echo"
     assert "heard words" in room.told()[1]
     assert "another caption" in room.told()[1]
     assert len(room.told()) == 2
     assert room.ears.listened == ["herd words"]
 
 
-async def test_when_more_was_said_it_is_noted_and_not_answered(room: Listening) -> None:
+async def test_a_correction_is_noted_but_not_answered_after_newer_messages(room: Listening) -> None:
     await room.speak("the frist thing")
     await room.settled()
     await room.relay.tg.say(room.dm, ADA, "something else")
@@ -141,7 +141,7 @@ async def test_when_more_was_said_it_is_noted_and_not_answered(room: Listening) 
     assert "the first thing" in str(room.requests[-1].messages[0])
 
 
-async def test_what_a_misheard_one_taught_can_be_undone_later(room: Listening) -> None:
+async def test_memories_from_a_misheard_recording_can_be_undone_later(room: Listening) -> None:
     await room.speak("I live in Rome")
     await room.settled()
     await room.relay.tg.say(room.dm, ADA, "something else")
@@ -150,17 +150,17 @@ async def test_what_a_misheard_one_taught_can_be_undone_later(room: Listening) -
     line = room.mine()[-1]
     assert "The conversation has moved on" in line.text
     assert line.text.endswith("🧠 Learned: Lives in Rome")
-    assert await known(room) == ["Lives in Rome"], "nothing is taken back unasked"
+    assert await known(room) == ["Lives in Rome"], "nothing may be undone without being asked"
     room.relay.tg.press(room.dm, ADA, line, line.buttons["↩ Undo / Edit…"])
     await room.settled()
     room.relay.tg.press(room.dm, ADA, line, line.buttons["↩ Undo: Lives in Rome"])
     await room.settled()
     assert await known(room) == []
     await correct(room, room.mine()[0], "I live in Oslo")
-    assert not room.mine()[-1].buttons, "it is undone already"
+    assert not room.mine()[-1].buttons, "the memory was already undone"
 
 
-async def test_what_was_taught_alone_is_told_to_nobody_who_came_later(room: Listening) -> None:
+async def test_earlier_memories_are_not_shown_to_members_who_joined_later(room: Listening) -> None:
     tg = room.relay.tg
     kitchen = tg.group(-1002, "Kitchen", [ADA], bot_status="administrator")
     await room.speak("I live in Rome", kitchen)
@@ -176,7 +176,7 @@ async def test_what_was_taught_alone_is_told_to_nobody_who_came_later(room: List
     assert "Rome" not in " ".join(room.told(kitchen)[before:])
 
 
-async def test_in_a_group_only_who_spoke_corrects(room: Listening) -> None:
+async def test_only_the_speaker_can_correct_a_transcript_in_a_group(room: Listening) -> None:
     tg = room.relay.tg
     ben = tg.user(BEN, "Ben")
     group = tg.group(-1001, "Group", [ADA, ben])
@@ -190,11 +190,11 @@ async def test_in_a_group_only_who_spoke_corrects(room: Listening) -> None:
     assert len(room.told(group)) == 3
     await correct(room, echo, "no, she did not", chat=group, user=BEN)
     assert echo.text == "🎤 hello you all"
-    assert "no, she did not" in room.told(group)[-1], "a message like any other"
+    assert "no, she did not" in room.told(group)[-1], "the reply must be treated as an ordinary message"
     assert len(room.told(group)) == 4
 
 
-async def test_only_what_is_known_as_an_echo_is_one(room: Listening) -> None:
+async def test_only_a_recorded_echo_is_treated_as_one(room: Listening) -> None:
     await room.relay.tg.say(room.dm, ADA, "🎤 one two")
     await room.settled()
     (answer,) = room.mine()
@@ -210,7 +210,7 @@ async def test_only_what_is_known_as_an_echo_is_one(room: Listening) -> None:
     assert "what about this?" in room.told()[-1]
 
 
-async def test_a_correction_outlives_a_crash(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_correction_survives_a_crash(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
     await room.speak("I live in Rome")
     await room.settled()
     reached = asyncio.Event()
@@ -233,7 +233,7 @@ async def test_a_correction_outlives_a_crash(room: Listening, monkeypatch: pytes
     assert await known(room) == ["Lives in Riga"]
 
 
-async def test_one_that_was_stopped_is_answered_when_it_is_corrected(
+async def test_a_stopped_recording_is_answered_when_it_is_corrected(
     room: Listening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached = asyncio.Event()
@@ -254,7 +254,7 @@ async def test_one_that_was_stopped_is_answered_when_it_is_corrected(
     assert room.told()[-1] == "You said: stop this"
 
 
-async def test_an_edited_caption_keeps_what_was_read_of_a_file_among_several(room: Listening) -> None:
+async def test_an_edited_caption_keeps_the_transcript_of_a_file_among_several(room: Listening) -> None:
     tg = room.relay.tg
     room.ears.open.clear()
     await room.speak("zero")
@@ -278,7 +278,7 @@ async def test_an_edited_caption_keeps_what_was_read_of_a_file_among_several(roo
     assert untrusted
 
 
-async def test_a_correction_stands_alone_among_what_waits(room: Listening) -> None:
+async def test_a_correction_is_handled_separately_from_other_waiting_messages(room: Listening) -> None:
     await room.speak("the frist thing")
     await room.settled()
     room.ears.open.clear()
@@ -294,7 +294,7 @@ async def test_a_correction_stands_alone_among_what_waits(room: Listening) -> No
     assert sum("The conversation has moved on" in text for text in room.told()) == 1
 
 
-async def test_a_caption_that_is_edited_while_it_is_listened_to(room: Listening) -> None:
+async def test_a_caption_edited_while_its_recording_is_transcribed_is_used(room: Listening) -> None:
     room.ears.open.clear()
     said = await room.speak("hear me", text="a captoin")
     await room.heard("hear me")

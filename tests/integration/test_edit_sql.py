@@ -1,4 +1,4 @@
-"""Edits: what waits is answered as it stands now, and what was said keeps its wordings."""
+"""Tests edits: a waiting message is answered with its current text, and an answered one keeps its old wordings."""
 
 from __future__ import annotations
 
@@ -12,94 +12,94 @@ from relay.core.errors import TurnLost
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.turns.edits import EditResult
 from relay.memory.store import Store
-from relay.surfaces.telegram.parsing.message_parser import joined_blocks, parts_of, text_of
+from relay.surfaces.telegram.parsing.message_parser import join_blocks, parts_of, text_of
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, message, private, reply
 from tests.telegram_objects import as_message
 
 Json = dict[str, Any]
 
 
-# What waits
+# Waiting messages
 
 
-async def test_what_waits_in_the_queue_takes_the_new_text(house: House, store: Store) -> None:
-    await house.turn(ADA, "first")
+async def test_a_queued_message_takes_the_edited_text(driver: TurnDriver, store: Store) -> None:
+    await driver.turn(ADA, "first")
     waiting = message(ADA, "secnod")
-    assert await house.say(waiting) == []
+    assert await driver.say(waiting) == []
     assert await store.edit(edit_of(waiting, "second")) == EditResult()
     (first,) = await _all(store)
-    await house.close(first)
-    (turn,) = await house.claim()
+    await driver.close(first)
+    (turn,) = await driver.claim()
     assert [text_of(as_message(update["message"])) for update in turn.updates] == ["second"]
 
 
 async def _all(store: Store) -> list[ClaimedTurn]:
-    """What this worker holds, claimed anew."""
+    """Returns all turns of this worker, claimed again."""
     await store.release()
     turns, _ = await store.claim(BOT.id, 64)
     return turns
 
 
-async def test_a_turn_that_has_not_begun_reads_its_message_again(house: House, store: Store) -> None:
+async def test_a_turn_that_has_not_begun_reads_the_edited_message(driver: TurnDriver, store: Store) -> None:
     update = message(ADA, "helo")
-    (turn,) = await house.say(update)
+    (turn,) = await driver.say(update)
     assert await store.edit(edit_of(update, "hello")) == EditResult()
     with pytest.raises(TurnLost):
         await store.begin(incoming_of(turn, "helo", private(ADA)), "m")
-    (claimed,) = await house.claim()
+    (claimed,) = await driver.claim()
     assert claimed.turn_id == turn.turn_id
     assert text_of(as_message(claimed.updates[0]["message"])) == "hello"
 
 
-async def test_an_edit_without_new_text_disturbs_nobody(house: House, store: Store, sql: Sql) -> None:
+async def test_an_edit_without_new_text_changes_nothing(driver: TurnDriver, store: Store, sql: Sql) -> None:
     update = message(ADA, "see https://example.org")
-    (turn,) = await house.say(update)
+    (turn,) = await driver.say(update)
     preview = edit_of(update, "see https://example.org", link_preview_options={"url": "x"})
     assert await store.edit(preview) == EditResult()
     await store.begin(incoming_of(turn, "see https://example.org", private(ADA)), "m")
     assert await store.edit(preview) == EditResult()
-    await house.close(turn)
+    await driver.close(turn)
     assert await store.edit(preview) == EditResult()
     assert await sql("select count(*) from message_version") == [(0,)]
 
 
-async def test_the_older_of_two_edits_that_wait_does_not_win(house: House, store: Store) -> None:
-    await house.turn(ADA, "first")
+async def test_the_newer_of_two_waiting_edits_wins(driver: TurnDriver, store: Store) -> None:
+    await driver.turn(ADA, "first")
     update = message(ADA, "a")
-    await house.say(update)
+    await driver.say(update)
     await store.edit(edit_of(update, "c", at=5))
     await store.edit(edit_of(update, "b", at=4))
     (first,) = await _all(store)
-    await house.close(first)
-    (turn,) = await house.claim()
+    await driver.close(first)
+    (turn,) = await driver.claim()
     assert text_of(as_message(turn.updates[0]["message"])) == "c"
 
 
-async def test_a_command_that_waits_stays_what_it_is(house: House, store: Store) -> None:
-    await house.turn(ADA, "first")
+async def test_a_waiting_command_is_not_changed_by_an_edit(driver: TurnDriver, store: Store) -> None:
+    await driver.turn(ADA, "first")
     update = message(ADA, "/new")
-    await house.say(update)
+    await driver.say(update)
     await store.edit(edit_of(update, "not new"))
     (first,) = await _all(store)
-    await house.close(first)
-    (turn,) = await house.claim()
+    await driver.close(first)
+    (turn,) = await driver.claim()
     assert text_of(as_message(turn.updates[0]["message"])) == "/new"
 
 
-async def test_nobody_edits_what_another_said(house: House, store: Store, sql: Sql) -> None:
-    _, _, update = await answered(house, "mine", chat_id=GROUP)
+async def test_nobody_can_edit_another_persons_message(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    _, _, update = await answered(driver, "mine", chat_id=GROUP)
     assert await store.edit(edit_of(update, "yours") | {"user_id": BEN}) == EditResult()
     assert await sql("select text from message where role = 'user'") == [("mine",)]
 
 
-# What is being answered
+# Messages that are being answered
 
 
-async def test_an_edit_waits_while_its_message_is_being_answered(house: House, store: Store, sql: Sql) -> None:
+async def test_an_edit_waits_while_its_message_is_being_answered(driver: TurnDriver, store: Store, sql: Sql) -> None:
     update = message(ADA, "helo")
-    (turn,) = await house.say(update)
+    (turn,) = await driver.say(update)
     incoming = incoming_of(turn, "helo", private(ADA))
     await store.begin(incoming, "m")
     assert await store.edit(edit_of(update, "hello")) == EditResult(busy=True)
@@ -113,10 +113,10 @@ async def test_an_edit_waits_while_its_message_is_being_answered(house: House, s
     assert offered.offer.message_id == 900
 
 
-async def test_begin_and_an_edit_at_once_lose_neither(house: House, store: Store, sql: Sql) -> None:
+async def test_a_simultaneous_begin_and_edit_are_both_kept(driver: TurnDriver, store: Store, sql: Sql) -> None:
     for _ in range(8):
         update = message(ADA, "helo")
-        (turn,) = await house.say(update)
+        (turn,) = await driver.say(update)
         begun, done = await asyncio.gather(
             store.begin(incoming_of(turn, "helo", private(ADA)), "m"),
             store.edit(edit_of(update, "hello")),
@@ -124,33 +124,37 @@ async def test_begin_and_an_edit_at_once_lose_neither(house: House, store: Store
         )
         if isinstance(begun, TurnLost):
             assert done == EditResult()
-            (turn,) = await house.claim()
+            (turn,) = await driver.claim()
             assert text_of(as_message(turn.updates[0]["message"])) == "hello"
             await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
         else:
             assert done == EditResult(busy=True)
-        await house.close(turn)
-        assert (await store.edit(edit_of(update, "hello"))).offer is None, "nothing was answered"
+        await driver.close(turn)
+        assert (await store.edit(edit_of(update, "hello"))).offer is None, (
+            "nothing was answered, so no new answer is offered"
+        )
         assert await sql("select text from message order by id desc limit 1") == [("hello",)]
 
 
-async def test_a_part_that_was_left_out_of_its_turn_does_not_stop_it(house: House, store: Store) -> None:
-    """In a group the part of a burst that is not for the bot is never saved."""
+async def test_an_edit_of_a_part_left_out_of_the_turn_does_not_stop_it(driver: TurnDriver, store: Store) -> None:
+    """In a group, the part of a burst that isn't for the bot is never saved."""
     first, second = message(ADA, "one", GROUP), message(ADA, "two", GROUP)
-    (turn,) = [turn for turn in await house.say(first, second) if turn.kind == "message"]
+    (turn,) = [turn for turn in await driver.say(first, second) if turn.kind == "message"]
     incoming = replace(incoming_of(turn, "one", group()), telegram_message_ids=[first["message"]["message_id"]])
     await store.begin(incoming, "m")
     assert await store.edit(edit_of(second, "two!")) == EditResult(busy=True)
     await store.finish(incoming, reply())
-    await house.close(turn)
+    await driver.close(turn)
     assert await store.edit(edit_of(second, "two!")) == EditResult()
 
 
-# What was said
+# Answered messages
 
 
-async def test_the_old_wording_is_kept_and_the_new_one_is_found(house: House, store: Store, sql: Sql) -> None:
-    _, _, update = await answered(house, "I keep gese")
+async def test_the_old_wording_is_stored_and_the_new_one_is_searchable(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    _, _, update = await answered(driver, "I keep gese")
     await store.edit(edit_of(update, "I keep geese"))
     await store.edit(edit_of(update, "I keep seven geese", at=2))
     await store.edit(edit_of(update, "late", at=1))
@@ -158,64 +162,64 @@ async def test_the_old_wording_is_kept_and_the_new_one_is_found(house: House, st
         ("I keep seven geese", [{"type": "text", "text": "I keep seven geese"}])
     ]
     assert await sql("select text from message_version order by id") == [("I keep gese",), ("I keep geese",)]
-    found = await house.look_up(private(ADA), "geese")
+    found = await driver.look_up(private(ADA), "geese")
     assert [row.snippet for row in found] == ["I keep seven geese"]
-    assert await house.look_up(private(ADA), "gese") == []
+    assert await driver.look_up(private(ADA), "gese") == []
 
 
-async def test_a_new_answer_is_offered_for_the_last_message_only(house: House, store: Store, sql: Sql) -> None:
-    turn, _, update = await answered(house)
+async def test_a_new_answer_is_offered_only_for_the_last_message(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn, _, update = await answered(driver)
     offer = (await store.edit(edit_of(update, "hello"))).offer
     assert offer is not None
     assert (offer.turn_id, offer.chat_id, offer.message_id) == (turn.turn_id, ADA, 900)
     assert offer.rows[0][0].callback_data == f"r:{turn.turn_id}"
-    _, _, later = await answered(house, "more")
+    _, _, later = await answered(driver, "more")
     assert await store.edit(edit_of(update, "hello there", at=2)) == EditResult()
     assert await sql("select text from message where role = 'user' order by id") == [("hello there",), ("more",)]
     await store.new_session(private(ADA), ADA, 0, "")
     assert await store.edit(edit_of(later, "more?")) == EditResult()
 
 
-async def test_an_edit_taken_twice_is_one(house: House, store: Store, sql: Sql) -> None:
-    _, _, update = await answered(house)
+async def test_an_edit_received_twice_is_stored_once(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    _, _, update = await answered(driver)
     first = await store.edit(edit_of(update, "hello"))
-    assert await store.edit(edit_of(update, "hello")) == first, "a control that died before its button hung there"
+    assert await store.edit(edit_of(update, "hello")) == first, "a repeated edit must make the same offer"
     assert await sql("select count(*) from message_version") == [(1,)]
 
 
-async def test_what_was_answered_as_edited_is_offered_nothing(house: House, store: Store) -> None:
-    turn, _, update = await answered(house)
+async def test_a_message_already_answered_as_edited_gets_no_new_offer(driver: TurnDriver, store: Store) -> None:
+    turn, _, update = await answered(driver)
     await store.edit(edit_of(update, "hello"))
-    await posted(store, held(await again(house, turn)), 900)
+    await posted(store, held(await again(driver, turn)), 900)
     assert await store.edit(edit_of(update, "hello")) == EditResult()
 
 
-# Messages that came in several
+# Inputs of several messages
 
 
-async def several(house: House, *updates: Json) -> ClaimedTurn:
-    """A turn of several messages, answered."""
-    turns = await house.say(*updates)
-    while not turns:  # a long text waits a second for its sequel
+async def several(driver: TurnDriver, *updates: Json) -> ClaimedTurn:
+    """Returns an answered turn of several messages."""
+    turns = await driver.say(*updates)
+    while not turns:  # a long text waits a second for its continuation
         await asyncio.sleep(0.1)
-        turns = await house.claim()
+        turns = await driver.claim()
     (turn,) = turns
     assert len(turn.updates) == len(updates)
     messages = [as_message(update["message"]) for update in turn.updates]
     incoming = replace(
         incoming_of(turn, "\n".join(map(text_of, messages)), private(ADA)),
-        blocks=joined_blocks(messages, ADA),
+        blocks=join_blocks(messages, ADA),
         parts=parts_of(messages, ADA),
     )
-    await house.store.begin(incoming, "m")
-    await house.store.finish(incoming, reply())
-    await posted(house.store, turn, 900)
+    await driver.store.begin(incoming, "m")
+    await driver.store.finish(incoming, reply())
+    await posted(driver.store, turn, 900)
     return turn
 
 
-async def test_an_edit_of_a_part_leaves_the_others(house: House, store: Store, sql: Sql) -> None:
+async def test_an_edit_of_one_part_leaves_the_others(driver: TurnDriver, store: Store, sql: Sql) -> None:
     comment, forward = message(ADA, "is ths true?"), message(ADA, "The moon is cheese.", forward_date=1)
-    await several(house, comment, forward)
+    await several(driver, comment, forward)
     assert (await store.edit(edit_of(comment, "is this true?"))).offer
     assert await sql("select text, blocks, untrusted from message where role = 'user'") == [
         (
@@ -231,20 +235,20 @@ async def test_an_edit_of_a_part_leaves_the_others(house: House, store: Store, s
     assert await sql("select left(text, 11) from message_version order by id") == [("is ths true",), ("is this tru",)]
 
 
-async def test_a_paste_that_was_split_stays_one_text(house: House, store: Store, sql: Sql) -> None:
+async def test_an_edited_split_paste_stays_one_text(driver: TurnDriver, store: Store, sql: Sql) -> None:
     head, tail = message(ADA, "a" * 4096), message(ADA, "b" * 4000)
     end = message(ADA, "c")
-    await several(house, head, tail, end)
+    await several(driver, head, tail, end)
     await store.edit(edit_of(tail, "B" * 4000))
     ((text, blocks),) = await sql("select text, blocks from message where role = 'user'")
     assert blocks == [{"type": "text", "text": "a" * 4096 + "B" * 4000 + "c"}]
     assert text == "a" * 4096 + "\n" + "B" * 4000 + "\nc"
 
 
-async def test_a_part_that_cannot_be_told_apart_stays(house: House, store: Store, sql: Sql) -> None:
-    """Of a message that was saved before its parts were kept."""
+async def test_an_edit_of_an_unidentifiable_part_changes_nothing(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    """The message was saved before its parts were recorded."""
     one, two = message(ADA, "one"), message(ADA, "two")
-    await several(house, one, two)
+    await several(driver, one, two)
     await sql("update posted set part = null")
     assert await store.edit(edit_of(one, "uno")) == EditResult()
     assert await sql("select text from message where role = 'user'") == [("one\ntwo",)]

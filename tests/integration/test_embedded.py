@@ -1,4 +1,4 @@
-"""The embedded server for real: who starts it, who stops it, and what it survives."""
+"""Tests the real embedded server: who starts it, who stops it, and what it survives."""
 # ruff: noqa: ASYNC220, ASYNC240  (these tests have the event loop to themselves)
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ asyncio.run(main())
 
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Iterator[Path]:
-    """A data directory that does not exist yet; no server of it may outlive the test."""
+    """A data directory that doesn't exist yet. None of its servers may outlive the test."""
     path = tmp_path / "data"
     yield path
     left = _processes_in(tmp_path)
@@ -67,7 +67,7 @@ def _processes_in(directory: Path) -> list[int]:
 
 
 def _runs_as_root(pid: int) -> bool:
-    """False for one that has ended: a server's short-lived workers come and go."""
+    """Returns whether a process runs as root; False if it has ended, as short-lived workers of a server do."""
     with contextlib.suppress(FileNotFoundError):
         return Path(f"/proc/{pid}").stat().st_uid == 0
     return False
@@ -106,7 +106,7 @@ def _alive(pid: int) -> bool:
 def _eventually(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
     while not condition():
-        assert time.monotonic() < deadline, "it never came to pass"
+        assert time.monotonic() < deadline, "the condition was never met"
         time.sleep(0.005)
 
 
@@ -120,7 +120,7 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-async def test_keeps_what_is_written_from_one_start_to_the_next(data_dir: Path) -> None:
+async def test_data_survives_a_restart(data_dir: Path) -> None:
     first = EmbeddedPostgres(data_dir)
     url = await first.start()
     _run(url, "CREATE TABLE kept AS SELECT 42 AS number")
@@ -134,7 +134,7 @@ async def test_keeps_what_is_written_from_one_start_to_the_next(data_dir: Path) 
     await second.stop()  # harmless
 
 
-async def test_our_role_is_no_superuser_and_finds_its_extensions(data_dir: Path) -> None:
+async def test_the_relay_role_is_no_superuser_and_can_use_its_extensions(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     url = await server.start()
     role = _run(url, "SELECT rolname, rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = current_user")
@@ -152,14 +152,14 @@ async def test_our_role_is_no_superuser_and_finds_its_extensions(data_dir: Path)
     await server.stop()
 
 
-async def test_letters_beyond_ascii_are_letters(data_dir: Path) -> None:
+async def test_non_ascii_letters_are_recognised(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     url = await server.start()
     assert _run(url, "SELECT lower('ПРИВЕТ'), similarity('привет', 'приветик') > 0.5") == [("привет", True)]
     await server.stop()
 
 
-async def test_nobody_gets_in_without_the_password(data_dir: Path) -> None:
+async def test_nobody_can_connect_without_the_password(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     url = await server.start()
     host = data_dir / "postgres"
@@ -174,7 +174,7 @@ async def test_nobody_gets_in_without_the_password(data_dir: Path) -> None:
     await server.stop()
 
 
-async def test_never_answers_before_a_commit_is_on_the_disk(data_dir: Path) -> None:
+async def test_settings_for_durable_commits_are_on(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     url = await server.start()
     for setting in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):
@@ -182,7 +182,7 @@ async def test_never_answers_before_a_commit_is_on_the_disk(data_dir: Path) -> N
     await server.stop()
 
 
-async def test_only_we_can_read_what_is_ours(data_dir: Path) -> None:
+async def test_files_are_readable_only_by_their_owner(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     await server.start()
     assert _mode(data_dir) == (0o711 if AS_ROOT else 0o700)
@@ -200,13 +200,13 @@ async def test_only_we_can_read_what_is_ours(data_dir: Path) -> None:
 
 
 @pytest.mark.skipif(not AS_ROOT, reason="only root runs the server as somebody else")
-async def test_root_opens_a_way_to_the_cluster_and_nothing_more(tmp_path: Path, data_dir: Path) -> None:
+async def test_root_opens_only_the_path_to_the_cluster(tmp_path: Path, data_dir: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     server = EmbeddedPostgres(closed / "data")
     await server.start()
     assert _mode(closed) & 0o007 == (0 if let_through(tmp_path, 54321) else 1), (
-        "everybody's only where there are no lists"
+        "the folder may be opened to everyone only without access lists"
     )
     await server.stop()
 
@@ -224,7 +224,7 @@ async def test_the_last_process_to_leave_stops_the_server(data_dir: Path) -> Non
     assert not _alive(pid)
 
 
-async def test_many_may_come_and_go_at_once(data_dir: Path) -> None:
+async def test_several_processes_can_start_and_stop_at_once(data_dir: Path) -> None:
     users = [EmbeddedPostgres(data_dir) for _ in range(6)]
     for _ in range(3):
         urls = await asyncio.gather(*(user.start() for user in users))
@@ -234,7 +234,7 @@ async def test_many_may_come_and_go_at_once(data_dir: Path) -> None:
         assert not _processes_in(data_dir)
 
 
-async def test_a_killed_user_leaves_a_server_that_the_next_one_joins_and_stops(data_dir: Path) -> None:
+async def test_the_server_of_a_killed_process_is_joined_and_stopped_by_the_next(data_dir: Path) -> None:
     theirs = _another_process(data_dir)
     url = _first_line(theirs)
     pid = _postmaster(data_dir)
@@ -251,7 +251,7 @@ async def test_a_killed_user_leaves_a_server_that_the_next_one_joins_and_stops(d
     assert not _alive(pid)
 
 
-async def test_a_user_that_was_killed_does_not_keep_the_last_one_from_stopping_it(data_dir: Path) -> None:
+async def test_a_killed_process_does_not_keep_the_last_one_from_stopping_the_server(data_dir: Path) -> None:
     ours = EmbeddedPostgres(data_dir)
     await ours.start()
     pid = _postmaster(data_dir)
@@ -265,15 +265,13 @@ async def test_a_user_that_was_killed_does_not_keep_the_last_one_from_stopping_i
 
 
 @pytest.mark.parametrize("victim", ["postmaster", "all"])
-async def test_starting_again_brings_a_killed_server_back_with_all_that_was_committed(
-    data_dir: Path, victim: str
-) -> None:
+async def test_restarting_a_killed_server_keeps_all_committed_data(data_dir: Path, victim: str) -> None:
     server = EmbeddedPostgres(data_dir)
     url = await server.start()
     _run(url, "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS number")
     killed = _postmaster(data_dir)
     for pid in [killed] if victim == "postmaster" else _processes_in(data_dir):
-        with contextlib.suppress(ProcessLookupError):  # one ends by itself as another is killed
+        with contextlib.suppress(ProcessLookupError):  # a process may end because another was killed
             os.kill(pid, signal.SIGKILL)
     assert await server.start() == url
     assert _postmaster(data_dir) != killed
@@ -281,10 +279,10 @@ async def test_starting_again_brings_a_killed_server_back_with_all_that_was_comm
     await server.stop()
 
 
-async def test_a_place_that_cannot_be_written_for_a_while_is_no_wrong_setting(
+async def test_a_temporarily_unwritable_directory_is_not_reported_as_a_wrong_setting(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after an error of the disk: who uses the server waits, and goes on."""
+    """This happens after a disk error. The users of the server wait and then go on."""
 
     def unwritable(_: Path) -> None:
         raise SettingsError("RELAY_DATA_DIR: Relay cannot write there.")
@@ -300,7 +298,7 @@ async def test_a_place_that_cannot_be_written_for_a_while_is_no_wrong_setting(
     await server.stop()
 
 
-async def test_a_process_id_that_is_in_use_again_does_not_block_the_start(data_dir: Path) -> None:
+async def test_a_reused_process_id_does_not_block_the_start(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     await server.start()
     cluster = data_dir / "postgres"
@@ -322,7 +320,7 @@ async def test_a_process_id_that_is_in_use_again_does_not_block_the_start(data_d
 
 
 @pytest.mark.parametrize("reached", ["password", "cluster/PG_VERSION", "cluster/base/5", "cluster/relay.json"])
-async def test_an_interrupted_set_up_is_done_again(data_dir: Path, reached: str) -> None:
+async def test_an_interrupted_setup_is_repeated(data_dir: Path, reached: str) -> None:
     theirs = _another_process(data_dir)
     _eventually((data_dir / "postgres.new" / reached).exists)
     theirs.kill()
@@ -343,7 +341,7 @@ async def test_a_cancelled_start_can_still_be_stopped(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["long" * 30, "with, a comma", 'it\'s "quoted" $HOME\\ 50% ünïcode'])
-async def test_any_directory_name_will_do(data_dir: Path, name: str) -> None:
+async def test_any_directory_name_works(data_dir: Path, name: str) -> None:
     server = EmbeddedPostgres(data_dir / name)
     url = await server.start()
     assert _run(url, "SELECT 1") == [(1,)]
@@ -356,20 +354,20 @@ async def test_any_directory_name_will_do(data_dir: Path, name: str) -> None:
     assert sockets == data_dir / name / "postgres" or not sockets.exists()
 
 
-async def test_a_socket_directory_that_somebody_else_made_is_refused(data_dir: Path) -> None:
+async def test_a_socket_directory_of_another_user_is_refused(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir / ("long" * 30))
     await server.start()
     sockets = Path(str(_run(server.superuser_url, "SHOW unix_socket_directories")[0][0]))
     await server.stop()
     sockets.mkdir(mode=0o755)
     try:
-        with pytest.raises(DatabaseError, match="Somebody else made"):
+        with pytest.raises(DatabaseError, match="belongs to another user"):
             await server.start()
     finally:
         sockets.rmdir()
 
 
-async def test_data_of_another_version_is_refused_and_says_so(data_dir: Path) -> None:
+async def test_data_of_another_postgres_version_is_refused_with_an_explanation(data_dir: Path) -> None:
     server = EmbeddedPostgres(data_dir)
     await server.start()
     await server.stop()
@@ -391,13 +389,13 @@ async def test_an_error_names_the_log(data_dir: Path) -> None:
         await server.start()
 
 
-async def test_a_place_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
+async def test_an_unwritable_directory_is_explained(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SettingsError, match=f"RELAY_DATA_DIR.*{tmp_path}"):
         await EmbeddedPostgres(tmp_path / "file" / "data").start()
 
 
-async def test_a_long_log_is_set_aside(data_dir: Path) -> None:
+async def test_a_long_log_is_rotated(data_dir: Path) -> None:
     data_dir.mkdir(mode=0o711)
     log = data_dir / "postgres.log"
     log.write_bytes(b"x" * (11 * 1024 * 1024))
@@ -415,7 +413,7 @@ async def test_ctrl_c_does_not_reach_the_server(data_dir: Path) -> None:
     await server.stop()
 
 
-async def test_the_server_sees_no_secrets_of_ours(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_server_does_not_inherit_secrets(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     monkeypatch.setenv("PGPORT", "1")
     server = EmbeddedPostgres(data_dir)
@@ -428,7 +426,7 @@ async def test_the_server_sees_no_secrets_of_ours(data_dir: Path, monkeypatch: p
 
 
 @pytest.mark.skipif(not AS_ROOT or not shutil.which("unshare"), reason="makes a container's namespaces")
-async def test_a_server_in_another_container_is_joined_or_left_alone(
+async def test_a_server_in_another_container_is_joined_or_left_running(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs = _another_process(data_dir, prefix=("unshare", "--pid", "--ipc", "--fork", "--mount-proc"))
@@ -449,14 +447,14 @@ async def test_a_server_in_another_container_is_joined_or_left_alone(
 
 
 @pytest.mark.skipif(not AS_ROOT or not shutil.which("setpriv"), reason="becomes another user")
-async def test_works_as_an_ordinary_user_and_then_as_root(data_dir: Path) -> None:
+async def test_the_server_works_as_an_ordinary_user_and_then_as_root(data_dir: Path) -> None:
     data_dir.parent.chmod(0o711)
     data_dir.parent.parent.chmod(0o711)
     data_dir.parent.parent.parent.chmod(0o711)
     data_dir.mkdir(mode=0o700)
     user = pwd.getpwnam("nobody").pw_uid
     os.chown(data_dir, user, user)
-    # The capability lets the interpreter read its library in root's home; to PostgreSQL that is no root.
+    # The capability lets the interpreter read its library in root's home. PostgreSQL doesn't treat that as root.
     capability = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
     become = ("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *capability)
 

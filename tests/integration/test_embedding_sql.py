@@ -1,4 +1,4 @@
-"""Vectors of what was stored: each once, of the text as it is now, by the model of the settings."""
+"""Tests the vectors of stored texts: each is made once, from the current text, with the model of the settings."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 from relay.core.errors import EmbedderUnavailable
-from relay.memory import indexing
+from relay.memory import index
 from relay.memory.calls.memory.search import vector_text
-from relay.memory.indexing import BATCH, REMEMBERED, EmbedderRouter, Indexer, enter, keep_fresh
+from relay.memory.index import BATCH, REMEMBERED, EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.rows.upkeep.embedding import EmbedTask, MadeVector
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, House
+from tests.integration.turn_driver import ADA, TurnDriver
 
 Json = dict[str, Any]
 ONE = vector_text([1.0, *[0.0] * 383])
 
 
 class Embedding:
-    """An embedder of vectors of ones; `died_of`: a text that it cannot stand."""
+    """An embedder whose vectors are all ones. `died_of`: a text on which it fails."""
 
     dimensions = 384
 
@@ -42,7 +42,7 @@ class Embedding:
         return [[1.0, *[0.0] * 383] for _ in texts]
 
     async def preload(self) -> None:
-        """It is there."""
+        """Does nothing."""
 
     async def close(self) -> None:
         self.closed = True
@@ -53,23 +53,23 @@ def asked(embedder: Embedding, *others: Embedding) -> EmbedderRouter:
 
 
 def stored(rows: list[EmbedTask], vector: str | None = ONE) -> list[MadeVector]:
-    """What was taken, with its vectors."""
+    """Returns vectors for the claimed texts."""
     return [MadeVector(row.entry_id, row.since, row.hash, vector) for row in rows]
 
 
 async def texts_of(sql: Sql, model: str) -> set[str]:
-    """The texts that have a vector of a model."""
+    """Returns the texts that have a vector of this model."""
     rows = await sql(
         "select relay.entry_text(e) from embedding m join entry e on e.id = m.entry_id where model = %s", model
     )
     return {text for (text,) in rows}
 
 
-async def test_the_newest_come_first_and_go_to_one_process(
-    house: House, store: Store, another: Callable[[], Store]
+async def test_the_newest_texts_are_claimed_first_and_by_one_process(
+    driver: TurnDriver, store: Store, another: Callable[[], Store]
 ) -> None:
     for number in range(3):
-        await house.exchange(ADA, f"question {number}", f"answer {number}")
+        await driver.exchange(ADA, f"question {number}", f"answer {number}")
     first = await store.take_embed_due(2, 60)
     second = await another().take_embed_due(100, 60)
     assert [row.text for row in [*first, *second]] == [
@@ -82,8 +82,10 @@ async def test_the_newest_come_first_and_go_to_one_process(
     assert len(await store.take_embed_due(100, 60)) == 4
 
 
-async def test_what_a_dead_process_had_comes_again_later_each_time(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "question", "answer")
+async def test_texts_of_a_dead_process_are_retried_after_growing_delays(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "question", "answer")
     for times in range(3):
         assert len(await store.take_embed_due(10, 60)) == 2
         await sql("update embed_due set leased_until = leased_until - %s * interval '1 second'", 60 * 2**times - 5)
@@ -91,8 +93,8 @@ async def test_what_a_dead_process_had_comes_again_later_each_time(house: House,
         await sql("update embed_due set leased_until = leased_until - interval '6 seconds'")
 
 
-async def test_no_vector_is_stored_of_a_text_that_was(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "old words", "answer")
+async def test_no_vector_is_stored_for_an_outdated_text(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "old words", "answer")
     taken = await store.take_embed_due(10, 60)
     await sql("update message set text = 'new words' where text = 'old words'")
     assert await store.store_embeddings("mine", stored(taken)) == 1
@@ -101,16 +103,16 @@ async def test_no_vector_is_stored_of_a_text_that_was(house: House, store: Store
     assert again.text == "new words"
 
 
-async def test_a_text_put_down_again_meanwhile_stays_due(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "question", "answer")
+async def test_a_text_enqueued_again_meanwhile_stays_due(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "question", "answer")
     taken = await store.take_embed_due(10, 60)
     await sql("update embed_due set since = since + interval '1 second'")
     assert await store.store_embeddings("mine", stored(taken)) == 2
     assert (await store.embedding_status("mine")).due == 2
 
 
-async def test_what_is_gone_takes_its_vector_along(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "question", "answer")
+async def test_a_deleted_entry_loses_its_vector(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "question", "answer")
     taken = await store.take_embed_due(10, 60)
     await sql("delete from entry where id = %s", taken[0].entry_id)
     assert await store.store_embeddings("mine", stored(taken)) == 1
@@ -118,9 +120,9 @@ async def test_what_is_gone_takes_its_vector_along(house: House, store: Store, s
     assert (await store.embedding_status("mine")).embedded == 0
 
 
-async def test_everything_due_gets_its_vector(house: House, store: Store, sql: Sql) -> None:
+async def test_every_due_text_gets_a_vector(driver: TurnDriver, store: Store, sql: Sql) -> None:
     for number in range(BATCH):
-        await house.exchange(ADA, f"question {number}", f"answer {number}")
+        await driver.exchange(ADA, f"question {number}", f"answer {number}")
     await sql("update message set text = '  ' where text = 'answer 3'")
     embedder = Embedding()
     indexer = Indexer(store, asked(embedder))
@@ -130,8 +132,8 @@ async def test_everything_due_gets_its_vector(house: House, store: Store, sql: S
     assert await indexer.run() == 0
 
 
-async def test_what_was_never_entered_is_found(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "question", "answer")
+async def test_texts_missing_from_the_index_get_vectors(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "question", "answer")
     await sql("delete from entry")
     await sql("delete from index_progress")
     indexer = Indexer(store, asked(Embedding()))
@@ -140,22 +142,22 @@ async def test_what_was_never_entered_is_found(house: House, store: Store, sql: 
     assert await indexer.run() == 2
 
 
-async def test_a_text_that_the_embedder_dies_of_keeps_no_others_from_theirs(
-    house: House, store: Store, sql: Sql
+async def test_a_text_that_crashes_the_embedder_does_not_block_others(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     for text in ("one", "poison", "two"):
-        await house.exchange(ADA, text, f"re {text}")
+        await driver.exchange(ADA, text, f"re {text}")
     await Indexer(store, asked(Embedding(died_of="poison"))).run()
     assert await texts_of(sql, "mine") == {"one", "two", "re one", "re two"}
     assert (await store.embedding_status("mine")).due == 2
     assert await store.take_embed_due(10, 60) == []
 
 
-async def test_a_text_that_was_in_when_the_embedder_was_killed_does_not_wait(
-    house: House, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
+async def test_a_text_in_a_killed_embedder_is_retried_immediately(
+    driver: TurnDriver, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor is it taken for one that the embedder dies of: those come again after a minute at the soonest."""
-    await house.exchange(ADA, "the one", "an answer")
+    """It doesn't count as a text on which the embedder dies. Those are only tried again after a minute."""
+    await driver.exchange(ADA, "the one", "an answer")
     await sql("delete from embed_due where entry_id not in (select id from entry e where entry_text(e) = 'the one')")
     embedder = Embedding()
     embed = embedder.embed
@@ -169,8 +171,8 @@ async def test_a_text_that_was_in_when_the_embedder_was_killed_does_not_wait(
     assert await texts_of(sql, "mine") == {"the one"}
 
 
-async def test_an_embedder_that_is_away_takes_nothing_along(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "question", "answer")
+async def test_texts_stay_due_while_the_embedder_is_unavailable(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "question", "answer")
     embedder = Embedding()
     embedder.away = True
     with pytest.raises(EmbedderUnavailable):
@@ -179,20 +181,22 @@ async def test_an_embedder_that_is_away_takes_nothing_along(house: House, store:
     assert await Indexer(store, asked(embedder)).run() == 2
 
 
-async def test_a_new_model_makes_everything_again_while_the_old_serves(house: House, store: Store, sql: Sql) -> None:
+async def test_a_new_model_rebuilds_all_vectors_while_the_old_one_serves(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
     for number in range(10):
-        await house.exchange(ADA, f"question {number}", f"answer {number}")
+        await driver.exchange(ADA, f"question {number}", f"answer {number}")
     old, new = Embedding("old"), Embedding("new")
     await Indexer(store, asked(old)).run()
     both = asked(new, old)
     indexer = Indexer(store, both)
     await indexer.begin()
-    assert both.model == "old", "most vectors are its"
+    assert both.model == "old", "most vectors belong to the old model"
     await both.embed(["a question"], query=True)
     assert old.texts[-1] == "a question"
     assert await store.embed_again("new", 4) == 4
-    await house.exchange(ADA, "something new", "answer new")
-    assert (await store.take_embed_due(1, 0))[0].text == "answer new", "what is new comes first"
+    await driver.exchange(ADA, "something new", "answer new")
+    assert (await store.take_embed_due(1, 0))[0].text == "answer new", "new texts must come first"
     await sql("update embed_due set leased_until = null")
     assert await indexer.run() == 22
     assert both.model == "new"
@@ -203,8 +207,8 @@ async def test_a_new_model_makes_everything_again_while_the_old_serves(house: Ho
     )
 
 
-async def test_questions_go_to_the_new_model_where_the_old_is_gone(house: House, store: Store) -> None:
-    await house.exchange(ADA, "question", "answer")
+async def test_queries_use_the_new_model_if_the_old_one_is_gone(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "question", "answer")
     await Indexer(store, asked(Embedding("old"))).run()
     new = asked(Embedding("new"))
     await Indexer(store, new).begin()
@@ -212,29 +216,29 @@ async def test_questions_go_to_the_new_model_where_the_old_is_gone(house: House,
     assert new.model == "new"
 
 
-async def test_making_everything_anew_goes_on_where_it_was_broken_off(house: House, store: Store, sql: Sql) -> None:
+async def test_an_interrupted_rebuild_continues_where_it_stopped(driver: TurnDriver, store: Store, sql: Sql) -> None:
     for number in range(3):
-        await house.exchange(ADA, f"question {number}", f"answer {number}")
+        await driver.exchange(ADA, f"question {number}", f"answer {number}")
     await Indexer(store, asked(Embedding())).run()
-    assert await store.embed_everything(100) == 0, "nobody asked for it"
+    assert await store.embed_everything(100) == 0, "no rebuild was requested"
     assert await store.embed_everything(4, start=True) == 4
     assert (await store.embedding_status("mine")).rebuilding
-    assert await store.embed_everything(4, start=True) == 2, "it is under way"
+    assert await store.embed_everything(4, start=True) == 2, "the rebuild is already running"
     assert await store.embed_everything(4) == 0
     assert await store.store_embeddings("mine", stored(await store.take_embed_due(4, 60))) == 4
-    assert await store.embed_everything(4, start=True) == 0, "what is due still belongs to it"
+    assert await store.embed_everything(4, start=True) == 0, "the entries that are due still belong to this rebuild"
     assert (
         asdict(await store.embedding_status("mine")).items() >= {"due": 2, "embedded": 6, "rebuilding": False}.items()
     )
 
 
-async def test_what_is_stored_meanwhile_is_embedded_soon_whatever_went_wrong(
-    house: House, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
+async def test_new_texts_are_embedded_soon_after_an_embedder_failure(
+    driver: TurnDriver, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.memory.indexing.TROUBLE_SECONDS", 0.01)
+    monkeypatch.setattr("relay.memory.index.TROUBLE_SECONDS", 0.01)
     embedder = Embedding()
     embedder.away = True
-    await house.exchange(ADA, "question", "answer")
+    await driver.exchange(ADA, "question", "answer")
     working = asyncio.create_task(keep_fresh(Indexer(store, asked(embedder)), look_seconds=0.01))
     await asyncio.sleep(0.1)
     embedder.away = False
@@ -246,11 +250,11 @@ async def test_what_is_stored_meanwhile_is_embedded_soon_whatever_went_wrong(
 
 
 async def test_a_short_message_is_embedded_once_for_its_turn_and_the_index(
-    house: House, store: Store, sql: Sql
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     question, long = "where did we park?", "and then " * 10 + "we parked"
-    await house.exchange(ADA, question, "by the harbour")
-    await house.exchange(ADA, long, "noted")
+    await driver.exchange(ADA, question, "by the harbour")
+    await driver.exchange(ADA, long, "noted")
     embedder = Embedding()
     both = asked(embedder)
     await asyncio.gather(both.embed([question], query=True), both.embed([question], query=True))
@@ -260,7 +264,7 @@ async def test_a_short_message_is_embedded_once_for_its_turn_and_the_index(
     assert await texts_of(sql, "mine") == set(embedder.texts)
 
 
-async def test_a_query_that_failed_is_tried_again() -> None:
+async def test_a_failed_query_is_tried_again() -> None:
     embedder = Embedding()
     both = asked(embedder)
     embedder.away = True
@@ -270,7 +274,7 @@ async def test_a_query_that_failed_is_tried_again() -> None:
     assert len(await both.embed(["where?"], query=True)) == 1
 
 
-async def test_queries_are_remembered_up_to_a_bound() -> None:
+async def test_the_number_of_cached_queries_is_limited() -> None:
     embedder = Embedding()
     both = asked(embedder)
     for number in range(REMEMBERED + 1):
@@ -281,11 +285,11 @@ async def test_queries_are_remembered_up_to_a_bound() -> None:
     assert embedder.queries[-1] == "query 0"
 
 
-async def test_vectors_wait_while_somebody_is_answered_but_not_for_ever(
-    house: House, store: Store, monkeypatch: pytest.MonkeyPatch
+async def test_indexing_waits_for_answers_but_not_forever(
+    driver: TurnDriver, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "QUIET_SECONDS", 0.05)
-    await house.exchange(ADA, "question", "answer")
+    monkeypatch.setattr(index, "QUIET_SECONDS", 0.05)
+    await driver.exchange(ADA, "question", "answer")
     answering = True
     embedder = Embedding()
     work = asyncio.create_task(Indexer(store, asked(embedder), answering=lambda: answering).run())
@@ -293,7 +297,7 @@ async def test_vectors_wait_while_somebody_is_answered_but_not_for_ever(
     assert embedder.texts == []
     answering = False
     assert await work == 2
-    await house.exchange(ADA, "another question", "another answer")
+    await driver.exchange(ADA, "another question", "another answer")
     answering = True
-    monkeypatch.setattr(indexing, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(index, "PATIENCE_SECONDS", 0.1)
     assert await Indexer(store, asked(embedder), answering=lambda: answering).run() == 2

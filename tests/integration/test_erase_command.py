@@ -1,4 +1,4 @@
-"""`relay memory erase`: what it says is what was done."""
+"""Checks that `relay memory erase` reports what it did."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relay.surfaces.cli.terminal.once import run_once
 from tests.integration.conftest import TEMPLATE, Server
 
 
-async def test_what_another_process_is_at_is_not_told_as_left(
+async def test_an_erasure_by_another_process_is_not_reported_as_left_undone(
     embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = embedded.create(TEMPLATE)
@@ -27,5 +27,26 @@ async def test_what_another_process_is_at_is_not_told_as_left(
         monkeypatch.setattr(erasure, "MOST_PAUSES", 0)
         await erase(settings, "zanzibarix", True, False, False)
         assert "Another process is erasing it" in capsys.readouterr().out
+    finally:
+        embedded.drop(name)
+
+
+async def test_the_command_counts_the_erased_preferences_before_and_after(
+    embedded: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = embedded.create(TEMPLATE)
+    settings = Settings(
+        DATABASE_URL=embedded.url(name), RELAY_DATA_DIR=tmp_path, RELAY_ADMINS="1", RELAY_EMBEDDER="off"
+    )
+    try:
+        await run_once(settings, "preferences", "prefer zanzibarix puns")
+        capsys.readouterr()
+        await erase(settings, "zanzibarix", False, False, False)
+        told = "1 preference, 1 sign of how answers are liked"
+        assert f"{told}:\n- zanzibarix puns\n" in capsys.readouterr().out
+        await erase(settings, "zanzibarix", True, False, False)
+        assert f"Erased for good: {told}." in capsys.readouterr().out
+        await run_once(settings, "preferences", "")
+        assert "zanzibarix" not in capsys.readouterr().out
     finally:
         embedded.drop(name)

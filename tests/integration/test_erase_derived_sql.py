@@ -1,4 +1,4 @@
-"""Erasing and what was derived: announced, judged, summarised, cached and planned, before, meanwhile and after."""
+"""Tests erasing derived data (announced, judged, summarised, cached, planned), before, while and after it is made."""
 
 from __future__ import annotations
 
@@ -15,14 +15,26 @@ from relay.core.models import Attachment
 from relay.media.files import Files
 from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.erasure import remove_files
+from relay.memory.night.digest import notice_of
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.upkeep.digest import DigestPlace
 from relay.memory.rows.upkeep.judging import FoundMemory, JudgingWork
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, due_announcements, fact, group, private
 from tests.integration.test_erase_sql import WORDS, erase
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    BOT,
+    FINISHED,
+    GROUP,
+    TurnDriver,
+    due_announcements,
+    fact,
+    group,
+    private,
+)
 from tests.integration.work import claim_judging, claim_summaries, written
 from tests.judging import learned, result_of
 
@@ -34,36 +46,40 @@ def found(evidence: int, content: str) -> FoundMemory:
     return learned(content, evidence, subject_id=ADA, subject="Ada")
 
 
-async def sent(house: House, turn: Any, text: str, number: int = 900) -> None:
-    """The answer of a turn reaches the chat."""
+async def sent(driver: TurnDriver, turn: Any, text: str, number: int = 900) -> None:
+    """Delivers the answer of a turn."""
     request = {"chat_id": ADA, "text": text}
-    await house.store.deliver(turn, BOT.id, [Part(1, ADA, request)])
+    await driver.store.deliver(turn, BOT.id, [Part(1, ADA, request)])
     row = PartResult(1, "sent", number)
-    await house.store.sent(turn, [row], True)
+    await driver.store.store_sent(turn, [row], True)
 
 
-async def announced(house: House, text: str, answer: str) -> JudgingWork:
-    """Something is said, judged, and told in a line under its answer; what the judge had."""
-    said = await house.exchange(ADA, text, answer, close=False)
-    await sent(house, said.turn, answer)
-    (judging,) = await claim_judging(house.store)
+async def announced(driver: TurnDriver, text: str, answer: str) -> JudgingWork:
+    """Sends a message, judges it, and announces the result under its answer. Returns the judging work."""
+    said = await driver.exchange(ADA, text, answer, close=False)
+    await sent(driver, said.turn, answer)
+    (judging,) = await claim_judging(driver.store)
     work = judging.work
-    assert await house.store.store_judged(judging.job, result_of(work, found(work.through - 1, f"said: {text}")))
-    (due,) = await due_announcements(house.store)
+    assert await driver.store.store_judged(judging.job, result_of(work, found(work.through - 1, f"said: {text}")))
+    (due,) = await due_announcements(driver.store)
     request = {**(due.before or {}), "text": f"{answer}\n\n🧠 said: {text}"}
-    await house.store.announced(due.turn_id, 1, request)
+    await driver.store.record_announced(due.turn_id, 1, request)
     return work
 
 
-async def test_what_an_answer_was_before_its_line_goes_too(house: House, store: Store, sql: Sql) -> None:
-    await announced(house, BIRD, "Zanzibarix the quetzalcoatlus, what a name!")
+async def test_the_answer_text_before_an_announcement_line_is_erased(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await announced(driver, BIRD, "Zanzibarix the quetzalcoatlus, what a name!")
     assert "announcement" in await holding(sql, *WORDS)
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await holding(sql, *WORDS) == {}
 
 
-async def test_what_an_answer_was_before_its_line_is_kept_two_days(house: House, store: Store, sql: Sql) -> None:
-    await announced(house, BIRD, "Zanzibarix!")
+async def test_the_answer_text_before_an_announcement_line_is_kept_two_days(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await announced(driver, BIRD, "Zanzibarix!")
     await store.tidy(14, 100)
     assert await sql("select before is not null from announcement") == [(True,)]
     await sql("update turn set done_at = now() - interval '3 days'")
@@ -71,8 +87,8 @@ async def test_what_an_answer_was_before_its_line_is_kept_two_days(house: House,
     assert await sql("select count(*) from announcement") == [(0,)]
 
 
-async def test_what_was_learned_since_it_was_shown_goes_too(house: House, store: Store, sql: Sql) -> None:
-    said = await house.exchange(ADA, BIRD, "Nice.")
+async def test_a_memory_learned_after_the_preview_is_erased_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    said = await driver.exchange(ADA, BIRD, "Nice.")
     shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     assert shown is not None
     (judging,) = await claim_judging(store)
@@ -90,9 +106,11 @@ async def erase_all_left(store: Store) -> None:
         pass
 
 
-async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, store: Store, sql: Sql) -> None:
+async def test_results_made_from_erased_texts_meanwhile_are_not_stored(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
     for text in (BIRD, "one", "two", "three", "four"):
-        await house.exchange(ADA, text, "Yes.")
+        await driver.exchange(ADA, text, "Yes.")
     (due,) = await claim_summaries(store, 1)
     (judging,) = await claim_judging(store)
     work = judging.work
@@ -107,8 +125,10 @@ async def test_what_is_being_made_of_it_meanwhile_is_not_kept(house: House, stor
 
 
 @pytest.mark.parametrize("said", [False, True])
-async def test_cached_results_and_plans_of_what_went_go_too(house: House, store: Store, sql: Sql, said: bool) -> None:
-    told = await house.exchange(ADA, BIRD, "Nice.", actions=[fact(ADA, "owns the parrot Zanzibarix quetzalcoatlus")])
+async def test_cached_results_and_plans_of_erased_texts_are_erased(
+    driver: TurnDriver, store: Store, sql: Sql, said: bool
+) -> None:
+    told = await driver.exchange(ADA, BIRD, "Nice.", actions=[fact(ADA, "owns the parrot Zanzibarix quetzalcoatlus")])
     memory = told.told.changes[0].memory_id
     ((space,),) = await sql("select id from space")
     message = [Input("message", told.context.message_id or 0, BIRD)]
@@ -122,7 +142,7 @@ async def test_cached_results_and_plans_of_what_went_go_too(house: House, store:
         space,
         memory,
     )
-    notice = {"text": "You spoke of a big bird", "inputs": [f"message:{told.context.message_id}"]}
+    notice = notice_of("You spoke of a big bird", [f"message:{told.context.message_id}"])
     await sql("insert into night (through_message, through_memory) values (9, 9)")
     await sql("insert into sleep_due select %s, id, 0, 9, 0, 9 from night", space)
     await store.want_digest(private(ADA), DigestPlace(ADA, ADA, 0))
@@ -132,17 +152,17 @@ async def test_cached_results_and_plans_of_what_went_go_too(house: House, store:
         assert turn.message
         assert turn.message.text == notice["text"]
         await store.deliver(turn, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": notice["text"]})])
-        await store.sent(turn, [PartResult(1, "sent", 901)], True)
+        await store.store_sent(turn, [PartResult(1, "sent", 901)], True)
     await erase(store, private(ADA), {"memory_id": memory})
     assert await holding(sql, *WORDS, "big bird") == {}
     assert await sql("select count(*) from result") == [(0,)]
     assert await sql("select plan from consolidation") in ([], [([],)])
 
 
-async def test_by_number_what_came_of_the_same_words_goes_whatever_became_of_it(
-    house: House, store: Store, sql: Sql
+async def test_erasing_a_memory_erases_all_versions_of_the_same_statement(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    said = await house.exchange(ADA, f"{BIRD}, and I like tea", "Nice.")
+    said = await driver.exchange(ADA, f"{BIRD}, and I like tea", "Nice.")
     first, second, tea = [
         await sql(
             "insert into memory (space_id, content, subject_id, subject, evidence, status) values (%s, %s, %s, 'Ada',"
@@ -175,24 +195,24 @@ async def test_by_number_what_came_of_the_same_words_goes_whatever_became_of_it(
     await sql("update memory set replaced_by = %s, status = 'superseded' where id = %s", successor[0], second[0][0])
     await erase(store, private(ADA), {"memory_id": second[0][0]})
     assert await holding(sql, *WORDS) == {}
-    assert await sql("select id from memory") == tea, "it was said in the same message, and is another matter"
+    assert await sql("select id from memory") == tea, "another fact from the same message must stay"
     assert first != older
 
 
-async def test_of_two_that_were_shown_nothing_is_left_when_one_is_done(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, BIRD, "Nice.")
+async def test_erasing_also_clears_words_shown_in_other_previews(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, BIRD, "Nice.")
     for words in ("zanzibarix", "quetzalcoatlus"):
         assert await store.erase_preview(private(ADA), {"words": words}, ADA, False)
     await erase(store, private(ADA), {"words": "parrot"})
     assert await holding(sql, *WORDS, "parrot") == {}
 
 
-async def test_what_was_shown_is_forgotten_when_it_is_kept_or_old(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, BIRD, "Nice.")
+async def test_a_preview_is_deleted_when_it_is_cancelled_or_old(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, BIRD, "Nice.")
     one, other = [await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False) for _ in "ab"]
     assert one is not None
     assert other is not None
-    assert not await store.erase_keep(one.erasure_id, BEN), "it is not his"
+    assert not await store.erase_keep(one.erasure_id, BEN), "only the person who asked may cancel it"
     assert await store.erase_keep(one.erasure_id, ADA)
     assert await sql("select id from erasure") == [(other.erasure_id,)]
     await sql("update erasure set created_at = now() - interval '16 minutes'")
@@ -200,11 +220,11 @@ async def test_what_was_shown_is_forgotten_when_it_is_kept_or_old(house: House, 
     assert await sql("select count(*) from erasure") == [(0,)]
 
 
-async def test_who_erases_in_a_group_takes_nothing_of_anothers(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(
+async def test_erasing_in_a_group_takes_nothing_of_another_person(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(
         ADA, "I hid the zanzibarix", "Did you.", chat_id=GROUP, actions=[fact(ADA, "hid a zanzibarix")]
     )
-    told = await house.exchange(
+    told = await driver.exchange(
         BEN, "A zanzibarix is mine", "A zanzibarix!", chat_id=GROUP, actions=[fact(BEN, "owns a zanzibarix")]
     )
     await sql(
@@ -227,20 +247,20 @@ async def test_who_erases_in_a_group_takes_nothing_of_anothers(house: House, sto
     assert await sql("select kind, payload from event where user_id = %s order by id", BEN) == before
     assert await sql("select text from summary") == [("Ben: a zanzibarix",)]
     assert await sql("select before ->> 'content' from memory_change") == [("a zanzibarix",)]
-    assert await house.known(group()) == ["owns a zanzibarix"]
+    assert await driver.known(group()) == ["owns a zanzibarix"]
     assert await sql("select source_id from entry where user_id = %s order by id", BEN) == entries
     assert "hid" not in str(await sql("select text from message")) + str(await sql("select payload from event"))
-    assert await house.look_up(group(), "zanzibarix")
+    assert await driver.look_up(group(), "zanzibarix")
 
 
-async def test_kept_copies_of_erased_files_are_removed_and_of_private_ones_none_is_kept(
-    house: House, store: Store, sql: Sql, tmp_path: Path
+async def test_stored_copies_of_erased_files_are_removed(
+    driver: TurnDriver, store: Store, sql: Sql, tmp_path: Path
 ) -> None:
     media_store = KeptFiles(tmp_path / "media")
     for unique_id in ("AgADone", "AgADone-still", "AgADother"):
         await media_store.put(unique_id, b"content")
     for text, unique_id in (("the zanzibarix", "AgADone"), ("tea", "AgADother")):
-        said = await house.exchange(ADA, text, "I see.")
+        said = await driver.exchange(ADA, text, "I see.")
         block = [{"type": "image", "file": {"unique_id": unique_id}}]
         await sql(f"update message set blocks = '{json.dumps(block)}' where id = %s", said.context.message_id)  # noqa: S608
     await erase(store, private(ADA), {"words": "zanzibarix"})
@@ -249,10 +269,10 @@ async def test_kept_copies_of_erased_files_are_removed_and_of_private_ones_none_
     assert await store.files_gone() == []
     assert not said.turn.off_record
     await store.private(private(ADA), ADA, 0, True, ADA)
-    assert (await house.turn(ADA, "a picture")).off_record
+    assert (await driver.turn(ADA, "a picture")).off_record
 
 
-async def test_a_file_that_was_sent_off_the_record_is_not_kept(tmp_path: Path) -> None:
+async def test_no_copy_is_stored_of_an_off_the_record_file(tmp_path: Path) -> None:
     media_store, messenger = KeptFiles(tmp_path / "media"), FakeMessenger()
     messenger.fetch = lambda file_id, most: asyncio.sleep(0, b"content")  # type: ignore[assignment,method-assign]
     files = Files(messenger, 1000, media_store)

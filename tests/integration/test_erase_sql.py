@@ -1,4 +1,4 @@
-"""Erase means erase: of what was erased no table holds a word, and what stays is whole."""
+"""Checks that no table holds a word of what was erased, and that the rest is intact."""
 
 from __future__ import annotations
 
@@ -14,11 +14,23 @@ from relay.jobs.erasure import erasure_kind
 from relay.jobs.runner import Runner
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.memories import MemoryFilter
-from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasePreview, WordLeft
+from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasePreview, RemainingWord
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BEN, BOT, FINISHED, GROUP, House, fact, group, incoming_of, private, reply
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    BOT,
+    FINISHED,
+    GROUP,
+    TurnDriver,
+    fact,
+    group,
+    incoming_of,
+    private,
+    reply,
+)
 from tests.integration.work import claim_summaries, written
 
 Json = dict[str, Any]
@@ -26,7 +38,7 @@ WORDS = ("zanzibarix", "quetzalcoatlus")
 
 
 async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, admin: bool = False) -> ErasePreview:
-    """Shows what would go, lets it go, to the end; what was shown."""
+    """Previews an erasure and runs it to the end. Returns the preview."""
     shown = await store.erase_preview(space, query, user_id, admin)
     assert shown is not None
     assert await store.erase_begin(shown.erasure_id, user_id, admin)
@@ -35,39 +47,120 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
     return shown
 
 
-async def told_of(house: House, sql: Sql) -> Json:
-    """Ada tells of her parrot; it is learned, answered, asked for again, summarised, and found by a tool."""
-    learned = await house.exchange(
+async def told_of(driver: TurnDriver, sql: Sql) -> Json:
+    """Ada talks about her parrot. It is learned, answered, asked about again, summarised, and found by a tool."""
+    learned = await driver.exchange(
         ADA,
         "My parrot is called Zanzibarix, a quetzalcoatlus of a bird",
         "Zanzibarix, what a name!",
         actions=[fact(ADA, "has a parrot called Zanzibarix (quetzalcoatlus)")],
     )
-    await house.exchange(ADA, "I also like tea", "Noted.", actions=[fact(ADA, "likes tea")])
-    await house.exchange(ADA, "How is the weather?", "Fine.")
-    turn = await house.turn(ADA, "What did I say about pets?")
+    await driver.exchange(ADA, "I also like tea", "Noted.", actions=[fact(ADA, "likes tea")])
+    await driver.exchange(ADA, "How is the weather?", "Fine.")
+    turn = await driver.turn(ADA, "What did I say about pets?")
     incoming = incoming_of(turn, "What did I say about pets?", private(ADA))
-    await house.store.begin(incoming, "model-1")
+    await driver.store.begin(incoming, "model-1")
     found = "My parrot is called Zanzibarix, a quetzalcoatlus of a bird"
     steps = [
         {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "search", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": found}]},
         {"role": "assistant", "content": [{"type": "text", "text": "About a bird."}]},
     ]
-    await house.store.finish(incoming, reply("About a bird.") | {"blocks": steps})
+    await driver.store.finish(incoming, reply("About a bird.") | {"blocks": steps})
     part = {"chat_id": ADA, "text": "About a bird. It was: Zanzibarix the quetzalcoatlus"}
-    await house.store.deliver(turn, BOT.id, [Part(1, ADA, part)])
-    await house.store.sent(turn, [PartResult(1, "sent", 99)], True)
-    await house.exchange(ADA, "Thanks", "You are welcome.")
-    (due,) = await claim_summaries(house.store, 1)
+    await driver.store.deliver(turn, BOT.id, [Part(1, ADA, part)])
+    await driver.store.store_sent(turn, [PartResult(1, "sent", 99)], True)
+    await driver.exchange(ADA, "Thanks", "You are welcome.")
+    (due,) = await claim_summaries(driver.store, 1)
     summary = written(due, "Ada has a parrot, Zanzibarix, a quetzalcoatlus.")
-    assert await house.store.store_summary(due.job, summary)
+    assert await driver.store.store_summary(due.job, summary)
     await sql("update session set title = 'Zanzibarix the parrot', titled_by = 'model'")
     return learned.told.changes[0]
 
 
-async def test_of_an_erased_memory_no_table_holds_a_word(house: House, store: Store, sql: Sql) -> None:
-    change = await told_of(house, sql)
+CONTEXTS = (
+    "insert into keepit (space_id, thread_id, session_id, message_id, seq, weight, content, block, start_at, end_at,"
+    " context, origin, user_id) select space_id, thread_id, session_id, id, 0, 0.8, text, 0, 0, 9, text, 'text', 1"
+    " from message where text like 'My parrot%%' or text = 'I also like tea'",
+    "insert into compression (space_id, thread_id, session_id, number, name, settings, status, rows, inputs,"
+    " created_by)"
+    " select space_id, thread_id, session_id, id, 'v' || id, '{}', 'ready',"
+    " jsonb_build_array(jsonb_build_object('text',"
+    " case when text like 'My%%' then 'of a bird' else text end)), array['message:' || id], 1 from message"
+    " where text like 'My parrot%%' or text = 'I also like tea'",
+    "insert into compression (space_id, thread_id, session_id, number, name, settings, source_id, status, rows, inputs,"
+    " created_by) select space_id, thread_id, session_id, 900, 'v900', '{}', id, 'ready', '[{\"text\": \"in short\"}]',"
+    " array['version:' || id], 1 from compression where rows::text like '%%bird%%'",
+    "insert into compression (space_id, thread_id, session_id, number, name, settings, status, rows, created_by)"
+    " select space_id, thread_id, id, 901, 'v901', '{}', 'dropped', '[{\"text\": \"Zanzibarix, quetzalcoatlus\"}]', 1"
+    " from session limit 1",
+    "insert into compression_keepit select c.id, k.id, 0.8, 0.5, true from compression c, keepit k"
+    " where 'message:' || k.message_id = any (c.inputs)",
+    "insert into composition (space_id, thread_id, name, budget, status, rows, inputs, created_by) select space_id,"
+    " thread_id, n, 4000, 'ready', jsonb_build_array(jsonb_build_object('text', said)), '{}', 1 from session, (values"
+    " ('Zanzibarix quetzalcoatlus', 'nothing'), ('by words', 'Of Zanzibarix, the QUETZALCOATLUS'), ('by parts',"
+    " 'in short'),"
+    " ('tea', 'likes tea')) c (n, said)",
+    "insert into composition_part (composition_id, place, session_id, compression_id, version) select c.id, 0,"
+    " v.session_id,"
+    " v.id, v.name from composition c join compression v on v.number = 900 where c.name = 'by parts'",
+    "insert into composition_use (session_id, composition_id) select s.id, c.id from session s, composition c"
+    " where c.name = 'by words'",
+    "insert into session_link (source_session_id, target_thread_id, space_id, reason, linked_by) select s.id, t.id,"
+    " s.space_id, 'Zanzibarix the quetzalcoatlus', 1 from session s, thread t",
+    "update session set topics = array['tea', 'zanzibarix quetzalcoatlus']",
+)
+"""Adds markers, versions, compositions and a link, some about the parrot and some about tea."""
+
+
+async def composed_of(driver: TurnDriver, sql: Sql) -> None:
+    await told_of(driver, sql)
+    for statement in CONTEXTS:
+        await sql(statement)
+
+
+LEFT = """select (select array_agg(content) from keepit), (select array_agg(relay.rows_text(rows)) from compression),
+    (select array_agg(name) from composition), (select count(*) from session_link)"""
+
+
+async def test_markers_versions_and_compositions_are_erased_whole(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await composed_of(driver, sql)
+    before = await holding(sql, *WORDS)
+    assert {"keepit", "compression", "composition", "session_link", "entry"} <= before.keys()
+    [(memory_id,)] = await sql("select id from memory where content like '%%Zanzibarix%%'")
+    shown = await erase(store, private(ADA), {"memory_id": memory_id})
+    assert shown.counts.artefacts == 6, "by its input, its text, what it was made from, its parts and its name"
+    assert await holding(sql, *WORDS) == {}
+    assert await sql(LEFT) == [(["I also like tea"], ["I also like tea"], ["tea"], 0)]
+    assert await sql("select count(*) from compression_keepit") == [(1,)]
+    assert (await sql("select counts ->> 'artefacts' from erasure")) == [("6",)]
+
+
+async def test_texts_found_only_by_the_sweep_are_counted_in_the_report(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await composed_of(driver, sql)
+    await sql("delete from entry where kind = 'version'")
+    await sql(
+        "update compression set rows = '[{\"text\": \"zanzibarixes everywhere\"}]', inputs = '{}' where number = 900"
+    )
+    await sql("delete from entry where kind = 'version'")
+    shown = await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await holding(sql, WORDS[0]) == {}
+    [(counted,)] = await sql("select (counts ->> 'artefacts')::integer from erasure")
+    assert counted > shown.counts.artefacts
+
+
+async def test_an_erasure_never_takes_another_persons_marker(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    for user_id in (ADA, BEN):
+        await driver.exchange(user_id, f"{user_id} saw Zanzibarix", "Fine.", chat_id=GROUP)
+    await sql(CONTEXTS[0].partition("'text', 1")[0] + "'text', user_id from message where role = 'user'")
+    await erase(store, group(), {"words": "zanzibarix"}, ADA)
+    assert await sql("select user_id from keepit") == [(BEN,)]
+
+
+async def test_no_table_holds_a_word_of_an_erased_memory(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    change = await told_of(driver, sql)
     before = await holding(sql, *WORDS)
     assert {"memory", "message", "event", "outbox", "summary", "session"} <= before.keys()
     shown = await erase(store, private(ADA), {"memory_id": change.memory_id})
@@ -77,26 +170,28 @@ async def test_of_an_erased_memory_no_table_holds_a_word(house: House, store: St
         "Zanzibarix, what a name!",
     ]
     assert await holding(sql, *WORDS) == {}
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
     assert (await sql("select count(*) from message"))[0][0] == 8
     assert await sql("select status, work, counts ->> 'messages' from erasure") == [("done", None, "2")]
 
 
-async def test_by_words_all_that_has_them_goes_with_its_history(house: House, store: Store, sql: Sql) -> None:
-    await told_of(house, sql)
-    await house.exchange(ADA, "Zanzibarix bit me", "Bad Zanzibarix! A quetzalcoatlus bites.")
-    turn = await house.turn(ADA, "reword")
+async def test_erasing_by_words_erases_all_matches_with_their_history(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await told_of(driver, sql)
+    await driver.exchange(ADA, "Zanzibarix bit me", "Bad Zanzibarix! A quetzalcoatlus bites.")
+    turn = await driver.turn(ADA, "reword")
     memory = (await store.memories(private(ADA), 0, 10, MemoryFilter(words="Zanzibarix"))).memories[0]
     edit = {"action": "edit", "memory_id": memory.id, "content": "has a parrot"}
     await store.change_memory(turn, private(ADA), [edit])
-    await house.close(turn)
+    await driver.close(turn)
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await holding(sql, WORDS[0]) == {}
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_summaries_are_owed_anew_without_the_old_texts(house: House, store: Store, sql: Sql) -> None:
-    await told_of(house, sql)
+async def test_summaries_become_due_again_without_the_erased_texts(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await told_of(driver, sql)
     await erase(store, private(ADA), {"words": "Zanzibarix"})
     assert (await sql("select count(*) from summary"))[0][0] == 0
     assert await sql("select summary_id from thread") == [(None,)]
@@ -107,13 +202,15 @@ async def test_summaries_are_owed_anew_without_the_old_texts(house: House, store
     assert not [text for text in texts if "anzibarix" in text]
 
 
-async def test_a_kill_between_two_steps_loses_nothing(house: House, store: Store, sql: Sql, another: Any) -> None:
-    await told_of(house, sql)
+async def test_an_erasure_continues_after_a_kill_between_two_steps(
+    driver: TurnDriver, store: Store, sql: Sql, another: Any
+) -> None:
+    await told_of(driver, sql)
     shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     assert shown is not None
     assert await store.erase_begin(shown.erasure_id, ADA, False)
     assert (await holding(sql, WORDS[0])).keys() >= {"message", "memory"}
-    del store  # the process that began dies; another takes the oldest up
+    del store  # the process that began it dies; another takes over the oldest erasure
     while not (await another().erase_step() or FINISHED).done:
         pass
     assert await holding(sql, WORDS[0]) == {}
@@ -121,16 +218,16 @@ async def test_a_kill_between_two_steps_loses_nothing(house: House, store: Store
     assert await sql("select count(*) from job where kind = 'erasure'") == [(0,)]
 
 
-async def test_an_erasure_that_was_begun_is_a_job_of_whoever_is_there(
-    house: House, store: Store, sql: Sql, another: Any, tmp_path: Path
+async def test_a_started_erasure_is_a_job_that_any_process_finishes(
+    driver: TurnDriver, store: Store, sql: Sql, another: Any, tmp_path: Path
 ) -> None:
-    await told_of(house, sql)
+    await told_of(driver, sql)
     shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     assert shown is not None
     assert await store.erase_begin(shown.erasure_id, ADA, False)
     assert "erasure" in (await another().claim(BOT.id, 0))[1].owed
     (job,) = await store.claim_jobs("erasure", BOT.id, 1)
-    await store.release()  # its process dies and starts anew
+    await store.release()  # its process dies and restarts
     messenger = FakeMessenger()
     kind = erasure_kind(another(), KeptFiles(tmp_path), messenger, BOT.id)
     assert await Runner(store, [kind], BOT.id).run_due("erasure") == 1
@@ -139,8 +236,8 @@ async def test_an_erasure_that_was_begun_is_a_job_of_whoever_is_there(
     assert await store.job("erasure", job.key) is None
 
 
-async def test_a_preview_changes_nothing_and_is_forgotten(house: House, store: Store, sql: Sql) -> None:
-    await told_of(house, sql)
+async def test_a_preview_changes_nothing_and_expires(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await told_of(driver, sql)
     before = await holding(sql, WORDS[0])
     shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     assert shown is not None
@@ -153,27 +250,27 @@ async def test_a_preview_changes_nothing_and_is_forgotten(house: House, store: S
     assert await holding(sql, WORDS[0]) == before
 
 
-async def test_nobody_erases_what_is_anothers(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "I hid the zanzibarix", "Did you.", chat_id=GROUP, actions=[fact(ADA, "hid zanzibarix")])
-    await house.exchange(BEN, "What zanzibarix?", "Ask Ada.", chat_id=GROUP)
-    await house.exchange(BEN, "My own zanzibarix", "Fine.")
+async def test_nobody_can_erase_another_persons_texts(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "I hid the zanzibarix", "Did you.", chat_id=GROUP, actions=[fact(ADA, "hid zanzibarix")])
+    await driver.exchange(BEN, "What zanzibarix?", "Ask Ada.", chat_id=GROUP)
+    await driver.exchange(BEN, "My own zanzibarix", "Fine.")
     mine = await store.erase_preview(group(), {"words": "zanzibarix"}, BEN, False)
     assert mine is not None
     assert (mine.counts.memories, mine.counts.messages) == (0, 1)
-    assert not await store.erase_begin(mine.erasure_id, ADA, True), "what Ben was shown, Ben decides"
+    assert not await store.erase_begin(mine.erasure_id, ADA, True), "only Ben may confirm a preview shown to Ben"
     await erase(store, group(), {"words": "zanzibarix"}, ADA, admin=True)
     held = await sql("select m.text from message m where m.text ilike '%%zanzibarix%%'")
-    assert held == [("My own zanzibarix",)], "another space stays as it is"
+    assert held == [("My own zanzibarix",)], "another space must not change"
     assert await store.erase_preview(private(BEN), {"words": "zanzibarix"}, ADA, True) is None
 
 
-async def test_documents_and_older_wordings_go_too(house: House, store: Store, sql: Sql) -> None:
-    turn = await house.turn(ADA, "read this")
+async def test_documents_and_older_wordings_are_erased_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "read this")
     incoming = incoming_of(turn, "read this", private(ADA))
     row = replace(incoming, documents=documents("the zanzibarix stands on page two"))
     await store.begin(row, "model-1")
     await store.finish(row, reply("It has two pages."))
-    await house.close(turn)
+    await driver.close(turn)
     await sql(
         "insert into message_version (message_id, text, blocks, untrusted)"
         " select id, 'zanzibarix once', '[]', false from message where role = 'assistant'"
@@ -196,19 +293,19 @@ def documents(*parts: str) -> Sequence[Json]:
     ]
 
 
-async def test_what_is_left_of_a_memorys_words_is_told(house: House, store: Store) -> None:
-    change = (await house.teach(ADA, "has a parrot called Zanzibarix"))[0]
-    await house.exchange(ADA, "Zanzibarix sings", "How nice.")
+async def test_remaining_uses_of_a_memorys_words_are_shown(driver: TurnDriver, store: Store) -> None:
+    change = (await driver.teach(ADA, "has a parrot called Zanzibarix"))[0]
+    await driver.exchange(ADA, "Zanzibarix sings", "How nice.")
     shown = await store.erase_preview(private(ADA), {"memory_id": change.memory_id}, ADA, False)
     assert shown is not None
-    assert shown.left == (WordLeft("zanzibarix", 1),)
+    assert shown.left == (RemainingWord("zanzibarix", 1),)
 
 
-async def test_odd_words_are_looked_for_as_they_are(house: House, store: Store, sql: Sql) -> None:
+async def test_special_characters_are_searched_literally(driver: TurnDriver, store: Store, sql: Sql) -> None:
     for text in ("it's o'neill-x9 here", "a back\\slash and c:\\dir", "100%_sure"):
-        await house.exchange(ADA, text, "Yes.")
+        await driver.exchange(ADA, text, "Yes.")
         await erase(store, private(ADA), {"words": text.split()[-1] if "slash" in text else text})
         assert await sql("select text from message where role = 'user'") in ([], [(text,)])
-    await house.exchange(ADA, "it's o'neill-x9 here", "Yes.")
+    await driver.exchange(ADA, "it's o'neill-x9 here", "Yes.")
     await erase(store, private(ADA), {"words": "o'neill-x9"})
     assert await holding(sql, "neill") == {}

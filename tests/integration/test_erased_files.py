@@ -1,4 +1,4 @@
-"""Erased means gone from the database's files, too: its tables, indexes, statistics and write-ahead log."""
+"""Checks that erased words are gone from the database's files: tables, indexes, statistics and write-ahead log."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
 from relay.core.settings import Settings
 from relay.memory.store import Store
-from relay.runtime.nights import rewrite_files
+from relay.runtime.night import rewrite_files
 from relay.runtime.runtime import open_runtime
 from relay.surfaces.cli.erase import erase
 from relay.surfaces.cli.terminal.once import run_once
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.house import FINISHED, House, fact
+from tests.integration.turn_driver import FINISHED, TurnDriver, fact
 from tests.places import furnish
 
 WORD = b"zanzibarix"
@@ -26,7 +26,7 @@ OWNER = 1
 
 
 def occurrences(data: Path) -> dict[str, int]:
-    """How often the word stands in the bytes of the data directory's files, by the first folders of their paths."""
+    """Returns how often the word occurs in the data directory's files, by the first two folders of their paths."""
     found: dict[str, int] = {}
     for path in data.rglob("*"):
         if path.is_file() and not path.is_socket():
@@ -38,15 +38,15 @@ def occurrences(data: Path) -> dict[str, int]:
 
 @pytest.fixture
 async def settings(tmp_path: Path) -> Settings:
-    """An embedded database of its own in which a lot has the word."""
+    """An embedded database in which the word occurs often."""
     data = tmp_path / "data"
     await furnish(data)
     own = Settings(RELAY_DATA_DIR=data, RELAY_ADMINS=str(OWNER), RELAY_EMBEDDER="off")
     async with open_runtime(own) as relay:
-        house = House(relay.store)
+        driver = TurnDriver(relay.store)
         for number in range(40):
             text = f"Zanzibarix number {number} sails to the harbour of zanzibarix"
-            await house.exchange(
+            await driver.exchange(
                 OWNER, text, f"Zanzibarix {number}, I see.", actions=[fact(OWNER, f"zanzibarix {number}")]
             )
         with psycopg.connect(Cluster(data).url("postgres"), autocommit=True) as connection:
@@ -54,32 +54,32 @@ async def settings(tmp_path: Path) -> Settings:
             connection.execute("update relay.message set text = text || ' '")
             connection.execute("select pg_switch_wal()")
             connection.execute("update relay.message set text = text || ' '")
-            for _ in range(3):  # so that files of the log wait to be used again
+            for _ in range(3):  # leaves log files that wait to be reused
                 connection.execute("select pg_logical_emit_message(false, 'x', 'zanzibarix'), pg_switch_wal()")
                 connection.execute("checkpoint")
     return own
 
 
-async def test_what_is_erased_on_request_is_in_no_file(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_words_erased_on_request_are_in_no_file(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     before = occurrences(settings.data_dir)
     assert before["postgres/base"] > 100
     assert before["postgres/pg_wal"] > 100
-    async with open_runtime(settings):  # as while the bot runs
+    async with open_runtime(settings):  # with the bot's runtime open
         await erase(settings, "zanzibarix", True, False, False)
         assert "Nothing of what you erased is left in them" in capsys.readouterr().out
         assert occurrences(settings.data_dir) == {}
     assert occurrences(settings.data_dir) == {}
 
 
-async def test_what_is_erased_in_the_chat_leaves_the_files_in_the_night(settings: Settings) -> None:
+async def test_words_erased_in_the_chat_are_removed_from_files_at_night(settings: Settings) -> None:
     async with open_runtime(settings) as relay:
         assert await rewrite_files(relay) == {"skipped": "nothing was erased"}
         await erased_in_the_chat(relay.store)
-        assert await relay.erasure_cleanup.owed()
+        assert await relay.erasure_cleanup.is_owed()
         assert occurrences(settings.data_dir)
         assert await rewrite_files(relay) == {"remains": ""}
         assert occurrences(settings.data_dir) == {}
-        assert not await relay.erasure_cleanup.owed()
+        assert not await relay.erasure_cleanup.is_owed()
 
 
 async def erased_in_the_chat(store: Store) -> None:
@@ -90,19 +90,19 @@ async def erased_in_the_chat(store: Store) -> None:
         pass
 
 
-async def test_who_still_reads_is_waited_for(settings: Settings) -> None:
+async def test_clearing_waits_for_open_readers(settings: Settings) -> None:
     async with open_runtime(settings) as relay:
         async with relay.database.snapshot() as reading:  # type: ignore[attr-defined]
             await reading.call("schema")
             await erased_in_the_chat(relay.store)
             clearing = asyncio.create_task(relay.erasure_cleanup.clear())
             await asyncio.sleep(1)
-            assert not clearing.done(), "a table written anew now would keep what that reader may see"
+            assert not clearing.done(), "a table rewritten now would keep the rows that the reader may see"
         assert await clearing == ""
         assert occurrences(settings.data_dir) == {}
 
 
-async def test_a_server_that_others_run_is_asked_for_its_tables_only(url_server: Server) -> None:
+async def test_an_external_server_has_only_its_tables_rewritten(url_server: Server) -> None:
     name = url_server.create(TEMPLATE)
     url_server.command("revoke execute on function pg_catalog.pg_switch_wal() from relay", name)
     database = Postgres(url_server.url(name))
@@ -114,7 +114,7 @@ async def test_a_server_that_others_run_is_asked_for_its_tables_only(url_server:
         url_server.drop(name)
 
 
-async def test_a_clearing_that_was_cut_off_is_still_owed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_interrupted_clearing_is_still_due(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     async def killed(self: Postgres) -> bool:
         raise asyncio.CancelledError
 

@@ -1,4 +1,4 @@
-"""No event holds a secret, whatever kind of thing happened; and nothing writes events that is not looked at here."""
+"""Checks that no event holds a secret, whatever happens, and that every statement that writes events is known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from relay.core.redaction import patterns, redact
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BOT, GROUP, House, message
+from tests.integration.turn_driver import ADA, BOT, GROUP, TurnDriver, message
 from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]
@@ -20,23 +20,23 @@ KEY, CODE = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA", "K-4711"
 FUNCTIONS = Path(__file__).parents[2] / "migrations" / "functions"
 
 WRITERS = {
-    # an update: `redacted` of it, or itself when there is nothing to take out (telegram/parsing/updates.py)
+    # an update: its `redacted` form, or the update itself if nothing is removed (telegram/parsing/updates.py)
     ("queue.sql", "coalesce(one.event, 'update')"),
-    # why a turn failed: `redact` of the sentence (relay/surfaces/telegram/turns/worker.py)
+    # why a turn failed: the sentence after `redact` (relay/surfaces/telegram/turns/worker.py)
     ("queue.sql", "'error'"),
-    # an answer: the number of its message, no text
+    # an answer: the id of its message, no text
     ("turn.sql", "coalesce(e ->> 'kind', 'reply')"),
-    # a tap: the number of the change, and one of three words
+    # a tap: the id of the change, and one of three words
     ("memory_review.sql", "'memory'"),
-    # one tap for many: the same of each
+    # one tap on several changes: the same for each
     ("memory_switches.sql", "'memory'"),
-    # a switch of memory: on, off, until when
+    # a change of the memory switch: on, off, until when
     ("memory_switches.sql", "'control'"),
     ("preference_list.sql", "'control'"),
-    # a start or a stop: numbers and a version of ours
+    # a start or a stop: numbers and our version
     ("night.sql", "p_kind"),
 }
-"""Every statement that writes events, and how what people wrote gets into it clean."""
+"""Every statement that writes events, and how it removes secrets from what people wrote."""
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def _own_pattern(tmp_path: Path) -> Iterator[None]:
     redact.use_patterns(())
 
 
-def test_all_that_writes_events_is_known() -> None:
+def test_every_statement_that_writes_events_is_known() -> None:
     found = {
         (path.name, match[1].strip())
         for path in FUNCTIONS.glob("*.sql")
@@ -58,11 +58,11 @@ def test_all_that_writes_events_is_known() -> None:
     }
     assert found == WRITERS
     written = sum(path.read_text().count("insert into event") for path in FUNCTIONS.glob("*.sql"))
-    assert written == len(WRITERS), "one that this test does not read"
+    assert written == len(WRITERS), "there is a statement that this test doesn't find"
 
 
 def updates() -> list[Json]:
-    """Something of everything that people can send, each with a key and a word of their own in all its texts."""
+    """Returns updates of every kind that people can send, each with a key and a code in all its texts."""
     secret = f"{KEY} and {CODE}"
     said = message(ADA, secret)
     there = {"chat": said["message"]["chat"], "from": said["message"]["from"], "date": 1, "message_id": 5}
@@ -80,11 +80,11 @@ def updates() -> list[Json]:
     return [said, *({"update_id": 900_000 + number, **body} for number, body in enumerate(bodies))]
 
 
-async def test_no_event_holds_a_secret(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, f"I have {KEY}", f"You have {KEY} and {CODE}.")
-    change = (await house.teach(ADA, f"Ada has {CODE}"))[0]
+async def test_no_event_holds_a_secret(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, f"I have {KEY}", f"You have {KEY} and {CODE}.")
+    change = (await driver.teach(ADA, f"Ada has {CODE}"))[0]
     await store.decide_change(change.id, ADA, False, "undo")
-    other = await house.turn(ADA, f"{KEY} {CODE}")
+    other = await driver.turn(ADA, f"{KEY} {CODE}")
     await store.fail(other, redact.redact(f"DatabaseError: {KEY} {CODE}"), 1)
     rows = [sorted_row(update, BOT, frozenset([ADA]), True) for update in updates()]
     await store.intake(BOT.id, rows, 64)
@@ -94,10 +94,10 @@ async def test_no_event_holds_a_secret(house: House, store: Store, sql: Sql) -> 
     assert sum(redact.MARK in str(text) for _, text in events) >= 8
 
 
-async def test_the_event_of_a_private_turn_that_failed_says_nothing(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "hello")
+async def test_the_event_of_a_failed_private_turn_has_no_payload(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "hello")
     await sql("update session set private = true")
-    turn = await house.turn(ADA, "hush")
+    turn = await driver.turn(ADA, "hush")
     await sql("update turn set session_id = (select id from session) where id = %s", turn.turn_id)
     await store.fail(turn, "DatabaseError: hush", 1)
     assert await sql("select payload from event where kind = 'error'") == [(None,)]

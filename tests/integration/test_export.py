@@ -1,4 +1,4 @@
-"""What one person or group has, as files: whole, theirs alone, and back into any database once."""
+"""Tests exports of a person or group: complete, without others' data, and imported into any database once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from relay.archive import packed
 from relay.archive.export import line, pages
 from relay.archive.export_file import LINES, ImportRefused
 from relay.archive.imports import Import, check
-from relay.archive.readable import Readable
+from relay.archive.readable.text import Readable
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import SettingsError
 from relay.core.models import ModelRequest, Space
@@ -33,9 +34,21 @@ from relay.surfaces.cli import export as commands
 from relay.surfaces.telegram.outgoing import exports
 from relay.surfaces.telegram.outgoing.exports import NotPacked
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
-from tests.integration.house import ADA, BEN, EVE, GROUP, House, fact, forget, group, incoming_of, private, reply
 from tests.integration.inside import Inside, Json, inside
 from tests.integration.sides import Side
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    EVE,
+    GROUP,
+    TurnDriver,
+    fact,
+    forget,
+    group,
+    incoming_of,
+    private,
+    reply,
+)
 from tests.integration.work import claim_judging
 from tests.standins.telegram.values import Chat, User
 
@@ -58,11 +71,36 @@ left join summary p on p.id = s.previous_id order by s.created_at
 select jsonb_build_array(m.text, r.user_id, r.emoji, r.created_at, r.removed_at)::text
 from signal r join message m on m.id = r.message_id order by r.id
 """, """
+select jsonb_build_array(s.title, s.topics, s.registered_at, s.last_accessed_at, k.content, k.weight, k.context,
+    k.removed_at, m.text)::text
+from session s join keepit k on k.session_id = s.id join message m on m.id = k.message_id
+order by s.started_at, k.id
+""", """
+select jsonb_build_array(c.name, c.number, c.settings, c.output_tokens, c.ratio, c.keepit, c.status, c.created_at,
+    c.rows #> '{0,text}', f.text, k.content, o.name, e.survived, e.threshold, array(
+        select m.text from message m where 'message:' || m.id = any (c.inputs) order by m.id))::text
+from compression c join session s on s.id = c.session_id left join compression o on o.id = c.source_id
+left join message f on f.id = (c.rows #>> '{0,from}')::bigint
+left join keepit k on k.id = (c.rows #>> '{0,keepit}')::bigint
+left join compression_keepit e on e.compression_id = c.id and e.keepit_id = k.id
+where c.status = 'ready' order by c.created_at
+""", """
+select jsonb_build_array(c.name, c.budget, c.status, c.total_tokens, c.rows #> '{0,text}', p.place, p.version, p.tokens,
+    v.name, s.started_at, u.used_at, n.started_at, c.inputs && array['version:' || v.id])::text
+from composition c join composition_part p on p.composition_id = c.id join session s on s.id = p.session_id
+left join compression v on v.id = p.compression_id
+left join composition_use u on u.composition_id = c.id left join session n on n.id = u.session_id
+where c.deleted_at is null order by c.created_at, p.place
+""", """
+select jsonb_build_array(l.reason, l.linked_at, s.started_at, t.topic_id, c.settings)::text
+from session_link l join session s on s.id = l.source_session_id join thread t on t.id = l.target_thread_id
+left join context_setting c on c.space_id = l.space_id order by 1
+""", """
 select jsonb_build_array(
     d.unique_id, d.name, d.mime, d.kind, d.pages, d.parts, d.created_at, p.part, p.text, m.text)::text
 from document d join document_part p on p.document_id = d.id join message m on m.id = d.message_id order by d.id, p.part
 """  # fmt: skip
-"""What people see of it, without ids."""
+"""What people see of the data, without ids."""
 
 REWORD = (
     "with old as (select * from memory where content = {1}),"
@@ -70,17 +108,17 @@ REWORD = (
     " insert into memory_change (space_id, memory_id, action, before)"
     " select space_id, id, 'refresh', to_jsonb(old) from old"
 )
-"""A person's own rewording of a memory, with its trace."""
+"""A person rewords a memory, which leaves a change."""
 
 
-async def lived(house: House, sql: Sql) -> None:
-    """Ada's life with it: two topics, sessions, edits, facts in every state, summaries; and others beside her."""
-    await house.teach(ADA, "Ada likes tea", "Ada has a parrot", "Ada sings")
-    await house.exchange(ADA, "Forget the parrot", actions=[forget("Ada has a parrot")])
-    await house.exchange(ADA, f"My key is {KEY}", topic_id=5, actions=[fact(ADA, "waits for a tap")], tainted=True)
-    await house.store.new_session(private(ADA), ADA, 0, "Second")
+async def lived(driver: TurnDriver, sql: Sql) -> None:
+    """Ada's history: two topics, sessions, edits, facts in every state, summaries. Other people have data too."""
+    await driver.teach(ADA, "Ada likes tea", "Ada has a parrot", "Ada sings")
+    await driver.exchange(ADA, "Forget the parrot", actions=[forget("Ada has a parrot")])
+    await driver.exchange(ADA, f"My key is {KEY}", topic_id=5, actions=[fact(ADA, "waits for a tap")], tainted=True)
+    await driver.store.new_session(private(ADA), ADA, 0, "Second")
     for number in range(6):
-        await house.exchange(ADA, f"Line {number}", f"Answer {number}")
+        await driver.exchange(ADA, f"Line {number}", f"Answer {number}")
     await sql("update memory set content = 'Ada sings loudly' where content = 'Ada sings'")
     await sql("insert into message_version (message_id, text, blocks, untrusted) "
               "select id, 'Lime 1', blocks, false from message where text = 'Line 1'")  # fmt: skip
@@ -101,11 +139,55 @@ async def lived(house: House, sql: Sql) -> None:
             f"Line {begin}",
             f"Answer {end}",
         )
+    await composed(sql)
     await sql('insert into choice values (%s, \'{"zone": "Europe/Berlin"}\')', ADA)
     await sql("insert into persona (chat_id, text, author_id, author) values (%s, 'You teach.', %s, 'Ada'),"
               " (%s, 'of the group', %s, 'Ben')", ADA, ADA, GROUP, BEN)  # fmt: skip
-    await house.teach(BEN, "Ben's own fact")
-    await house.teach(BEN, "the group's fact", chat_id=GROUP)
+    await driver.teach(BEN, "Ben's own fact")
+    await driver.teach(BEN, "the group's fact", chat_id=GROUP)
+
+
+CONTEXTS = (
+    "update session set registered_at = now(), last_accessed_at = now(), topics = array['tea', 'songs'] where"
+    " title = 'Second'",
+    "insert into keepit (space_id, thread_id, session_id, message_id, seq, weight, content, block, start_at, end_at,"
+    " context, origin, user_id, removed_at) select space_id, thread_id, session_id, id, n, 0.80, text, 0, 0, 9, text,"
+    " 'text', user_id, case n when 1 then now() end from message, generate_series(0, 1) n where text = 'Line 2'",
+    "insert into compression (space_id, thread_id, session_id, number, name, settings, inputs, output_tokens,"
+    " ratio, rows,"
+    " keepit, status, created_by) select m.space_id, m.thread_id, m.session_id, 1, 'v001_tiered-standard_10k',"
+    " '{\"mode\": \"tiered\"}', array['message:' || m.id], 10234, 9.8,"
+    " jsonb_build_array(jsonb_build_object('role', 'user',"
+    " 'text', k.content, 'from', m.id, 'through', m.id, 'keepit', k.id)), '{\"preserved\": 1}', 'ready', m.user_id"
+    " from message m join keepit k on k.message_id = m.id and k.seq = 0",
+    "insert into compression (space_id, thread_id, session_id, number, name, settings, source_id, inputs, rows, status,"
+    " created_by, created_at) select space_id, thread_id, session_id, 2, 'v002_uniform-aggressive_3k', settings, id,"
+    " inputs || ('version:' || id), rows, 'ready', created_by, created_at + interval '1 second' from compression",
+    "insert into compression (space_id, thread_id, session_id, number, name, settings, created_by) select space_id,"
+    " thread_id, session_id, 3, 'v003', settings, created_by from compression where number = 1",
+    "insert into compression_keepit select c.id, k.id, 0.80, 0.650, true from compression c, keepit k"
+    " where c.number = 1 and k.seq = 0",
+    "insert into composition (space_id, thread_id, session_id, name, budget, inputs, rows, status,"
+    " total_tokens, created_by)"
+    " select space_id, thread_id, session_id, 'Tea and songs', 16000, inputs || ('version:' || id), rows,"
+    " 'ready', 9000,"
+    " created_by from compression where number = 2",
+    "insert into composition_part (composition_id, place, session_id, compression_id, version, tokens)"
+    " select c.id, n, c.session_id, case n when 0 then v.id end, case n when 0 then v.name else 'original' end, 4500"
+    " from composition c, compression v, generate_series(0, 1) n where v.number = 2",
+    "insert into composition_use (session_id, composition_id) select session_id, id from composition",
+    "insert into session_link (source_session_id, target_thread_id, space_id, reason, linked_by) select"
+    " c.session_id, t.id,"
+    " t.space_id, 'the same songs', c.created_by from composition c, thread t where t.topic_id = 5",
+    "insert into context_setting (space_id, settings)"
+    ' select space_id, \'{"defaults": {"model": "big"}}\' from composition',
+)
+"""Adds a marker of Ada's, versions and a composition made from it, and an unfinished version."""
+
+
+async def composed(sql: Sql) -> None:
+    for statement in CONTEXTS:
+        await sql(statement)
 
 
 async def written(store: Store, space: Space, folder: Path, name: str = "e") -> Path:
@@ -120,9 +202,54 @@ async def seen(sql: Any, *parts: str) -> list[list[tuple[Any, ...]]]:
     return [[tuple(row) for row in await sql(part)] for part in parts or SHOWN]
 
 
+async def test_colliding_version_numbers_and_names_are_changed_on_import(
+    driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+) -> None:
+    await lived(driver, sql)
+    store, look = other
+    await Import(store, check(await written(driver.store, private(ADA), tmp_path))).run()
+    await look("update compression set created_at = created_at - interval '1 day'")
+    await look("update composition set created_at = created_at - interval '1 day'")
+    more = Import(store, check(await written(driver.store, private(ADA), tmp_path, "second")))
+    await more.run()
+    assert +more.added == {"versions": 2, "compositions": 1}
+    names = await look("select name from compression order by id")
+    assert [name for (name,) in names] == [
+        "v001_tiered-standard_10k", "v002_uniform-aggressive_3k", "v003_tiered-standard_10k",
+        "v004_uniform-aggressive_3k",
+    ]  # fmt: skip
+    assert await look("select name from composition order by id") == [("Tea and songs",), ("Tea and songs 2",)]
+
+
+async def test_text_redacted_in_messages_is_redacted_in_quotes_of_them(
+    driver: TurnDriver, sql: Sql, tmp_path: Path
+) -> None:
+    await lived(driver, sql)
+    await sql("update keepit set content = %s", f"My key is {KEY}")
+    await sql("update compression set rows = jsonb_set(rows, '{0,text}', to_jsonb(%s::text))", f"My key is {KEY}")
+    text = (await written(driver.store, private(ADA), tmp_path)).read_text("utf-8")
+    assert KEY not in text
+    assert text.count("My key is [redacted]") == 6
+
+
+async def test_only_the_valid_settings_of_an_altered_file_are_imported(
+    driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+) -> None:
+    await lived(driver, sql)
+    wrong = {
+        "defaults": {"model": "big", "oddity": 1},
+        "storage": [],
+        "keepitDecay": {"pinnedWeight": "much", "maxSessionDistance": 0},
+    }
+    await sql("update context_setting set settings = %s::jsonb", json.dumps(wrong))
+    store, look = other
+    await Import(store, check(await written(driver.store, private(ADA), tmp_path))).run()
+    assert await look("select settings from context_setting") == [({"defaults": {"model": "big"}, "keepitDecay": {}},)]
+
+
 @pytest.fixture
 async def other(embedded: Server) -> AsyncIterator[tuple[Store, Any]]:
-    """Another database: a store, and its SQL."""
+    """Another database: its store and its SQL."""
     name = embedded.create(TEMPLATE)
     client = Postgres(embedded.url(name))
     await client.open()
@@ -136,17 +263,17 @@ async def other(embedded: Server) -> AsyncIterator[tuple[Store, Any]]:
     embedded.drop(name)
 
 
-async def test_all_of_one_person_and_nothing_of_others_goes_out_and_in_again_once(
-    opened: Opened, house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+async def test_an_export_has_everything_of_one_person_only_and_is_imported_once(
+    opened: Opened, driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path
 ) -> None:
-    await lived(house, sql)
+    await lived(driver, sql)
     await sql("update judging set through_message_id = (select max(id) from message)")
-    path = await written(house.store, private(ADA), tmp_path)
+    path = await written(driver.store, private(ADA), tmp_path)
     text = path.read_text("utf-8")
     for absent in ("Ben's own", "the group's", "of the group", "of the Relay starts"):
         assert absent not in text
     assert KEY not in text
-    assert text.count("My key is [redacted]") == 2, "in the text and in the blocks"
+    assert text.count("My key is [redacted]") == 2, "the key must be redacted in the text and in the blocks"
 
     await sql("delete from memory_change where space_id <> (select id from space where owner_id = %s)", ADA)
     await sql("delete from memory where space_id <> (select id from space where owner_id = %s)", ADA)
@@ -167,33 +294,38 @@ async def test_all_of_one_person_and_nothing_of_others_goes_out_and_in_again_onc
     await again.run()
     assert not +again.added
     assert await seen(look) == await seen(sql)
-    # What is corrected here stays so, and what is new there comes.
+    # What was corrected here stays corrected, and what is new in the export is added.
     await look(REWORD.format("'Ada likes coffee'", "'Ada likes tea'"))
-    await house.exchange(ADA, "One more", topic_id=5)
-    more = Import(store, check(await written(house.store, private(ADA), tmp_path, "second")))
+    await driver.exchange(ADA, "One more", topic_id=5)
+    more = Import(store, check(await written(driver.store, private(ADA), tmp_path, "second")))
     await more.run()
     assert +more.added == {"messages": 2}
     assert await look("select content from memory where content like 'Ada likes%%'") == [("Ada likes coffee",)]
-    # The thread goes on with its last session; that to which something old was added begins anew.
+    # A thread goes on with its last session. If something old was added to it, a new session begins.
     for topic, recent in ((0, ["Line 5", "Answer 5"]), (5, [])):
-        turn = await House(store).turn(ADA, "Hello again", topic_id=topic)
+        turn = await TurnDriver(store).turn(ADA, "Hello again", topic_id=topic)
         context = await store.begin(incoming_of(turn, "Hello again", private(ADA)), "model-1")
         assert [message.text for message in context.recent][-2:] == recent
         await store.finish(incoming_of(turn, "Hello again", private(ADA)), reply("Hi"))
-        await House(store).close(turn)
+        await TurnDriver(store).close(turn)
 
 
-async def test_it_becomes_another_persons_when_they_say_so(
-    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+async def test_an_import_can_be_assigned_to_another_person(
+    driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path
 ) -> None:
-    await lived(house, sql)
+    await lived(driver, sql)
     store, look = other
-    export = check(await written(house.store, private(ADA), tmp_path))
+    export = check(await written(driver.store, private(ADA), tmp_path))
     assert await Import(store, export, EVE).run() == private(EVE)
     assert await look("select distinct chat_id, user_id, subject_id from thread, message, memory") == [(EVE, EVE, EVE)]
     assert await look("select owner_id from space") == [(EVE,)]
     assert await look(f"select count(*) from memory_change where user_id = {ADA}") == [(0,)]  # noqa: S608
-    of_group = check(await written(house.store, group(), tmp_path, "group"))
+    [(owners,)] = await look(
+        "select array(select user_id from keepit union select created_by from compression"
+        " union select created_by from composition union select linked_by from session_link)"
+    )
+    assert owners == [EVE]
+    of_group = check(await written(driver.store, group(), tmp_path, "group"))
     with pytest.raises(ImportRefused, match="a group"):
         await Import(store, of_group, EVE).run()
     await Import(store, of_group).run()
@@ -202,13 +334,13 @@ async def test_it_becomes_another_persons_when_they_say_so(
     ) == [("the group's fact", "Ben")]
 
 
-async def test_many_of_one_moment_come_once_in_any_pages(
-    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_rows_of_the_same_moment_are_exported_once_over_any_pages(
+    driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("relay.memory.calls.memory.erasure.PAGE", 2)
     monkeypatch.setattr("relay.archive.imports.ROWS", 2)
-    await house.teach(ADA, "cobalt blue", "violin at noon", "a harbour", "meadows grow", "lantern")
-    path = await written(house.store, private(ADA), tmp_path)
+    await driver.teach(ADA, "cobalt blue", "violin at noon", "a harbour", "meadows grow", "lantern")
+    path = await written(driver.store, private(ADA), tmp_path)
     store, look = other
     for added in (5, 0):
         work = Import(store, check(path))
@@ -218,25 +350,25 @@ async def test_many_of_one_moment_come_once_in_any_pages(
 
 
 @pytest.mark.parametrize("part", ["messages", "documents", "summaries"])
-async def test_what_is_said_while_it_is_written_makes_no_broken_file(
-    house: House, sql: Sql, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+async def test_messages_said_during_an_export_do_not_break_the_file(
+    driver: TurnDriver, sql: Sql, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    await lived(house, sql)
-    before = (await written(house.store, private(ADA), tmp_path)).read_bytes().splitlines()
-    read, at = house.store.export_thread, []
+    await lived(driver, sql)
+    before = (await written(driver.store, private(ADA), tmp_path)).read_bytes().splitlines()
+    read, at = driver.store.export_thread, []
 
     async def meanwhile(asked: str, space: Space, thread: int, after: Any) -> Any:
         if asked == part and thread not in at:
             at.append(thread)
             ((topic,),) = await sql("select topic_id from thread where id = %s", thread)
-            await house.store.new_session(private(ADA), ADA, topic, "")
-            turn = await house.turn(ADA, "Here is more", topic_id=topic)
+            await driver.store.new_session(private(ADA), ADA, topic, "")
+            turn = await driver.turn(ADA, "Here is more", topic_id=topic)
             paper = {"unique_id": f"late{thread}", "name": "late.pdf", "mime": "", "kind": "PDF", "pages": 1,
                      "parts": ["late"]}  # fmt: skip
             incoming = replace(incoming_of(turn, "Here is more", private(ADA)), documents=[paper])
-            await house.store.begin(incoming, "model-1")
-            await house.store.finish(incoming, reply("Yes."))
-            await house.close(turn)
+            await driver.store.begin(incoming, "model-1")
+            await driver.store.finish(incoming, reply("Yes."))
+            await driver.close(turn)
             await sql(
                 "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count,"
                 " model, settings, tainted) select thread_id, session_id, 'late', min(id), max(id), 2, 'm', '{}', false"
@@ -245,31 +377,35 @@ async def test_what_is_said_while_it_is_written_makes_no_broken_file(
             )
         return await read(asked, space, thread, after)
 
-    monkeypatch.setattr(house.store, "export_thread", meanwhile)
-    path = await written(house.store, private(ADA), tmp_path, "second")
+    monkeypatch.setattr(driver.store, "export_thread", meanwhile)
+    path = await written(driver.store, private(ADA), tmp_path, "second")
     assert at
     check(path)
     said = [[one for one in lines if b'"type":"message"' in one] for lines in (before, path.read_bytes().splitlines())]
     assert said[0] == said[1]
 
 
-async def test_lives_of_memories_go_out_and_in_again(
-    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+async def test_the_history_of_memories_is_exported_and_imported(
+    driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path
 ) -> None:
-    await house.teach(ADA, "lives in Berlin")
-    said = await house.exchange(ADA, "I moved to Lisbon, and want to speak Portuguese")
-    goal = fact(ADA, "wants to speak Portuguese") | {"kind": "goal", "valid_until": "2030-05-01T00:00:00Z"}
+    await driver.teach(ADA, "lives in Berlin")
+    said = await driver.exchange(ADA, "I moved to Lisbon, and want to speak Portuguese")
+    goal = fact(ADA, "wants to speak Portuguese") | {
+        "kind": "goal",
+        "valid_until": "2030-05-01T00:00:00Z",
+        "exact_at": "2030-04-30T14:00:00Z",
+    }
     more = {"importance": 8, "confidence": 0.7, "evidence": [said.context.message_id], "promoted_by": ADA}
     ((old,),) = await sql("select id from memory")
     moved = {"action": "supersede", "memory_id": old, "content": "lives in Lisbon"}
-    await house.exchange(ADA, "so", actions=[moved, goal | more])
+    await driver.exchange(ADA, "so", actions=[moved, goal | more])
     await sql("update memory set uses = 7, last_used_at = now() where kind = 'goal'")
     store, look = other
-    work = Import(store, check(await written(house.store, private(ADA), tmp_path)))
+    work = Import(store, check(await written(driver.store, private(ADA), tmp_path)))
     await work.run()
     lives = (
-        "select m.content, m.kind, m.status, m.importance, m.confidence, m.valid_from, m.valid_until, m.uses,"
-        " m.last_used_at, m.promoted_by, r.content,"
+        "select m.content, m.kind, m.status, m.importance, m.confidence, m.valid_from, m.valid_until,"
+        " m.exact_at, m.uses, m.last_used_at, m.promoted_by, r.content,"
         " (select array_agg(e.text) from message e where e.id = any (m.evidence))"
         " from memory m left join memory r on r.id = m.replaced_by order by m.created_at, m.content"
     )
@@ -279,32 +415,49 @@ async def test_lives_of_memories_go_out_and_in_again(
     now = await look("select content, status from memory where content like 'lives%%' order by content")
     assert now == [("lives in Berlin", "active"), ("lives in Lisbon", "discarded")]
     first = tmp_path / "first.jsonl"
-    text = (await written(house.store, private(ADA), tmp_path)).read_text("utf-8")
-    first.write_text(text.replace("relay-export/2", "relay-export/1", 1), "utf-8")
+    text = (await written(driver.store, private(ADA), tmp_path)).read_text("utf-8")
+    first.write_text(text.replace("relay-export/3", "relay-export/1", 1), "utf-8")
     assert check(first).space == private(ADA)
 
 
-async def test_what_was_judged_there_is_not_judged_again(
-    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+async def test_messages_judged_before_the_export_are_not_judged_again(
+    driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path
 ) -> None:
-    await house.exchange(ADA, "I have a parrot", actions=[fact(ADA, "has a parrot")])
-    await house.exchange(ADA, "Forget the parrot", actions=[forget("has a parrot")])
-    await house.store.pass_judging(100)
-    path = await written(house.store, private(ADA), tmp_path)
+    await driver.exchange(ADA, "I have a parrot", actions=[fact(ADA, "has a parrot")])
+    await driver.exchange(ADA, "Forget the parrot", actions=[forget("has a parrot")])
+    await driver.store.pass_judging(100)
+    path = await written(driver.store, private(ADA), tmp_path)
     store, look = other
     for _ in range(2):
         await Import(store, check(path)).run()
         assert await claim_judging(store, 5) == []
-    await house.exchange(ADA, "I sail on Sundays")
-    await Import(store, check(await written(house.store, private(ADA), tmp_path))).run()
-    assert await look("select due_at = 'epoch' from job where kind = 'judging'") == [(True,)], "it comes last"
+    await driver.exchange(ADA, "I sail on Sundays")
+    await Import(store, check(await written(driver.store, private(ADA), tmp_path))).run()
+    assert await look("select due_at = 'epoch' from job where kind = 'judging'") == [(True,)], (
+        "imported messages must come last"
+    )
     (due,) = await claim_judging(store, 5)
     assert [row.text for row in due.work.messages] == ["I sail on Sundays", "Yes."]
 
 
-async def test_what_is_no_whole_export_is_refused(house: House, sql: Sql, tmp_path: Path) -> None:
-    await lived(house, sql)
-    lines = (await written(house.store, private(ADA), tmp_path)).read_bytes().splitlines(keepends=True)
+async def test_an_imported_message_that_relay_started_teaches_nothing(
+    driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+) -> None:
+    await driver.exchange(ADA, "I have a parrot")
+    await driver.store.pass_judging(100)
+    await sql(
+        "insert into message (space_id, thread_id, session_id, role, text, blocks, started_by)"
+        " select space_id, thread_id, session_id, 'assistant', 'A parrot.', '[]', 'digest' from message limit 1"
+    )
+    store, look = other
+    await Import(store, check(await written(driver.store, private(ADA), tmp_path))).run()
+    assert await look("select started_by, teaches from message order by id desc limit 1") == [("digest", False)]
+    assert await claim_judging(store, 5) == []
+
+
+async def test_an_incomplete_or_invalid_export_is_refused(driver: TurnDriver, sql: Sql, tmp_path: Path) -> None:
+    await lived(driver, sql)
+    lines = (await written(driver.store, private(ADA), tmp_path)).read_bytes().splitlines(keepends=True)
     header = json.loads(lines[0])
     bad = tmp_path / "bad.jsonl"
     thread = next(at for at, one in enumerate(lines) if b'"type":"thread"' in one)
@@ -312,11 +465,11 @@ async def test_what_is_no_whole_export_is_refused(house: House, sql: Sql, tmp_pa
         (b"", "not an export"),
         (b"\xff\x00", "not an export"),
         (b'{"schema": "other"}\n', "not an export"),
-        (line(header | {"schema": "relay-export/3"}), "newer Relay"),
-        (b"".join(lines[:-1]), "cut off"),
-        (b"".join(lines)[:-30], "cut off"),
-        (b"".join(lines[:3] + lines[4:]), "cut off"),
-        (b"".join(lines[:thread] + lines[thread + 1 :]), "cut off"),
+        (line(header | {"schema": "relay-export/4"}), "newer Relay"),
+        (b"".join(lines[:-1]), "is incomplete"),
+        (b"".join(lines)[:-30], "is incomplete"),
+        (b"".join(lines[:3] + lines[4:]), "is incomplete"),
+        (b"".join(lines[:thread] + lines[thread + 1 :]), "is incomplete"),
     ):
         bad.write_bytes(content)
         with pytest.raises(ImportRefused, match=why):
@@ -328,24 +481,24 @@ async def test_what_is_no_whole_export_is_refused(house: House, sql: Sql, tmp_pa
         check(tmp_path / "bad.zip")
 
 
-async def test_what_says_something_of_other_chats_is_refused(
-    house: House, sql: Sql, other: tuple[Store, Any], tmp_path: Path
+async def test_an_export_with_settings_of_another_chat_is_refused(
+    driver: TurnDriver, sql: Sql, other: tuple[Store, Any], tmp_path: Path
 ) -> None:
-    await lived(house, sql)
+    await lived(driver, sql)
     store, look = other
     bad = tmp_path / "bad.jsonl"
     at = "2026-01-01T00:00:00+00:00"
     persona = {"type": "persona", "topic_id": 0, "text": "Obey Eve.", "author_id": EVE, "author": "E", "created_at": at}
     place = {"type": "place", "topic_id": 0, "answers": "all", "set_by": EVE, "set_at": at}
     for space, own in ((private(ADA), ADA), (group(), GROUP)):
-        lines = (await written(house.store, space, tmp_path)).read_bytes().splitlines(keepends=True)
+        lines = (await written(driver.store, space, tmp_path)).read_bytes().splitlines(keepends=True)
         rows = [persona | {"chat_id": BEN}, persona | {"chat_id": GROUP - 1}, place | {"chat_id": BEN}]
         for row in [*rows, *([place | {"chat_id": ADA}] if own == ADA else [])]:
             end = json.loads(lines[-1])
             bad.write_bytes(b"".join([*lines[:-1], line(row), line(end | {"rows": end["rows"] + 1})]))
-            with pytest.raises(ImportRefused, match="changes another chat"):
+            with pytest.raises(ImportRefused, match="has settings of another chat"):
                 check(bad)
-        # Nor does the database take them.
+        # The database refuses them too.
         await store.import_space(space, [], personas=rows[:2], places=rows[2:], choices=None)
     assert await look("select chat_id from persona union all select chat_id from place") == []
 
@@ -359,14 +512,14 @@ async def test_what_says_something_of_other_chats_is_refused(
         {"kind": "group", "owner_id": None, "chat_id": 6}, {"kind": "group", "owner_id": None, "chat_id": -(2**70)},
     ],
 )  # fmt: skip
-def test_a_header_that_names_nobody_is_refused(tmp_path: Path, space: Any) -> None:
+def test_an_export_without_a_valid_owner_is_refused(tmp_path: Path, space: Any) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_bytes(line({"schema": "relay-export/1", "space": space}) + line({"type": "end", "rows": 0}))
-    with pytest.raises(ImportRefused, match="does not say whose memory it is"):
+    with pytest.raises(ImportRefused, match="is not a valid export"):
         check(bad)
 
 
-def test_no_more_of_a_line_is_read_than_an_export_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_export_with_an_overlong_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relay.archive.export_file.LONGEST_LINE", 2**20)
     head = line({"schema": "relay-export/1", "space": private(ADA).as_json()})
     end = line({"type": "end", "rows": 1})
@@ -376,18 +529,18 @@ def test_no_more_of_a_line_is_read_than_an_export_can_have(tmp_path: Path, monke
             packed.writestr(LINES, head + content + end)
     with pytest.raises(ImportRefused, match="more than 1 MB"):
         check(tmp_path / "long.zip")
-    with pytest.raises(ImportRefused, match="cut off"):  # read, and found wanting
+    with pytest.raises(ImportRefused, match="is incomplete"):  # read, then refused
         check(tmp_path / "fits.zip")
     (tmp_path / "deep.jsonl").write_bytes(head + b"[" * 100_000 + b"\n" + end)
-    with pytest.raises(ImportRefused, match="cut off"):
+    with pytest.raises(ImportRefused, match="is incomplete"):
         check(tmp_path / "deep.jsonl")
 
 
-async def test_the_text_reads_well(house: House, sql: Sql) -> None:
-    await lived(house, sql)
+async def test_the_readable_text_contains_every_section(driver: TurnDriver, sql: Sql) -> None:
+    await lived(driver, sql)
     await sql('update message set blocks = blocks || \'[{"type": "image", "file_id": "x"}]\' where text = \'Line 3\'')
     readable = Readable("What Relay remembers of Ada", UTC)
-    text = "".join([readable.add(page) async for page in pages(house.store, private(ADA), "1")]) + readable.end()
+    text = "".join([readable.add(page) async for page in pages(driver.store, private(ADA), "1")]) + readable.end()
     for part in (
         "# What Relay remembers of Ada\n",
         "## What I know\n\n### About Ada\n\n- Ada likes tea (20",
@@ -399,19 +552,21 @@ async def test_the_text_reads_well(house: House, sql: Sql) -> None:
         "): Line 3\n[picture]\n\n**Relay** (20",
         "it said: Lime 1)",
         ":** Line 2 in short",
+        "## Versions and compositions\n\n- 🗜 v001_tiered-standard_10k: 0 messages in 10,234 tokens (20",
+        "- 🧩 Tea and songs: 2 sessions in 9,000 tokens (20",
     ):
         assert part in text, part
     assert text.index("Ada likes tea") < text.index("## Private chat") < text.index("Line 0") < text.index("Answer 5")
 
 
-async def test_the_commands_write_two_files_for_nobody_else_and_read_them(
-    opened: Opened, house: House, embedded: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+async def test_the_commands_write_two_private_files_and_read_them(
+    opened: Opened, driver: TurnDriver, embedded: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if opened.server is not embedded:
         pytest.skip("one backend is enough")
-    await house.teach(ADA, "Ada likes tea")
-    await house.teach(BEN, "the group's fact", chat_id=GROUP)
-    await house.store.release()
+    await driver.teach(ADA, "Ada likes tea")
+    await driver.teach(BEN, "the group's fact", chat_id=GROUP)
+    await driver.store.release()
     settings = Settings(DATABASE_URL=embedded.url(opened.name), RELAY_DATA_DIR=tmp_path / "data", RELAY_ADMINS=str(ADA))
     for user_id, chat_id, name in ((None, None, f"relay-export-{ADA}"), (None, GROUP, f"relay-export-group-{-GROUP}")):
         paths = await commands.export(settings, user_id, chat_id, tmp_path / "out")
@@ -427,17 +582,17 @@ async def test_the_commands_write_two_files_for_nobody_else_and_read_them(
     assert len(list((tmp_path / "out").iterdir())) == 4
 
 
-async def test_whose_memory_it_becomes_is_said_and_asked_before_anything_is_written(
-    opened: Opened, house: House, embedded: Server, sql: Sql, tmp_path: Path,
+async def test_import_names_the_owner_and_asks_before_writing(
+    opened: Opened, driver: TurnDriver, embedded: Server, sql: Sql, tmp_path: Path,
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     if opened.server is not embedded:
         pytest.skip("one backend is enough")
-    await lived(house, sql)
-    await house.store.release()
+    await lived(driver, sql)
+    await driver.store.release()
     await sql("insert into person (user_id, bot_id, name, role) values (%s, 1, 'Ben', 'user')", BEN)
     settings = Settings(DATABASE_URL=embedded.url(opened.name), RELAY_DATA_DIR=tmp_path / "data", RELAY_ADMINS=str(ADA))
-    paths = {space: await written(house.store, space, tmp_path, space.kind) for space in (private(BEN), group())}
+    paths = {space: await written(driver.store, space, tmp_path, space.kind) for space in (private(BEN), group())}
     await sql("update memory set content = content || ' no more', created_at = created_at - interval '1 day'")
     before = await seen(sql)
 
@@ -446,7 +601,7 @@ async def test_whose_memory_it_becomes_is_said_and_asked_before_anything_is_writ
             return answer
 
         monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-        monkeypatch.setattr(commands, "typed", typed)
+        monkeypatch.setattr(commands, "read_line", typed)
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: False)
     for space, option in ((private(BEN), f"--user {BEN}"), (group(), f"--chat {GROUP}")):
@@ -466,7 +621,7 @@ async def test_whose_memory_it_becomes_is_said_and_asked_before_anything_is_writ
     assert "1 memory added" in capsys.readouterr().out
 
 
-# In the chat
+# Exports in the chat
 
 
 def speechless(request: ModelRequest) -> list[Json]:
@@ -495,13 +650,13 @@ def said_in(relay: Inside, chat: Chat) -> list[str]:
 
 
 def sent_in(relay: Inside, chat: Chat) -> list[bytes]:
-    """The files that a chat was sent."""
+    """Returns the files that were sent to a chat."""
     documents = [message.raw["document"] for message in relay.tg.messages(chat) if "document" in message.raw]
     return [relay.tg.files[document["file_id"]].upload.data for document in documents]
 
 
 def archives(relay: Inside, chat: Chat) -> list[dict[str, str]]:
-    """What is in the archives that a chat was sent."""
+    """Returns the contents of the archives that were sent to a chat."""
     found = []
     for content in sent_in(relay, chat):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -509,7 +664,7 @@ def archives(relay: Inside, chat: Chat) -> list[dict[str, str]]:
     return found
 
 
-async def test_export_sends_ones_own_in_private_and_a_groups_to_its_members_alone(
+async def test_export_sends_personal_data_in_private_and_group_data_to_members_only(
     relay: Inside, tmp_path: Path
 ) -> None:
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
@@ -538,7 +693,7 @@ async def test_export_sends_ones_own_in_private_and_a_groups_to_its_members_alon
     assert {*own} == {LINES, packed.TEXT}
 
 
-async def test_too_much_for_the_chat_and_nothing_at_all_are_said(
+async def test_an_export_that_is_empty_or_too_large_is_explained(
     relay: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = relay.tg.user(ADA, "Ada")
@@ -546,19 +701,17 @@ async def test_too_much_for_the_chat_and_nothing_at_all_are_said(
     await told(relay, dm, ada, "/export")
     await told(relay, dm, ada, "/remember I like tea")
     with monkeypatch.context() as patch:
-        patch.setattr(packed, "MOST_BYTES", 100)
+        patch.setattr(exports, "pack", partial(packed.pack, most=100))
         await told(relay, dm, ada, "/export")
     assert archives(relay, dm) == []
     said = said_in(relay, dm)
     assert said[0] == "There's nothing to export yet."
     assert "everything I know" in said[2]
-    assert "relay export" not in said[3], "Ada runs nothing"
-    assert "The people who run me can write it for you." in said[3]
+    assert "relay export" not in said[3], "Ada doesn't run the server"
+    assert "My admins can write it for you." in said[3]
 
 
-async def test_a_disk_that_takes_nothing_is_named_to_nobody_but_who_runs_relay(
-    relay: Inside, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_full_disk_is_reported_only_to_admins(relay: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     async def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -567,11 +720,11 @@ async def test_a_disk_that_takes_nothing_is_named_to_nobody_but_who_runs_relay(
     await told(relay, dm, relay.tg.user(ADA, "Ada"), "/remember I like tea")
     await told(relay, dm, relay.tg.user(ADA, "Ada"), "/export")
     assert "disk" not in said_in(relay, dm)[-1]
-    assert "The people who run me have to look at it" in said_in(relay, dm)[-1]
+    assert "My admins have to look at it" in said_in(relay, dm)[-1]
     assert "the disk is full" in str(NotPacked())
 
 
-async def test_one_export_is_packed_at_a_time_and_can_be_stopped(
+async def test_exports_are_packed_one_at_a_time_and_can_be_stopped(
     relay: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people = [relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")]
@@ -595,7 +748,7 @@ async def test_one_export_is_packed_at_a_time_and_can_be_stopped(
     for _ in range(3):
         for chat, person in ((ada, people[0]), (ben, people[1])):
             await relay.tg.say(chat, person, "/export")
-    async with asyncio.timeout(10):  # until two of each are under way
+    async with asyncio.timeout(10):  # until two exports of each person are in progress
         while not running or await relay.sql("select count(*) from turn where status = 'answered'") != [(4,)]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     await relay.tg.say(ada, people[0], "/stop")
@@ -604,10 +757,10 @@ async def test_one_export_is_packed_at_a_time_and_can_be_stopped(
     await relay.settled()
     assert most == 1
     assert len(archives(relay, ben)) == 3
-    assert len(archives(relay, ada)) == 1, "the first two were under way, and stopped"
+    assert len(archives(relay, ada)) == 1, "the first two exports were stopped while in progress"
 
 
-async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
+async def test_a_persons_commands_wait_for_each_other_but_do_not_delay_others(
     relay: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
@@ -634,23 +787,23 @@ async def test_a_persons_commands_wait_for_each_other_and_for_nobody_elses(
     assert most == 2
     said = [int(text.split()[-1]) for text in said_in(relay, relay.tg.dm(ada))]
     assert sorted(said) == list(range(20))
-    assert all(abs(place - number) < 2 for place, number in enumerate(said)), "about in order"
+    assert all(abs(place - number) < 2 for place, number in enumerate(said)), "the replies must be roughly in order"
 
 
-async def test_a_role_that_was_cleared_is_in_no_export(house: House, sql: Sql, tmp_path: Path) -> None:
-    await house.teach(ADA, "Ada likes tea")
-    await house.store.set_persona(ADA, 0, "You are a pirate.", ADA, "Ada", None)
-    now = (await house.store.set_persona(ADA, 0, "You are a nun.", ADA, "Ada", None)).present
-    text = (await written(house.store, private(ADA), tmp_path)).read_text()
+async def test_a_cleared_role_is_in_no_export(driver: TurnDriver, sql: Sql, tmp_path: Path) -> None:
+    await driver.teach(ADA, "Ada likes tea")
+    await driver.store.set_persona(ADA, 0, "You are a pirate.", ADA, "Ada", None)
+    now = (await driver.store.set_persona(ADA, 0, "You are a nun.", ADA, "Ada", None)).present
+    text = (await written(driver.store, private(ADA), tmp_path)).read_text()
     assert "nun" in text
     assert "pirate" not in text
-    await house.store.set_persona(ADA, 0, "", ADA, "Ada", now.id if now else None)
-    assert "nun" not in (await written(house.store, private(ADA), tmp_path)).read_text()
+    await driver.store.set_persona(ADA, 0, "", ADA, "Ada", now.id if now else None)
+    assert "nun" not in (await written(driver.store, private(ADA), tmp_path)).read_text()
 
 
-async def test_reactions_that_stand_are_in_the_text_to_read(house: House, sql: Sql) -> None:
-    await lived(house, sql)
+async def test_current_reactions_are_in_the_readable_text(driver: TurnDriver, sql: Sql) -> None:
+    await lived(driver, sql)
     text = Readable("Ada's", UTC)
-    whole = "".join([text.add(page) async for page in pages(house.store, private(ADA), "1")]) + text.end()
+    whole = "".join([text.add(page) async for page in pages(driver.store, private(ADA), "1")]) + text.end()
     assert "(reactions: 👍)" in whole
     assert "🔥" not in whole

@@ -1,4 +1,4 @@
-"""Whether two facts are taken for one, on 400 labelled pairs in three languages (tests/fact_pairs.tsv)."""
+"""Checks which facts count as the same, on 400 labelled pairs in three languages (tests/fact_pairs.tsv)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
-from relay.memory.review.distinction import merging_loses
+from relay.memory.review.distinction import loses_in_merge
 from relay.memory.review.settling import apply_decisions, decisions_in
-from relay.memory.rows.upkeep.nights import DatedNote
+from relay.memory.rows.upkeep.night import DatedNote
 from tests.integration.conftest import Server, Sql
 from tests.judging import MORNING, learned
 
@@ -20,7 +20,7 @@ class Pair(NamedTuple):
     language: str
     label: str
     differs: str
-    """What of different ones differs: one word, or more; of the same ones: the form."""
+    """How different facts differ: in one word or more. The same facts differ in form."""
     one: str
     other: str
 
@@ -45,7 +45,7 @@ async def taken_for_one(embedded: Server, sql: Sql) -> list[Pair]:
     return [PAIRS[place - 1] for (place,) in rows]
 
 
-def test_the_pairs_are_enough_of_each() -> None:
+def test_the_labelled_pairs_cover_every_label_and_language() -> None:
     different = [one for one in PAIRS if one.label == "different"]
     assert len(PAIRS) >= 400
     assert {one.language for one in PAIRS} == {"en", "de", "es"}
@@ -54,35 +54,37 @@ def test_the_pairs_are_enough_of_each() -> None:
 
 
 @pytest.mark.parametrize("backend", ["embedded"], indirect=True)
-async def test_without_a_model_only_what_differs_in_form_is_the_same(taken_for_one: list[Pair]) -> None:
+async def test_without_a_model_only_facts_that_differ_in_form_are_the_same(taken_for_one: list[Pair]) -> None:
     same = [one for one in PAIRS if one.label == "same"]
     assert [one for one in taken_for_one if one.label != "same"] == []
     assert len(taken_for_one) >= 0.9 * len(same)
 
 
-def test_a_model_that_takes_everything_for_the_same_seldom_loses_a_word_that_tells() -> None:
+def test_a_model_that_merges_everything_rarely_loses_a_significant_word() -> None:
     told_apart = [one for one in PAIRS if one.differs == "one word"]
     lost = [one for one in told_apart if is_merged(one)]
     assert len(lost) <= 0.1 * len(told_apart), lost
-    assert not any(c.isdigit() for one in lost for c in one.one), "numbers are never lost"
-    assert [one for one in PAIRS if one.label == "same" and not is_merged(one)] == [], "nor form taken for more"
+    assert not any(c.isdigit() for one in lost for c in one.one), "a number must never be lost"
+    assert [one for one in PAIRS if one.label == "same" and not is_merged(one)] == [], (
+        "differences in form must not prevent a merge"
+    )
 
 
-def test_a_sentence_that_drops_a_name_a_number_or_a_not_stands_for_no_two_facts() -> None:
+def test_a_sentence_that_drops_a_name_number_or_negation_is_not_a_merge() -> None:
     told_apart = [one for one in PAIRS if one.differs == "one word"]
-    lost = [one for one in told_apart if not merging_loses(one.other, one.one, one.other)]
+    lost = [one for one in told_apart if not loses_in_merge(one.other, one.one, one.other)]
     assert len(lost) <= 0.1 * len(told_apart), lost
-    assert not any(merging_loses(one.other, one.one, one.other) for one in PAIRS if one.label == "same")
+    assert not any(loses_in_merge(one.other, one.one, one.other) for one in PAIRS if one.label == "same")
     one, other = "Anna is coming to dinner on Friday", "Hanna is coming to dinner on Friday"
-    assert merging_loses(other, one, other)
-    assert not merging_loses("Anna and Hanna are coming to dinner on Friday", one, other)
+    assert loses_in_merge(other, one, other)
+    assert not loses_in_merge("Anna and Hanna are coming to dinner on Friday", one, other)
     one, other = "Mia is allowed to eat nuts at school", "Mia is not allowed to eat nuts at school"
-    assert merging_loses(other, one, other)
-    assert not merging_loses("Likes tea, not coffee", "Likes tea", "Likes tea, not coffee")
+    assert loses_in_merge(other, one, other)
+    assert not loses_in_merge("Likes tea, not coffee", "Likes tea", "Likes tea, not coffee")
 
 
 def is_merged(pair: Pair) -> bool:
-    """Whether the second fact is dropped once a model has called it the same as the first."""
+    """Returns whether the second fact is dropped after a model has called it the same as the first."""
     near = [[DatedNote(5, pair.one, MORNING)]]
     decided = decisions_in({"decisions": [{"new": 1, "is": "same", "known": 5}]}, near)
     (done,) = apply_decisions([learned(pair.other, 1)], decided)

@@ -1,4 +1,4 @@
-"""Kept copies of files: those that no message names go, and those that one names stay."""
+"""Tests stored copies of files: unused copies are deleted, and copies that a message refers to stay."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from relay.clients.kept_files import KeptFiles
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, ModelRequest
 from relay.media.files import Files
-from relay.media.reading import Read, Reader, report_refusal
+from relay.media.reading import FileContents, Reader, report_refusal
 from relay.memory.erasure import remove_files
 from relay.memory.store import Store
 from tests.integration.conftest import Server, Sql
-from tests.integration.house import ADA, House, message, private
 from tests.integration.inside import Inside, inside
 from tests.integration.test_erase_sql import erase
+from tests.integration.turn_driver import ADA, TurnDriver, message, private
 from tests.standins.telegram import Upload
 
 Json = dict[str, Any]
 
 
 class Opening:
-    """Fetches a file and waits until it may be looked at; what says so, nobody can use."""
+    """Fetches a file and waits until it may be read. A file with the content `broken` is refused."""
 
     def __init__(self, keeper: KeptFiles) -> None:
         self.keeper = keeper
         self.files: Files | None = None
         self.open, self.holds = asyncio.Event(), asyncio.Event()
 
-    async def read(self, attachment: Attachment) -> Read:
+    async def read(self, attachment: Attachment) -> FileContents:
         """See `reading.Kind.read`."""
         assert self.files is not None
         async with self.files.open(attachment) as content:
@@ -44,7 +44,7 @@ class Opening:
             if content == b"broken":
                 return report_refusal(attachment, MediaRefused("It is damaged."))
             text = {"type": "text", "text": content.decode(), "file": asdict(attachment)}
-            return Read([text], content.decode())
+            return FileContents([text], content.decode())
 
 
 @pytest.fixture
@@ -64,11 +64,11 @@ async def relay(embedded: Server, opening: Opening) -> AsyncIterator[Inside]:
 
 
 def kept(keeper: KeptFiles) -> int:
-    """How many files are kept."""
+    """Returns the number of stored files."""
     return sum(path.is_file() for path in keeper._folder.rglob("*"))
 
 
-async def test_of_a_message_that_holds_nothing_to_use_no_file_stays(relay: Inside, opening: Opening) -> None:
+async def test_the_file_of_an_unusable_message_is_deleted(relay: Inside, opening: Opening) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     opening.open.set()
     await relay.tg.say(chat, None, document=Upload(b"broken", "a.pdf"))
@@ -79,7 +79,7 @@ async def test_of_a_message_that_holds_nothing_to_use_no_file_stays(relay: Insid
     assert await relay.sql("select * from file_gone") == []
 
 
-async def test_of_what_is_stopped_while_it_is_read_no_file_stays(relay: Inside, opening: Opening) -> None:
+async def test_a_file_stopped_while_it_is_read_is_deleted(relay: Inside, opening: Opening) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     await relay.tg.say(chat, None, document=Upload(b"fine", "a.txt"))
     await opening.holds.wait()
@@ -91,7 +91,7 @@ async def test_of_what_is_stopped_while_it_is_read_no_file_stays(relay: Inside, 
     assert kept(opening.keeper) == 0
 
 
-async def test_a_file_that_a_message_names_stays_whatever_is_stopped(relay: Inside, opening: Opening) -> None:
+async def test_a_file_that_a_message_refers_to_is_kept_after_a_stop(relay: Inside, opening: Opening) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     opening.open.set()
     first = await relay.tg.say(chat, None, document=Upload(b"fine", "a.txt"))
@@ -109,22 +109,24 @@ async def test_a_file_that_a_message_names_stays_whatever_is_stopped(relay: Insi
     assert await relay.sql("select * from file_gone") == []
 
 
-async def test_of_a_turn_that_is_set_aside_before_it_began_no_file_stays(house: House, store: Store, sql: Sql) -> None:
+async def test_the_file_of_a_turn_set_aside_before_it_began_is_deleted(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
     update = message(ADA, "")
     update["message"] |= {"document": {"file_id": "f", "file_unique_id": "AgADone"}}
-    (turn,) = await house.say(update)
+    (turn,) = await driver.say(update)
     assert await store.fail(turn, "trouble", 60) is False
     assert await store.files_gone() == []
     await sql("update turn set failures = 2, not_before = now()")
-    (turn,) = await house.claim()
+    (turn,) = await driver.claim()
     assert await store.fail(turn, "trouble", 60) is True
     assert await store.files_gone() == ["AgADone"]
     assert await store.files_gone(["AgADone"]) == []
 
 
-async def with_file(house: House, sql: Sql, unique_id: str, text: str, say: str = "look") -> int:
-    """A message with a file, answered; its id."""
-    done = await house.exchange(ADA, say, "I see.")
+async def with_file(driver: TurnDriver, sql: Sql, unique_id: str, text: str, say: str = "look") -> int:
+    """Returns the id of an answered message with a file."""
+    done = await driver.exchange(ADA, say, "I see.")
     blocks = [{"type": "text", "text": text, "untrusted": "document", "file": {"unique_id": unique_id}}]
     await sql("update message set blocks = %s::jsonb where id = %s", json.dumps(blocks), done.context.message_id)
     assert done.context.message_id is not None
@@ -132,7 +134,7 @@ async def with_file(house: House, sql: Sql, unique_id: str, text: str, say: str 
 
 
 async def reworded(sql: Sql, message_id: int, text: str = "now it is tea") -> None:
-    """Lets a message say something else, without its file; what it said is kept as an older wording."""
+    """Gives a message another text, without its file. The old text is kept as an older wording."""
     await sql(
         "insert into message_version (message_id, text, blocks, untrusted)"
         " select id, text, blocks, untrusted from message where id = %s",
@@ -142,36 +144,40 @@ async def reworded(sql: Sql, message_id: int, text: str = "now it is tea") -> No
     await sql("update message set text = %s, blocks = %s::jsonb where id = %s", text, blocks, message_id)
 
 
-async def test_a_file_whose_words_go_out_of_a_message_that_stays_goes_too(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "the zanzibarix", "A bird.")
-    await with_file(house, sql, "AgADone", "a zanzibarix on every page")
-    await with_file(house, sql, "AgADother", "tea on every page")
+async def test_a_file_with_erased_words_is_deleted_while_its_message_stays(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "the zanzibarix", "A bird.")
+    await with_file(driver, sql, "AgADone", "a zanzibarix on every page")
+    await with_file(driver, sql, "AgADother", "tea on every page")
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await store.files_gone() == ["AgADone"]
 
 
-async def test_files_of_older_wordings_go_with_their_message(house: House, store: Store, sql: Sql) -> None:
-    said = await with_file(house, sql, "AgADone", "tea on every page")
+async def test_files_of_older_wordings_are_deleted_with_their_message(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    said = await with_file(driver, sql, "AgADone", "tea on every page")
     await reworded(sql, said, "the zanzibarix")
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await store.files_gone() == ["AgADone"]
 
 
-async def test_the_file_of_an_older_wording_that_goes_alone_goes_too(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "the zanzibarix", "A bird.")
+async def test_the_file_of_an_erased_older_wording_is_deleted(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "the zanzibarix", "A bird.")
     for unique_id, words in (("AgADone", "a zanzibarix on every page"), ("AgADother", "tea on every page")):
-        await reworded(sql, await with_file(house, sql, unique_id, words))
+        await reworded(sql, await with_file(driver, sql, unique_id, words))
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await store.files_gone() == ["AgADone"]
 
 
-async def test_an_erased_file_stays_while_another_message_or_an_older_wording_names_it(
-    house: House, store: Store, sql: Sql
+async def test_an_erased_file_is_kept_while_another_message_or_wording_refers_to_it(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     for unique_id in ("AgADone", "AgADtwo", "AgADthree"):
-        await with_file(house, sql, unique_id, "a page", say="the zanzibarix")
-    await with_file(house, sql, "AgADone", "a page")
-    await reworded(sql, await with_file(house, sql, "AgADtwo", "a page"), "look again")
+        await with_file(driver, sql, unique_id, "a page", say="the zanzibarix")
+    await with_file(driver, sql, "AgADone", "a page")
+    await reworded(sql, await with_file(driver, sql, "AgADtwo", "a page"), "look again")
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await store.files_gone() == ["AgADthree"]
     await erase(store, private(ADA), {"words": "look"})

@@ -1,4 +1,4 @@
-"""The terminal and scripts find by meaning as the bot does; what does not search loads nothing for it."""
+"""Tests that the terminal and scripts search by meaning, and that other commands don't load the embedder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.unit.test_embedder import STANDIN
 
 
 class Watched:
-    """A database, the processes that made vectors beside it, and whether what was looked for had one."""
+    """A database, the embedder processes that were started, and whether each search had a vector."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self.values = {
@@ -74,14 +74,14 @@ async def watched(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     embedded.drop(name)
 
 
-async def test_relay_search_finds_by_meaning_and_ends_what_it_started(watched: Watched) -> None:
+async def test_relay_search_finds_by_meaning_and_stops_its_embedder(watched: Watched) -> None:
     assert await run_once(watched.settings, "search", "kettle")
     assert watched.meant == [True]
     assert len(watched.started) == 1
     assert watched.alive == []
 
 
-async def test_a_command_that_does_not_search_loads_nothing(watched: Watched) -> None:
+async def test_a_command_that_does_not_search_starts_no_embedder(watched: Watched) -> None:
     assert await run_once(watched.settings, "status", "")
     assert watched.started == []
 
@@ -92,7 +92,7 @@ async def test_relay_chat_recalls_by_meaning(watched: Watched, monkeypatch: pyte
     async def typed(prompt: str) -> str:
         return next(lines)
 
-    monkeypatch.setattr(chat, "typed", typed)
+    monkeypatch.setattr(chat, "read_line", typed)
     await chat.chat(watched.settings, offline=True)
     assert watched.meant == [True]
     assert watched.alive == []

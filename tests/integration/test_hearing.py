@@ -1,4 +1,4 @@
-"""Recordings heard by the real engines with Whisper's real weights."""
+"""Tests speech to text with the real engines and Whisper's real weights."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize("engine", [FASTER, OPENAI])
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Whisper base for each engine."""
+    """The weights of Whisper base for each engine."""
     folder = whisper_base(tmp_path_factory.mktemp("weights"))
     checkpoint = folder.parent / "base.pt"
     if not needs("openai-whisper").args[0]:
@@ -52,7 +52,7 @@ async def refused(ears: Whisper, recording: bytes) -> str:
 
 
 @BOTH
-async def test_what_is_said_is_heard_in_whatever_it_comes(ears: Whisper, engine: str) -> None:
+async def test_speech_is_transcribed_from_every_container(ears: Whisper, engine: str) -> None:
     note = spoken(SAID)
     heard = await ears.hear(note)
     assert error_rate(SAID, heard.text) <= 0.35, heard.text
@@ -72,34 +72,34 @@ async def test_the_language_is_detected_or_given(ears: Whisper) -> None:
     assert (detected.language, given.language) == ("de", "de")
     assert error_rate(GERMAN, given.text) <= 0.5, given.text
     ears._language = "xx"
-    assert (await ears.hear(spoken(SAID))).language == "en", "what is no language of Whisper's is detected"
+    assert (await ears.hear(spoken(SAID))).language == "en", "an unknown language must be replaced by the detected one"
 
 
 @BOTH
-async def test_where_nobody_speaks_nothing_is_made_up(ears: Whisper) -> None:
+async def test_a_recording_without_speech_gets_no_invented_text(ears: Whisper) -> None:
     for recording in (silent(8), silent(8, 0.002), silent(8, 0.1), silent(0.05, 0.1)):
         assert await refused(ears, encoded(recording)) == "I heard nothing in it."
 
 
 @pytest.mark.parametrize("engine", [FASTER])
-async def test_what_is_no_recording(ears: Whisper, tmp_path: Path) -> None:
+async def test_a_file_that_is_no_recording_is_refused(ears: Whisper, tmp_path: Path) -> None:
     note = spoken(SAID)
     secret = tmp_path / "secret.ogg"
     secret.write_bytes(note)
     playlist = f"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile://{secret}\n#EXT-X-ENDLIST\n".encode()
     concat = f"ffconcat version 1.0\nfile '{secret}'\n".encode()
     for recording in (b"", b"hello" * 1000, note[:40], playlist, concat, b"\x1aE\xdf\xa3" + os.urandom(5000)):
-        assert await refused(ears, recording) == "It is damaged, or it is no recording."
+        assert await refused(ears, recording) == "It is damaged or not a recording."
     assert await refused(ears, encoded(silent(1), "mp4", "", video=True)) == "There is no sound in it."
     assert ears.pid
     assert resource.prlimit(ears.pid, resource.RLIMIT_NOFILE) == (256, 256)
     half = await ears.hear(note[: len(note) // 2])
-    assert half.text.startswith("Good morning"), "what arrived of it is heard"
+    assert half.text.startswith("Good morning"), "the part that arrived must be transcribed"
     assert ears.pid
 
 
 @pytest.mark.parametrize("engine", [FASTER])
-async def test_of_a_long_one_the_first_minutes(ears: Whisper) -> None:
+async def test_only_the_first_minutes_of_a_long_recording_are_transcribed(ears: Whisper) -> None:
     ears._minutes = 1
     first, later = wav_of(spoken(SAID)), wav_of(spoken("Bananas and oranges are fruit."))
     heard = await ears.hear(encoded(joined(first, silent(70), later)))
@@ -109,14 +109,14 @@ async def test_of_a_long_one_the_first_minutes(ears: Whisper) -> None:
 
 
 @pytest.mark.parametrize("engine", [FASTER])
-async def test_the_loop_goes_on_while_a_recording_is_heard(ears: Whisper) -> None:
-    recording = encoded(wav_of(spoken(SAID))) + b"\0" * 20 * 2**20  # as large as Telegram hands out
+async def test_the_event_loop_is_not_blocked_by_a_transcription(ears: Whisper) -> None:
+    recording = encoded(wav_of(spoken(SAID))) + b"\0" * 20 * 2**20  # the largest file that Telegram lets a bot download
     assert (await ears.hear(recording)).text
     assert await longest_lag(lambda: ears.hear(recording)) < LITTLE
 
 
 @BOTH
-async def test_an_engine_that_is_killed_hears_the_same_recording_again(ears: Whisper) -> None:
+async def test_a_recording_is_transcribed_again_after_the_engine_is_killed(ears: Whisper) -> None:
     await ears.preload()
     killed = ears.pid
     hearing = asyncio.create_task(ears.hear(spoken(SAID)))
@@ -128,7 +128,7 @@ async def test_an_engine_that_is_killed_hears_the_same_recording_again(ears: Whi
 
 
 @BOTH
-async def test_too_little_memory_is_told(ears: Whisper, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_little_memory_is_reported(ears: Whisper, monkeypatch: pytest.MonkeyPatch) -> None:
     for bound in ("MEMORY", "LARGE_MEMORY"):
         monkeypatch.setattr(ears_module, bound, 60 * 2**20)
     monkeypatch.setattr(ears_module, "MEMORY_A_MINUTE", 0)
@@ -153,7 +153,7 @@ asyncio.run(main())
 
 
 @BOTH
-async def test_it_ends_with_the_bot_even_when_that_is_killed(
+async def test_the_engine_ends_with_the_bot_even_when_the_bot_is_killed(
     engine: str, weights: dict[str, Path], tmp_path: Path
 ) -> None:
     long = tmp_path / "long.ogg"
@@ -166,7 +166,7 @@ async def test_it_ends_with_the_bot_even_when_that_is_killed(
     pid = 0
     while not pid:
         line = await bot.stdout.readline()
-        assert line, "it has ended"
+        assert line, "the process has ended"
         pid = int(line.split()[1]) if line.startswith(b"PID") else 0
     assert is_running(pid)
     bot.kill()
@@ -177,7 +177,7 @@ async def test_it_ends_with_the_bot_even_when_that_is_killed(
 
 
 def is_running(pid: int) -> bool:
-    """Whether it is there and no zombie."""
+    """Returns whether the process exists and isn't a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -185,7 +185,7 @@ def is_running(pid: int) -> bool:
 
 
 def joined(*sounds: bytes) -> bytes:
-    """WAV files one after the other."""
+    """Joins WAV files."""
     import io
     import wave
 

@@ -1,4 +1,4 @@
-"""What is for one person alone, asked in a group, is told in their private chat."""
+"""Checks that a reply for one person alone, requested in a group, is sent to their private chat."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import BUTTONS
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from tests.integration.conftest import Server
-from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside
+from tests.integration.turn_driver import ADA, BEN, EVE, GROUP
 from tests.standins.telegram.values import Chat, StoredMessage, User
 
 BOT = "@relay_test_bot"
@@ -25,14 +25,14 @@ BOT = "@relay_test_bot"
 
 @dataclass(frozen=True)
 class More(Callback):
-    """A button under the secret, whose data is `zz`."""
+    """A button under the secret. Its data is `zz`."""
 
     code: ClassVar[str] = "zz"
 
 
 @pytest.fixture(autouse=True)
 def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command whose answer is for whoever asks alone."""
+    """A command whose reply is only for the person who asks."""
 
     async def secret(call: ChatContext) -> CommandReply:
         return CommandReply(
@@ -62,7 +62,7 @@ async def relay(embedded: Server) -> AsyncIterator[Inside]:
 
 
 async def said(relay: Inside, chat: Chat, user: User | None, text: str, **more: object) -> list[StoredMessage]:
-    """Somebody writes; what the bot has said in that chat after all is done."""
+    """Sends a message, and returns the bot's messages in that chat after all work is done."""
     await relay.tg.say(chat, user, text, **more)
     await relay.settled()
     return spoken(relay, chat)
@@ -72,7 +72,7 @@ def spoken(relay: Inside, chat: Chat) -> list[StoredMessage]:
     return [message for message in relay.tg.messages(chat) if message.from_bot]
 
 
-async def test_the_group_gets_a_line_and_the_person_the_answer(relay: Inside) -> None:
+async def test_the_group_gets_a_line_and_the_person_gets_the_answer(relay: Inside) -> None:
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
     dm, group = relay.tg.dm(ada), relay.tg.group(GROUP, "Group", [ada, ben])
     (line,) = await said(relay, group, ada, f"/secret{BOT}")
@@ -83,11 +83,11 @@ async def test_the_group_gets_a_line_and_the_person_the_answer(relay: Inside) ->
     relay.tg.press(dm, ada, answer, answer.buttons["More"])
     await relay.settled()
     assert [message.text for message in spoken(relay, dm)][1:] == ["More for Ada in private, topic 0"]
-    # in the private chat itself there is no line about it
+    # in the private chat, there is no line about it
     assert [message.text for message in await said(relay, dm, ada, "/secret")][2:] == ["Ada hides private things"]
 
 
-async def test_a_button_told_in_private_knows_its_chat_also_when_it_is_old(relay: Inside) -> None:
+async def test_a_button_of_an_old_private_answer_still_acts_for_its_group(relay: Inside) -> None:
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
     dm, forum = relay.tg.dm(ada), relay.tg.group(GROUP, "Forum", [ada, ben], forum=True)
     topic = relay.tg.topic(forum, "Plans", ada)
@@ -103,7 +103,7 @@ async def test_a_button_told_in_private_knows_its_chat_also_when_it_is_old(relay
 
 
 @pytest.mark.parametrize("blocked", [False, True])
-async def test_who_never_started_the_bot_or_blocked_it_is_shown_the_way(relay: Inside, blocked: bool) -> None:
+async def test_a_person_the_bot_cannot_write_to_is_shown_a_link(relay: Inside, blocked: bool) -> None:
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
     group = relay.tg.group(GROUP, "Group", [ada, ben])
     if blocked:
@@ -126,7 +126,7 @@ async def test_who_never_started_the_bot_or_blocked_it_is_shown_the_way(relay: I
     assert spoken(relay, dm)[1].text == "Ada hides group things"
 
 
-async def test_a_button_of_the_group_may_be_pressed_by_others_and_tells_each_in_their_own_chat(relay: Inside) -> None:
+async def test_group_members_may_press_a_button_and_each_is_answered_in_private(relay: Inside) -> None:
     ada, ben, sam = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben"), relay.tg.user(6666, "Sam")
     chats = [relay.tg.dm(person) for person in (ada, ben, sam)]
     group = relay.tg.group(GROUP, "Group", [ada, ben, sam])

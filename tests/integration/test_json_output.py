@@ -1,4 +1,4 @@
-"""`--json` of the commands for the data as a whole: one JSON value on standard output, also for an error."""
+"""Tests `--json` of the commands for all data: they print one JSON value to standard output, also for an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.integration.conftest import TEMPLATE, Server
 
 @pytest.fixture
 def relay(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Runs a command of the shell on a database of its own; returns its exit code and its JSON."""
+    """Returns a function that runs a shell command on a database of its own, and returns its exit code and its JSON."""
     name = embedded.create(TEMPLATE)
     values = {"DATABASE_URL": embedded.url(name), "RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_ADMINS": "1"}
     for key, value in (values | {"RELAY_EMBEDDER": "off"}).items():
@@ -31,7 +31,7 @@ def relay(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     embedded.drop(name)
 
 
-def test_what_operators_run_tells_programs_what_came_of_it(relay: Any, tmp_path: Path) -> None:
+def test_operator_commands_print_their_results_as_json(relay: Any, tmp_path: Path) -> None:
     assert relay("db", "migrate")[1]["changed"] is False
     assert relay("sleep")[1]["last"] is None
     assert set(relay("sleep", "--dry-run")[1]["phases"]) >= {"backup", "digest"}
@@ -42,7 +42,7 @@ def test_what_operators_run_tells_programs_what_came_of_it(relay: Any, tmp_path:
     assert (code, {table["left_out"] for table in restored}) == (0, {0})
 
 
-def test_an_error_is_json_too(relay: Any, tmp_path: Path) -> None:
+def test_an_error_is_printed_as_json_too(relay: Any, tmp_path: Path) -> None:
     code, said = relay("restore", str(tmp_path / "none.relaybackup"))
     assert code == 1
     assert "none.relaybackup" in said["error"]
@@ -57,7 +57,7 @@ def test_a_refused_command_is_an_error(relay: Any) -> None:
     assert relay("settings", "sound", "off") == (0, relay("settings")[1])
 
 
-def test_programs_report_acts_and_read_what_follows(relay: Any) -> None:
+def test_programs_report_feedback_and_read_the_resulting_preferences(relay: Any) -> None:
     code, done = relay("preferences", "signal", "--kind", "said", "--words", "short answers")
     assert (code, done["acts"][0]["pattern"]) == (0, "short answers")
     assert relay("preferences", "signal", "--kind", "said", "--down", "--words", "emoji")[0] == 0
@@ -70,7 +70,7 @@ def test_programs_report_acts_and_read_what_follows(relay: Any) -> None:
     for words, sentence in [
         (("--kind", "thumbs"), "Name the turn"),
         (("--kind", "thumbs", "--turn", "812"), "isn't one of my answers"),
-        (("--kind", "dance", "--turn", "1"), "no act that teaches"),
+        (("--kind", "dance", "--turn", "1"), "not feedback that I know"),
         (("--kind", "compare", "--turn", "1"), "the other answer"),
     ]:
         code, refused = relay("preferences", "signal", *words)

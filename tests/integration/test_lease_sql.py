@@ -1,4 +1,4 @@
-"""Leases: what a process has stays its own while it says so, and is another's soon after it died."""
+"""Tests leases: a process keeps what it holds while it renews, and another takes it over soon after a crash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relay.memory.claims import ClaimResult
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, House, message
+from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, message
 from tests.integration.work import claim_summaries, written
 
 Another = Callable[[], Store]
@@ -27,40 +27,42 @@ async def news(store: Store, *running: int) -> ClaimResult:
     return (await store.claim(BOT.id, 0, running))[1]
 
 
-async def test_one_of_many_polls(store: Store, another: Another) -> None:
+async def test_only_one_of_many_processes_polls(store: Store, another: Another) -> None:
     assert (await news(store)).polls is None
     stores = [store, *(another() for _ in range(5))]
-    taken = await asyncio.gather(*(one.take_duty(POLL, LEASE_SECONDS) for one in stores))
+    taken = await asyncio.gather(*(one.hold_duty(POLL, LEASE_SECONDS) for one in stores))
     assert sum(taken) == 1
     assert [(await news(one)).polls for one in stores] == taken
 
 
-async def test_claims_keep_polling_and_a_dead_ones_is_free_in_time(store: Store, another: Another, sql: Sql) -> None:
+async def test_claims_renew_polling_and_an_expired_lease_is_taken_over(
+    store: Store, another: Another, sql: Sql
+) -> None:
     other = another()
-    assert await store.take_duty(POLL, LEASE_SECONDS)
+    assert await store.hold_duty(POLL, LEASE_SECONDS)
     await sql("update duty set lease_until = now() + interval '1 second'")
     assert (await news(store)).polls is True
     assert await sql("select lease_until > now() + interval '15 seconds' from duty where name = %s", POLL) == [(True,)]
     await sql("update duty set lease_until = now() - interval '1 second'")
     assert (await news(other)).polls is None
-    assert (await news(store)).polls is True, "nobody has taken it meanwhile"
+    assert (await news(store)).polls is True, "no other process has taken it meanwhile"
     await sql("update duty set lease_until = now() - interval '1 second'")
-    assert await other.take_duty(POLL, LEASE_SECONDS)
+    assert await other.hold_duty(POLL, LEASE_SECONDS)
     assert ((await news(store)).polls, (await news(other)).polls) == (False, True)
 
 
-async def test_who_stops_gives_polling_back(store: Store, another: Another) -> None:
+async def test_a_stopping_process_gives_up_polling(store: Store, another: Another) -> None:
     other = another()
-    assert await store.take_duty(POLL, LEASE_SECONDS)
-    await other.end_duty(POLL, False)
-    assert not await other.take_duty(POLL, LEASE_SECONDS), "it is not the other's to give back"
-    await store.end_duty(POLL, False)
-    assert await other.take_duty(POLL, LEASE_SECONDS)
+    assert await store.hold_duty(POLL, LEASE_SECONDS)
+    await other.free_duty(POLL)
+    assert not await other.hold_duty(POLL, LEASE_SECONDS), "a process may not free another's duty"
+    await store.free_duty(POLL)
+    assert await other.hold_duty(POLL, LEASE_SECONDS)
     await other.release()
-    assert await store.take_duty(POLL, LEASE_SECONDS)
+    assert await store.hold_duty(POLL, LEASE_SECONDS)
 
 
-async def test_a_process_shows_that_it_is_there_until_it_stops_or_is_dead(
+async def test_a_process_is_counted_as_working_until_it_stops_or_dies(
     store: Store, another: Another, database: Database, sql: Sql
 ) -> None:
     async def leased() -> int:
@@ -71,40 +73,40 @@ async def test_a_process_shows_that_it_is_there_until_it_stops_or_is_dead(
     await news(store)
     await news(store)
     await other.intake(BOT.id, [], 0)
-    assert await leased() == 2, "both are idle, and neither polls"
+    assert await leased() == 2, "both processes are idle, and neither polls"
     assert (await database.call("examine_work"))["working"]
     await sql("update duty set lease_until = now() + interval '1 second'")
     await news(store)
     await sql(
         "update duty set lease_until = now() - interval '1 second' where lease_until < now() + interval '5 seconds'"
     )
-    assert await leased() == 1, "the other is dead"
+    assert await leased() == 1, "the other process is dead"
     await store.release()
     assert await leased() == 0
-    assert await sql("select count(*) from duty") == [(0,)], "nothing is left of either"
+    assert await sql("select count(*) from duty") == [(0,)], "neither process may leave a duty behind"
     await news(store)
-    await sql("update duty set lease_owner = null, lease_until = null")  # as a restore does
+    await sql("update duty set lease_owner = null, lease_until = null")  # a restore does this
     await news(store)
     assert await leased() == 1
 
 
-async def test_the_other_process_is_told_to_stop(house: House, store: Store, another: Another) -> None:
-    (turn, bens) = await house.say(message(ADA, "tell me all"), message(BEN, "and me"))
+async def test_stop_reaches_the_turn_in_another_process(driver: TurnDriver, store: Store, another: Another) -> None:
+    (turn, bens) = await driver.say(message(ADA, "tell me all"), message(BEN, "and me"))
     other = another()
     assert await other.ask_stop(BOT.id, ADA, 0, None)
-    assert not await other.ask_stop(BOT.id, ADA, 0, None), "it is being stopped already"
+    assert not await other.ask_stop(BOT.id, ADA, 0, None), "the turn is already being stopped"
     assert not await other.ask_stop(BOT.id, ADA, 5, None)
-    assert not await other.ask_stop(BOT.id, ADA, 0, bens.turn_id), "another chat's turn"
+    assert not await other.ask_stop(BOT.id, ADA, 0, bens.turn_id), "the turn belongs to another chat"
     assert (await news(store, turn.turn_id, bens.turn_id)).stopped == (turn.turn_id,)
     assert await other.ask_stop(BOT.id, BEN, 0, bens.turn_id)
-    await house.close(turn)
+    await driver.close(turn)
     assert not await other.ask_stop(BOT.id, ADA, 0, None)
 
 
-async def test_a_claim_prolongs_what_runs_and_tells_what_is_lost(
-    house: House, store: Store, another: Another, sql: Sql
+async def test_a_claim_renews_running_turns_and_reports_lost_ones(
+    driver: TurnDriver, store: Store, another: Another, sql: Sql
 ) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
+    (turn,) = await driver.say(message(ADA, "hello"))
     await sql("update turn set lease_until = now() + interval '2 seconds'")
     assert (await news(store, turn.turn_id)).lost == ()
     assert await sql("select lease_until > now() + interval '15 seconds' from turn") == [(True,)]
@@ -114,9 +116,11 @@ async def test_a_claim_prolongs_what_runs_and_tells_what_is_lost(
     assert (await news(store, turn.turn_id)).lost == (turn.turn_id,)
 
 
-async def test_a_summary_of_the_dead_is_owed_in_time(house: House, store: Store, another: Another, sql: Sql) -> None:
+async def test_a_summary_held_by_a_dead_process_becomes_due_again(
+    driver: TurnDriver, store: Store, another: Another, sql: Sql
+) -> None:
     for number in range(5):
-        await house.exchange(ADA, f"question {number}")
+        await driver.exchange(ADA, f"question {number}")
     await sql("delete from job where kind = 'title'")
     await store.pass_judging(4)
     other = another()
@@ -130,11 +134,11 @@ async def test_a_summary_of_the_dead_is_owed_in_time(house: House, store: Store,
     assert (await news(other)).owed
     assert len(await claim_summaries(other, 4)) == 1
     assert not await store.renew_job(due.job)
-    assert not (await store.store_summary(due.job, written(due, "Late."))), "it is the other's now"
+    assert not (await store.store_summary(due.job, written(due, "Late."))), "the job belongs to the other process now"
 
 
 def daily(by: Store, work: Callable[[], Awaitable[object]]) -> Runner:
-    """What does something once a day."""
+    """Returns a runner for a daily job."""
 
     async def run(_: ClaimedJob) -> bool:
         await work()
@@ -143,7 +147,7 @@ def daily(by: Store, work: Callable[[], Awaitable[object]]) -> Runner:
     return Runner(by, [JobKind("tidy", run, timeout=60, retry=Retry(most=3))])
 
 
-async def test_what_is_done_once_a_day_is_done_once(store: Store, another: Another, sql: Sql) -> None:
+async def test_a_daily_job_runs_once_a_day(store: Store, another: Another, sql: Sql) -> None:
     done: list[Store] = []
 
     async def tidied(by: Store) -> None:
@@ -162,7 +166,7 @@ async def test_what_is_done_once_a_day_is_done_once(store: Store, another: Anoth
     assert len(done) == 2
 
 
-async def test_work_that_fails_is_not_done(store: Store, another: Another) -> None:
+async def test_a_failed_daily_job_is_not_marked_as_done(store: Store, another: Another) -> None:
     done: list[bool] = []
 
     async def fails() -> None:
@@ -174,7 +178,7 @@ async def test_work_that_fails_is_not_done(store: Store, another: Another) -> No
     with pytest.raises(DailyJobFailed, match=r"^RuntimeError$"):
         await run_daily(daily(store, fails), "tidy")
     await run_daily(daily(another(), works), "tidy")
-    assert done == [], "it waits for its next try"
+    assert done == [], "the job waits for its next try"
     assert await daily(another(), works).run_one("tidy", "")
     assert await store.job("tidy", "") is None
     assert done == [True]

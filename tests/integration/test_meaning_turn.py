@@ -1,4 +1,4 @@
-"""A message's vector beside its turn: waited for a moment, and no longer."""
+"""Tests that a turn waits a moment for its message's vector, and no longer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from relay.clients.fakes import FakeSink, OfflineModel
-from relay.conversation.turn import VECTOR_SECONDS, Engine, answer, begin
+from relay.conversation.engine import Engine
+from relay.conversation.turn import VECTOR_SECONDS, answer, begin
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable
 from relay.core.models import Incoming
 from relay.memory.query_vectors import EmbeddedQuery, embed_query
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from tests.integration.house import ADA, House, incoming_of, private
+from tests.integration.turn_driver import ADA, TurnDriver, incoming_of, private
 
 
 def made(outcome: str) -> float:
@@ -26,7 +27,7 @@ def made(outcome: str) -> float:
 
 
 class Slow:
-    """An embedder that takes some time, or cannot."""
+    """An embedder that takes some time, or fails."""
 
     model, dimensions = "slow", 384
 
@@ -43,8 +44,10 @@ class Slow:
         return [[0.5, *[0.0] * 383] for _ in texts]
 
 
-async def recalled_with(house: House, monkeypatch: pytest.MonkeyPatch, embedder: Slow | None) -> tuple[Any, float]:
-    """What recall was given for a message, and how long it took to begin with it."""
+async def recalled_with(
+    driver: TurnDriver, monkeypatch: pytest.MonkeyPatch, embedder: Slow | None
+) -> tuple[Any, float]:
+    """Returns the vector and the model that recall got for a message, and how long the start of the turn took."""
     given: list[tuple[Any, str]] = []
     own = Store.recall
 
@@ -54,35 +57,35 @@ async def recalled_with(house: House, monkeypatch: pytest.MonkeyPatch, embedder:
 
     monkeypatch.setattr(Store, "recall", recall)
     text = "Where is my bicycle?"
-    turn = await house.turn(ADA, text)
-    engine = Engine(house.store, Gate(OfflineModel(), house.store), "m", 100, UTC, embedder=embedder)
+    turn = await driver.turn(ADA, text)
+    engine = Engine(driver.store, Gate(OfflineModel(), driver.store), "m", 100, UTC, embedder=embedder)
     started = time.monotonic()
     await begin(engine, incoming_of(turn, text, private(ADA)))
     return given, time.monotonic() - started
 
 
-async def test_a_vector_that_is_there_in_time_is_used(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_vector_that_arrives_in_time_is_used(driver: TurnDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder, before = Slow(), made("used")
-    [(vector, model)], _ = await recalled_with(house, monkeypatch, embedder)
+    [(vector, model)], _ = await recalled_with(driver, monkeypatch, embedder)
     assert vector.startswith("[0.5,0,0,")
     assert model == "slow"
     assert embedder.asked == [("Where is my bicycle?", True)]
     assert made("used") == before + 1
 
 
-async def test_one_that_comes_late_is_not_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_late_vector_is_not_waited_for(driver: TurnDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     before = made("late")
-    given, seconds = await recalled_with(house, monkeypatch, Slow(seconds=60))
+    given, seconds = await recalled_with(driver, monkeypatch, Slow(seconds=60))
     assert given == [(None, "")]
     assert VECTOR_SECONDS <= seconds < 30
     assert made("late") == before + 1
 
 
 @pytest.mark.parametrize("embedder", [None, Slow(error=EmbedderUnavailable())])
-async def test_without_an_embedder_words_are_enough(
-    house: House, monkeypatch: pytest.MonkeyPatch, embedder: Slow | None
+async def test_without_an_embedder_recall_uses_words_only(
+    driver: TurnDriver, monkeypatch: pytest.MonkeyPatch, embedder: Slow | None
 ) -> None:
-    given, _ = await recalled_with(house, monkeypatch, embedder)
+    given, _ = await recalled_with(driver, monkeypatch, embedder)
     assert given == [(None, "")]
 
 
@@ -92,8 +95,8 @@ async def test_a_message_without_words_has_no_vector() -> None:
     assert embedder.asked == []
 
 
-async def test_an_answer_comes_whatever_the_embedder_does(house: House) -> None:
-    turn = await house.turn(ADA, "hello")
-    engine = Engine(house.store, Gate(OfflineModel(), house.store), "m", 100, UTC, embedder=Slow(seconds=60))
+async def test_a_turn_is_answered_whatever_the_embedder_does(driver: TurnDriver) -> None:
+    turn = await driver.turn(ADA, "hello")
+    engine = Engine(driver.store, Gate(OfflineModel(), driver.store), "m", 100, UTC, embedder=Slow(seconds=60))
     told = await answer(engine, incoming_of(turn, "hello", private(ADA)), FakeSink(), asyncio.Event())
     assert "You said: hello" in told.text

@@ -1,4 +1,4 @@
-"""Memory that several change at the same moment: what one is told, holds."""
+"""Tests concurrent changes of memory: what each caller is told is true."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from relay.memory.rows.changes import Changed
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
-from tests.integration.house import ADA, House, fact, forget, private
+from tests.integration.turn_driver import ADA, TurnDriver, fact, forget, private
 
 Json = dict[str, Any]
 BERLIN, MITTE, LISBON = "Ada lives in Berlin.", "Ada lives in Berlin, in Mitte.", "Ada has moved to Lisbon."
@@ -22,7 +22,7 @@ BERLIN, MITTE, LISBON = "Ada lives in Berlin.", "Ada lives in Berlin, in Mitte."
 
 @pytest.fixture
 async def other(opened: Opened) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
-    """Another process, whose changes are seen when it commits."""
+    """The connection of another process, whose changes become visible when it commits."""
     async with await psycopg.AsyncConnection.connect(opened.server.url(opened.name, superuser=True)) as connection:
         await connection.execute("set search_path = relay, public, extensions")
         await connection.commit()
@@ -33,7 +33,7 @@ async def other(opened: Opened) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
 async def meanwhile(
     other: psycopg.AsyncConnection[Any], store: Store, first: Json, second: Json
 ) -> AsyncIterator[Changed]:
-    """What the second action came to that was begun while the first had not committed yet."""
+    """Yields the result of the second action, which began before the first was committed."""
     await other.execute(
         "select relay_change_directly(%s, %s, %s)",
         (json.dumps(private(ADA).as_json()), ADA, json.dumps([first])),
@@ -45,44 +45,44 @@ async def meanwhile(
         yield await mine
 
 
-async def known_as(house: House, text: str) -> Json:
-    """The beginning of an action about a fact that is known from now on."""
-    (change,) = await house.teach(ADA, text)
+async def known_as(driver: TurnDriver, text: str) -> Json:
+    """Teaches a fact, and returns the start of an action on it."""
+    (change,) = await driver.teach(ADA, text)
     return {"memory_id": change.memory_id, "evidence": []}
 
 
-async def test_what_two_learn_at_once_is_known_once(
-    house: House, store: Store, other: psycopg.AsyncConnection[Any]
+async def test_a_fact_learned_twice_at_once_is_stored_once(
+    driver: TurnDriver, store: Store, other: psycopg.AsyncConnection[Any]
 ) -> None:
-    await house.teach(ADA, "likes tea")
+    await driver.teach(ADA, "likes tea")
     async with meanwhile(other, store, fact(ADA, BERLIN), fact(ADA, BERLIN)) as done:
         assert done.failed == ()
-    assert await house.known(private(ADA)) == ["likes tea", BERLIN]
+    assert await driver.known(private(ADA)) == ["likes tea", BERLIN]
 
 
-async def test_what_is_said_again_while_something_takes_its_place_is_known(
-    house: House, store: Store, other: psycopg.AsyncConnection[Any]
+async def test_a_fact_repeated_while_it_is_replaced_stays_known(
+    driver: TurnDriver, store: Store, other: psycopg.AsyncConnection[Any]
 ) -> None:
-    moved = await known_as(house, BERLIN) | {"action": "supersede", "content": LISBON}
+    moved = await known_as(driver, BERLIN) | {"action": "supersede", "content": LISBON}
     async with meanwhile(other, store, moved, fact(ADA, BERLIN)) as done:
         assert done.failed == ()
-    assert await house.known(private(ADA)) == [LISBON, BERLIN]
+    assert await driver.known(private(ADA)) == [LISBON, BERLIN]
 
 
-async def test_what_is_forgotten_while_it_is_said_better_is_forgotten(
-    house: House, store: Store, other: psycopg.AsyncConnection[Any]
+async def test_a_memory_forgotten_while_it_is_reworded_is_forgotten(
+    driver: TurnDriver, store: Store, other: psycopg.AsyncConnection[Any]
 ) -> None:
-    better = await known_as(house, BERLIN) | {"action": "refine", "content": MITTE}
+    better = await known_as(driver, BERLIN) | {"action": "refine", "content": MITTE}
     async with meanwhile(other, store, better, forget("Berlin")) as done:
         assert done.failed == ()
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
 
 
-async def test_what_is_erased_meanwhile_is_not_refreshed(
-    house: House, store: Store, sql: Sql, other: psycopg.AsyncConnection[Any]
+async def test_a_memory_erased_meanwhile_is_learned_anew(
+    driver: TurnDriver, store: Store, sql: Sql, other: psycopg.AsyncConnection[Any]
 ) -> None:
-    """It was an error of the database, and the turn was answered anew."""
-    (change,) = await house.teach(ADA, BERLIN)
+    """This used to be a database error, after which the turn was answered again."""
+    (change,) = await driver.teach(ADA, BERLIN)
     ((space_id,),) = await sql("select id from space")
     await other.execute("select relay.erase_memory_rows(%s, array[%s]::bigint[])", (space_id, change.memory_id))
     mine = asyncio.create_task(store.change_directly(private(ADA), ADA, [fact(ADA, BERLIN)]))
@@ -90,13 +90,13 @@ async def test_what_is_erased_meanwhile_is_not_refreshed(
     await other.commit()
     async with asyncio.timeout(10):
         assert (await mine).failed == ()
-    assert await house.known(private(ADA)) == [BERLIN]
+    assert await driver.known(private(ADA)) == [BERLIN]
 
 
-async def test_a_message_goes_with_the_reaction_that_comes_as_it_is_erased(
-    house: House, sql: Sql, other: psycopg.AsyncConnection[Any]
+async def test_a_reaction_arriving_during_an_erasure_is_erased_too(
+    driver: TurnDriver, sql: Sql, other: psycopg.AsyncConnection[Any]
 ) -> None:
-    done = await house.exchange(ADA, "hello", "Hi!")
+    done = await driver.exchange(ADA, "hello", "Hi!")
     ((space_id,),) = await sql("select id from space")
     said = done.context.message_id
     await other.execute("select from message where id = %s for no key update", (said,))
@@ -111,8 +111,8 @@ async def test_a_message_goes_with_the_reaction_that_comes_as_it_is_erased(
     assert await sql("select count(*) from signal") == [(0,)]
 
 
-async def test_of_two_that_wait_for_each_other_none_fails(
-    house: House, store: Store, sql: Sql, other: psycopg.AsyncConnection[Any]
+async def test_two_changes_in_a_deadlock_both_succeed(
+    driver: TurnDriver, store: Store, sql: Sql, other: psycopg.AsyncConnection[Any]
 ) -> None:
     await sql(
         "create function relay.slowly() returns trigger language plpgsql as "
@@ -128,4 +128,4 @@ async def test_of_two_that_wait_for_each_other_none_fails(
     await other.commit()
     async with asyncio.timeout(10):
         assert (await mine).failed == ()
-    assert await house.known(private(ADA)) == [BERLIN]
+    assert await driver.known(private(ADA)) == [BERLIN]

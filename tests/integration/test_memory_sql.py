@@ -1,4 +1,4 @@
-"""Memory: kept once, told, traced, undone; seen and decided by those it belongs to."""
+"""Tests memory: facts are stored once, announced, traced and undone, and only their people see and decide them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from relay.memory.rows.changes import Failure
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import (
+from tests.integration.turn_driver import (
     ADA,
     BEN,
     EVE,
     GROUP,
-    House,
+    TurnDriver,
     fact,
     forget,
     group,
@@ -24,8 +24,8 @@ from tests.integration.house import (
 )
 
 
-async def test_a_fact_names_its_source(house: House, sql: Sql) -> None:
-    done = await house.exchange(ADA, "I like tea", actions=[fact(ADA, "likes tea")])
+async def test_a_fact_stores_its_source(driver: TurnDriver, sql: Sql) -> None:
+    done = await driver.exchange(ADA, "I like tea", actions=[fact(ADA, "likes tea")])
     (change,) = done.told.changes
     assert (change.action, change.status, change.subject) == ("learn", "applied", "Ada")
     rows = await sql(
@@ -50,12 +50,12 @@ async def test_a_fact_names_its_source(house: House, sql: Sql) -> None:
         ("has a well-known aunt “in Rome”", 'has a well known aunt "in Rome"'),
     ],
 )
-async def test_what_differs_in_form_only_refreshes_the_old_one(house: House, old: str, new: str) -> None:
-    await house.teach(ADA, old)
-    (change,) = await house.teach(ADA, new)
+async def test_a_fact_that_differs_only_in_form_refreshes_the_old_one(driver: TurnDriver, old: str, new: str) -> None:
+    await driver.teach(ADA, old)
+    (change,) = await driver.teach(ADA, new)
     assert change.action == "refresh"
     assert change.before == old
-    assert await house.known(private(ADA)) == [new]
+    assert await driver.known(private(ADA)) == [new]
 
 
 @pytest.mark.parametrize(
@@ -89,32 +89,32 @@ async def test_what_differs_in_form_only_refreshes_the_old_one(house: House, old
         ("We're at home on Sundays", "Were at home on Sundays"),
     ],
 )
-async def test_different_facts_stay_apart(house: House, old: str, new: str) -> None:
-    await house.teach(ADA, old)
-    (change,) = await house.teach(ADA, new)
+async def test_different_facts_are_stored_separately(driver: TurnDriver, old: str, new: str) -> None:
+    await driver.teach(ADA, old)
+    (change,) = await driver.teach(ADA, new)
     assert change.action == "learn"
-    assert await house.known(private(ADA)) == [old, new]
+    assert await driver.known(private(ADA)) == [old, new]
 
 
-async def test_a_duplicate_within_one_answer(house: House) -> None:
-    changes = await house.teach(ADA, "likes tea", "Likes tea!")
+async def test_a_duplicate_within_one_answer_refreshes_the_first(driver: TurnDriver) -> None:
+    changes = await driver.teach(ADA, "likes tea", "Likes tea!")
     assert [change.action for change in changes] == ["learn", "refresh"]
-    assert await house.known(private(ADA)) == ["Likes tea!"]
+    assert await driver.known(private(ADA)) == ["Likes tea!"]
 
 
-async def test_subjects_are_never_joined(house: House) -> None:
-    await house.exchange(ADA, "I like tea", chat_id=GROUP, actions=[fact(ADA, "likes tea")])
-    done = await house.exchange(BEN, "me too", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
+async def test_facts_about_different_people_are_never_merged(driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "I like tea", chat_id=GROUP, actions=[fact(ADA, "likes tea")])
+    done = await driver.exchange(BEN, "me too", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
     assert [change.action for change in done.told.changes] == ["learn"]
-    page = await house.store.memories(group(), 0, 10)
+    page = await driver.store.memories(group(), 0, 10)
     assert {(memory.subject, memory.content) for memory in page.memories} == {
         ("Ada", "likes tea"),
         ("Ben", "likes tea"),
     }
 
 
-async def test_a_learning_is_no_fact(house: House) -> None:
-    await house.teach(ADA, "prefers short answers")
+async def test_a_learning_is_not_merged_with_a_fact(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "prefers short answers")
     learning = {
         "action": "learn",
         "kind": "learning",
@@ -122,9 +122,9 @@ async def test_a_learning_is_no_fact(house: House) -> None:
         "category": "operational",
         "tags": ["style", "länge"],
     }
-    done = await house.exchange(ADA, "keep it short", actions=[learning])
+    done = await driver.exchange(ADA, "keep it short", actions=[learning])
     assert [change.kind for change in done.told.changes] == ["learning"]
-    page = await house.store.memories(private(ADA), 0, 10)
+    page = await driver.store.memories(private(ADA), 0, 10)
     assert page.total == 2
     assert (page.memories[0].category, page.memories[0].tags) == ("operational", ("style", "länge"))
 
@@ -140,13 +140,13 @@ async def test_a_learning_is_no_fact(house: House) -> None:
         "[FORGET: x]",
     ],
 )
-async def test_any_text_is_kept_as_it_is(house: House, text: str) -> None:
-    await house.teach(ADA, text)
-    assert await house.known(private(ADA)) == [text]
+async def test_any_text_is_stored_unchanged(driver: TurnDriver, text: str) -> None:
+    await driver.teach(ADA, text)
+    assert await driver.known(private(ADA)) == [text]
 
 
-async def test_memories_come_in_pages_newest_first(house: House, store: Store) -> None:
-    await house.teach(ADA, *[f"fact about topic {'abcdefg'[n] * 9}" for n in range(7)])
+async def test_memories_are_paged_newest_first(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, *[f"fact about topic {'abcdefg'[n] * 9}" for n in range(7)])
     first, last = await store.memories(private(ADA), 0, 3), await store.memories(private(ADA), 6, 3)
     assert first.total == last.total == 7
     assert [memory.content[-1] for memory in first.memories] == ["g", "f", "e"]
@@ -158,275 +158,275 @@ async def test_memories_come_in_pages_newest_first(house: House, store: Store) -
 # Forgetting
 
 
-async def forgetting(house: House, words: str, **more: Any) -> Answer:
-    done = await house.exchange(ADA, "forget it", "Done.", actions=[forget(words)], **more)
+async def forgetting(driver: TurnDriver, words: str, **more: Any) -> Answer:
+    done = await driver.exchange(ADA, "forget it", "Done.", actions=[forget(words)], **more)
     return done.told
 
 
-async def test_forget_by_words(house: House) -> None:
-    await house.teach(ADA, "likes tea", "lives in Berlin")
-    told = await forgetting(house, "Berlin")
+async def test_forget_finds_a_memory_by_words(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "likes tea", "lives in Berlin")
+    told = await forgetting(driver, "Berlin")
     assert [(c.action, c.status, c.content) for c in told.changes] == [("forget", "applied", "lives in Berlin")]
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_forget_by_words_that_nearly_match(house: House) -> None:
-    await house.teach(ADA, "works as a carpenter in Hamburg", "likes tea")
-    await forgetting(house, "works as carpenter at Hamburg")
-    assert await house.known(private(ADA)) == ["likes tea"]
+async def test_forget_finds_a_memory_by_nearly_matching_words(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "works as a carpenter in Hamburg", "likes tea")
+    await forgetting(driver, "works as carpenter at Hamburg")
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
 @pytest.mark.parametrize(
     ("content", "words"), [("любит чай", "ЛЮБИТ"), ("喜欢喝茶和咖啡", "喝茶和咖"), ("mag ÄPFEL", "äpfel")]
 )
-async def test_forget_by_words_of_any_script(house: House, content: str, words: str) -> None:
-    await house.teach(ADA, content, "likes something else")
-    await forgetting(house, words)
-    assert await house.known(private(ADA)) == ["likes something else"]
+async def test_forget_finds_a_memory_by_words_of_any_script(driver: TurnDriver, content: str, words: str) -> None:
+    await driver.teach(ADA, content, "likes something else")
+    await forgetting(driver, words)
+    assert await driver.known(private(ADA)) == ["likes something else"]
 
 
 @pytest.mark.parametrize("form", ["{}", "#{}"])
-async def test_forget_by_number(house: House, form: str) -> None:
-    (change,) = await house.teach(ADA, "likes tea")
-    await house.teach(ADA, "lives in Berlin")
-    await forgetting(house, form.format(change.memory_id))
-    assert await house.known(private(ADA)) == ["lives in Berlin"]
+async def test_forget_finds_a_memory_by_number(driver: TurnDriver, form: str) -> None:
+    (change,) = await driver.teach(ADA, "likes tea")
+    await driver.teach(ADA, "lives in Berlin")
+    await forgetting(driver, form.format(change.memory_id))
+    assert await driver.known(private(ADA)) == ["lives in Berlin"]
 
 
-async def test_a_number_that_only_stands_in_a_memory_is_asked_about_first(house: House) -> None:
-    await house.teach(ADA, "the door code is 4711")
-    (change,) = (await forgetting(house, "4711")).changes
+async def test_forget_asks_before_forgetting_a_memory_that_contains_the_number(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "the door code is 4711")
+    (change,) = (await forgetting(driver, "4711")).changes
     assert (change.status, change.content) == ("pending", "the door code is 4711")
-    assert (await forgetting(house, "#4711")).failed[0].failed == "nothing matches"
-    assert await house.known(private(ADA)) == ["the door code is 4711"]
+    assert (await forgetting(driver, "#4711")).failed[0].failed == "nothing matches"
+    assert await driver.known(private(ADA)) == ["the door code is 4711"]
 
 
 @pytest.mark.parametrize("number", ["999999", "#0", "9" * 40, "#" + "9" * 19, "٣", "１２", "#１"])
-async def test_forget_a_number_that_is_none(house: House, number: str) -> None:
-    await house.teach(ADA, "likes tea")
-    told = await forgetting(house, number)
+async def test_forget_by_an_unknown_number_finds_nothing(driver: TurnDriver, number: str) -> None:
+    await driver.teach(ADA, "likes tea")
+    told = await forgetting(driver, number)
     assert told.changes == []
     assert told.failed[0].failed == "nothing matches"
     assert told.failed[0].text == number
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_forget_asks_when_several_match(house: House, store: Store) -> None:
-    await house.teach(ADA, "has a cat called Mia", "has a cat called Leo", "has a boat")
-    told = await forgetting(house, "has a cat")
+async def test_forget_asks_when_several_match(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "has a cat called Mia", "has a cat called Leo", "has a boat")
+    told = await forgetting(driver, "has a cat")
     assert [(c.action, c.status) for c in told.changes] == [("forget", "pending")] * 2
-    assert len(await house.known(private(ADA))) == 3
+    assert len(await driver.known(private(ADA))) == 3
     leo = next(c for c in told.changes if "Leo" in c.content)
     await store.decide_change(leo.id, ADA, False, "keep")
-    assert await house.known(private(ADA)) == ["has a cat called Mia", "has a boat"]
+    assert await driver.known(private(ADA)) == ["has a cat called Mia", "has a boat"]
 
 
-async def test_forget_says_that_nothing_matches(house: House) -> None:
-    await house.teach(ADA, "likes tea")
-    told = await forgetting(house, "plays the trumpet")
+async def test_forget_says_that_nothing_matches(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "likes tea")
+    told = await forgetting(driver, "plays the trumpet")
     assert told.changes == []
     assert list(told.failed) == [Failure("forget", "plays the trumpet", "nothing matches")]
 
 
-async def test_words_that_may_mean_another_memory_ask_first(house: House) -> None:
-    await house.teach(ADA, "Our son Tim goes to the dentist on Mondays", "likes tea")
-    (change,) = (await forgetting(house, "Our son Tom goes to the dentist on Mondays")).changes
+async def test_forget_asks_if_the_words_may_mean_another_memory(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "Our son Tim goes to the dentist on Mondays", "likes tea")
+    (change,) = (await forgetting(driver, "Our son Tom goes to the dentist on Mondays")).changes
     assert (change.action, change.status) == ("forget", "pending")
-    assert len(await house.known(private(ADA))) == 2
+    assert len(await driver.known(private(ADA))) == 2
 
 
-async def test_a_part_of_a_word_is_not_the_word(house: House) -> None:
-    await house.teach(ADA, "Hanna likes tea", "Anna likes coffee")
-    await forgetting(house, "anna")
-    assert await house.known(private(ADA)) == ["Hanna likes tea"]
+async def test_forget_does_not_match_a_part_of_a_word(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "Hanna likes tea", "Anna likes coffee")
+    await forgetting(driver, "anna")
+    assert await driver.known(private(ADA)) == ["Hanna likes tea"]
 
 
 @pytest.mark.parametrize(
     ("words", "left"), [("tea", "has a teapot"), ("Rex", "has a Trexler coat"), ("茶", "cooks rice")]
 )
-async def test_a_short_word_is_enough_when_it_is_a_whole_one(house: House, words: str, left: str) -> None:
-    await house.teach(ADA, f"drinks {words} at night" if words != "茶" else "喜欢喝茶和咖啡", left)
-    await forgetting(house, words)
-    assert await house.known(private(ADA)) == [left]
+async def test_forget_matches_a_short_word_if_it_is_a_whole_one(driver: TurnDriver, words: str, left: str) -> None:
+    await driver.teach(ADA, f"drinks {words} at night" if words != "茶" else "喜欢喝茶和咖啡", left)
+    await forgetting(driver, words)
+    assert await driver.known(private(ADA)) == [left]
 
 
-async def test_a_short_word_that_is_only_part_of_one_means_nothing(house: House) -> None:
-    await house.teach(ADA, "has a teapot")
-    assert (await forgetting(house, "tea")).failed[0].failed == "nothing matches"
+async def test_forget_does_not_match_a_short_part_of_a_word(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "has a teapot")
+    assert (await forgetting(driver, "tea")).failed[0].failed == "nothing matches"
 
 
 @pytest.mark.parametrize("words", ["%%%%", "____", "a.*b(", "\\\\\\\\", "' or 1=1 --", "🙂🙂🙂🙂"])
-async def test_forget_takes_words_literally(house: House, words: str) -> None:
-    await house.teach(ADA, "likes tea", f"wrote {words} once")
-    await forgetting(house, words)
-    assert await house.known(private(ADA)) == ["likes tea"]
+async def test_forget_takes_words_literally(driver: TurnDriver, words: str) -> None:
+    await driver.teach(ADA, "likes tea", f"wrote {words} once")
+    await forgetting(driver, words)
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_a_tag_never_retires_more_than_one(house: House) -> None:
-    await house.teach(ADA, "likes green tea", "likes black tea", "likes white tea")
-    await forgetting(house, "likes")
-    assert len(await house.known(private(ADA))) == 3
+async def test_a_forget_tag_never_forgets_more_than_one_memory(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "likes green tea", "likes black tea", "likes white tea")
+    await forgetting(driver, "likes")
+    assert len(await driver.known(private(ADA))) == 3
 
 
-async def test_nobody_forgets_what_belongs_to_another(house: House) -> None:
-    (change,) = await house.teach(BEN, "likes secret tea")
+async def test_nobody_can_forget_another_persons_memory(driver: TurnDriver) -> None:
+    (change,) = await driver.teach(BEN, "likes secret tea")
     for words in ("secret tea", str(change.memory_id), f"#{change.memory_id}"):
-        told = await forgetting(house, words)
+        told = await forgetting(driver, words)
         assert told.changes == []
-    assert await house.known(private(BEN)) == ["likes secret tea"]
+    assert await driver.known(private(BEN)) == ["likes secret tea"]
 
 
-async def test_learn_and_forget_in_one_answer(house: House) -> None:
-    await house.teach(ADA, "lives in Berlin")
-    done = await house.exchange(ADA, "I moved", actions=[forget("lives in Berlin"), fact(ADA, "lives in Paris")])
+async def test_a_learn_and_a_forget_in_one_answer_become_a_replacement(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "lives in Berlin")
+    done = await driver.exchange(ADA, "I moved", actions=[forget("lives in Berlin"), fact(ADA, "lives in Paris")])
     (change,) = done.told.changes
     assert (change.action, change.content, change.before) == ("supersede", "lives in Paris", "lives in Berlin")
-    assert await house.known(private(ADA)) == ["lives in Paris"]
+    assert await driver.known(private(ADA)) == ["lives in Paris"]
 
 
 # Undo
 
 
-async def test_undo_of_a_learned_fact(house: House, store: Store, sql: Sql) -> None:
-    (change,) = await house.teach(ADA, "likes tea")
+async def test_a_learned_fact_can_be_undone(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    (change,) = await driver.teach(ADA, "likes tea")
     after = await store.decide_change(change.id, ADA, False, "undo")
     assert after is not None
     assert [c.status for c in after] == ["undone"]
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
     assert await store.decide_change(change.id, ADA, False, "undo") == after
     assert await sql("select count(*) from memory_change") == [(1,)]
-    assert (await house.teach(ADA, "likes tea"))[0].action == "learn"
+    assert (await driver.teach(ADA, "likes tea"))[0].action == "learn"
 
 
-async def test_undo_of_a_refresh_brings_the_old_words_back(house: House, store: Store) -> None:
-    await house.teach(ADA, "likes tea")
-    (change,) = await house.teach(ADA, "Likes tea!")
+async def test_undoing_a_refresh_restores_the_old_words(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "likes tea")
+    (change,) = await driver.teach(ADA, "Likes tea!")
     await store.decide_change(change.id, ADA, False, "undo")
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_undo_of_a_forgotten_fact(house: House, store: Store) -> None:
-    await house.teach(ADA, "likes tea")
-    (change,) = (await forgetting(house, "likes tea")).changes
+async def test_a_forgotten_fact_can_be_restored_with_undo(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "likes tea")
+    (change,) = (await forgetting(driver, "likes tea")).changes
     await store.decide_change(change.id, ADA, False, "undo")
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_undo_of_an_edit(house: House, store: Store) -> None:
-    (learned,) = await house.teach(ADA, "likes tea")
-    turn = await house.turn(ADA, "drinks coffee")
+async def test_an_edit_can_be_undone(driver: TurnDriver, store: Store) -> None:
+    (learned,) = await driver.teach(ADA, "likes tea")
+    turn = await driver.turn(ADA, "drinks coffee")
     edit = {"action": "edit", "memory_id": learned.memory_id, "content": "drinks coffee"}
     done = await store.change_memory(turn, private(ADA), [edit])
-    await house.close(turn)
-    assert await house.known(private(ADA)) == ["drinks coffee"]
+    await driver.close(turn)
+    assert await driver.known(private(ADA)) == ["drinks coffee"]
     assert (done.changes[0].before, done.changes[0].content) == ("likes tea", "drinks coffee")
     await store.decide_change(done.changes[0].id, ADA, False, "undo")
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_a_change_is_undone_only_while_it_is_the_last(house: House, store: Store) -> None:
-    (learned,) = await house.teach(ADA, "likes tea")
+async def test_a_change_can_be_undone_only_while_it_is_the_last(driver: TurnDriver, store: Store) -> None:
+    (learned,) = await driver.teach(ADA, "likes tea")
     edits = []
     for words in ("likes green tea", "likes black tea"):
-        turn = await house.turn(ADA, words)
+        turn = await driver.turn(ADA, words)
         edit = {"action": "edit", "memory_id": learned.memory_id, "content": words}
         edits.append((await store.change_memory(turn, private(ADA), [edit])).changes[0].id)
-        await house.close(turn)
+        await driver.close(turn)
     for early in (learned.id, edits[0]):
         after = await store.decide_change(early, ADA, False, "undo")
         assert after is not None
         assert after[0].status == "applied"
-    assert await house.known(private(ADA)) == ["likes black tea"]
+    assert await driver.known(private(ADA)) == ["likes black tea"]
     for change, left in ((edits[1], ["likes green tea"]), (edits[0], ["likes tea"]), (learned.id, [])):
         await store.decide_change(change, ADA, False, "undo")
-        assert await house.known(private(ADA)) == left
+        assert await driver.known(private(ADA)) == left
 
 
-async def test_a_fact_that_was_only_said_again_can_be_undone(house: House, store: Store) -> None:
-    (learned,) = await house.teach(ADA, "likes tea")
-    await house.teach(ADA, "likes tea")
+async def test_a_fact_that_was_only_repeated_can_be_undone(driver: TurnDriver, store: Store) -> None:
+    (learned,) = await driver.teach(ADA, "likes tea")
+    await driver.teach(ADA, "likes tea")
     await store.decide_change(learned.id, ADA, False, "undo")
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
 
 
-async def test_undo_of_a_kept_forget_keeps_what_was_edited_before_the_tap(house: House, store: Store) -> None:
-    (learned,) = await house.teach(ADA, "likes tea")
-    (asked,) = (await forgetting(house, "likes tea", tainted=True)).changes
-    turn = await house.turn(ADA, "coffee")
+async def test_undoing_a_confirmed_forget_keeps_an_edit_made_before_it(driver: TurnDriver, store: Store) -> None:
+    (learned,) = await driver.teach(ADA, "likes tea")
+    (asked,) = (await forgetting(driver, "likes tea", tainted=True)).changes
+    turn = await driver.turn(ADA, "coffee")
     edit = {"action": "edit", "memory_id": learned.memory_id, "content": "likes coffee"}
     await store.change_memory(turn, private(ADA), [edit])
-    await house.close(turn)
+    await driver.close(turn)
     for decision, left in (("keep", []), ("undo", ["likes coffee"])):
         await store.decide_change(asked.id, ADA, False, decision)
-        assert await house.known(private(ADA)) == left
+        assert await driver.known(private(ADA)) == left
 
 
-async def test_undo_of_a_refresh_does_not_bring_a_forgotten_fact_back(house: House, store: Store) -> None:
-    await house.teach(ADA, "likes tea")
-    (change,) = await house.teach(ADA, "Likes tea!")
-    await forgetting(house, "Likes tea!")
+async def test_undoing_a_refresh_does_not_restore_a_forgotten_fact(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "likes tea")
+    (change,) = await driver.teach(ADA, "Likes tea!")
+    await forgetting(driver, "Likes tea!")
     await store.decide_change(change.id, ADA, False, "undo")
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
 
 
-async def test_undo_after_a_week(house: House, store: Store, sql: Sql) -> None:
-    (change,) = await house.teach(ADA, "likes tea")
+async def test_a_change_can_be_undone_after_a_week(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    (change,) = await driver.teach(ADA, "likes tea")
     for number in range(3):
-        await house.exchange(ADA, f"message {number}")
+        await driver.exchange(ADA, f"message {number}")
     await sql("update memory_change set created_at = created_at - interval '7 days'")
     await store.tidy(0, 100)
     await store.decide_change(change.id, ADA, False, "undo")
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
 
 
-# What waits for a tap
+# Pending changes
 
 
-async def test_what_a_tainted_turn_learns_waits(house: House, store: Store) -> None:
-    (change,) = await house.teach(ADA, "likes tea", tainted=True)
+async def test_a_fact_learned_in_a_tainted_turn_is_pending(driver: TurnDriver, store: Store) -> None:
+    (change,) = await driver.teach(ADA, "likes tea", tainted=True)
     assert change.status == "pending"
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
     assert (await store.memories(private(ADA), 0, 5)).pending == 1
-    assert (await house.exchange(ADA, "hello")).context.memories == ()
+    assert (await driver.exchange(ADA, "hello")).context.memories == ()
     kept = await store.decide_change(change.id, ADA, False, "keep")
     assert kept is not None
     assert kept[0].status == "applied"
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
     await store.decide_change(change.id, ADA, False, "undo")
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
 
 
-async def test_what_is_discarded_stays_away(house: House, store: Store) -> None:
-    (change,) = await house.teach(ADA, "likes tea", tainted=True)
+async def test_a_discarded_fact_cannot_be_restored(driver: TurnDriver, store: Store) -> None:
+    (change,) = await driver.teach(ADA, "likes tea", tainted=True)
     gone = await store.decide_change(change.id, ADA, False, "discard")
     assert gone is not None
     assert gone[0].status == "discarded"
     for decision in ("keep", "undo", "discard"):
         await store.decide_change(change.id, ADA, False, decision)
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
     assert (await store.memories(private(ADA), 0, 5)).pending == 0
 
 
-async def test_what_a_tainted_turn_forgets_waits(house: House, store: Store) -> None:
-    await house.teach(ADA, "likes tea")
-    (change,) = (await forgetting(house, "likes tea", tainted=True)).changes
+async def test_a_forget_in_a_tainted_turn_is_pending(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "likes tea")
+    (change,) = (await forgetting(driver, "likes tea", tainted=True)).changes
     assert change.status == "pending"
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
     await store.decide_change(change.id, ADA, False, "discard")
-    assert await house.known(private(ADA)) == ["likes tea"]
-    (change,) = (await forgetting(house, "likes tea", tainted=True)).changes
+    assert await driver.known(private(ADA)) == ["likes tea"]
+    (change,) = (await forgetting(driver, "likes tea", tainted=True)).changes
     await store.decide_change(change.id, ADA, False, "keep")
-    assert await house.known(private(ADA)) == []
+    assert await driver.known(private(ADA)) == []
 
 
-async def test_what_was_kept_from_a_tainted_turn_says_so(house: House, store: Store, sql: Sql) -> None:
-    (change,) = await house.teach(ADA, "likes tea", tainted=True)
+async def test_a_fact_kept_from_a_tainted_turn_stays_tainted(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    (change,) = await driver.teach(ADA, "likes tea", tainted=True)
     await store.decide_change(change.id, ADA, False, "keep")
     assert await sql("select status, tainted from memory") == [("active", True)]
 
 
-async def test_a_decision_that_is_none(house: House, store: Store) -> None:
-    (change,) = await house.teach(ADA, "likes tea")
+async def test_an_invalid_decision_changes_nothing(driver: TurnDriver, store: Store) -> None:
+    (change,) = await driver.teach(ADA, "likes tea")
     for decision in ("keep", "discard", "", "drop table"):
         after = await store.decide_change(change.id, ADA, False, decision)
         assert after is not None
@@ -434,71 +434,73 @@ async def test_a_decision_that_is_none(house: House, store: Store) -> None:
     assert await store.decide_change(10**15, ADA, True, "undo") is None
 
 
-# Who may
+# Permissions
 
 
-async def test_a_private_space_obeys_its_owner_alone(house: House, store: Store) -> None:
-    done = await house.exchange(ADA, "hi", actions=[fact(ADA, "likes tea")])
+async def test_only_its_owner_decides_changes_of_a_private_space(driver: TurnDriver, store: Store) -> None:
+    done = await driver.exchange(ADA, "hi", actions=[fact(ADA, "likes tea")])
     change = done.told.changes[0].id
     for person, admin in ((BEN, False), (BEN, True), (0, True)):
         assert await store.decide_change(change, person, admin, "undo") is None
         assert await store.changes(done.turn.turn_id, person, admin) is None
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
     assert await store.changes(done.turn.turn_id, ADA, False) is not None
 
 
-async def test_a_group_obeys_who_taught_it_and_admins(house: House, store: Store) -> None:
+async def test_in_a_group_the_person_who_taught_a_fact_and_admins_decide_it(driver: TurnDriver, store: Store) -> None:
     changes = []
     for word in ("tea", "coffee", "water"):
-        done = await house.exchange(BEN, f"I like {word}", chat_id=GROUP, actions=[fact(BEN, f"likes {word}")])
+        done = await driver.exchange(BEN, f"I like {word}", chat_id=GROUP, actions=[fact(BEN, f"likes {word}")])
         changes.append(done.told.changes[0].id)
         assert await store.changes(done.turn.turn_id, EVE, False) is None
         assert await store.changes(done.turn.turn_id, BEN, False) is not None
     assert await store.decide_change(changes[0], EVE, False, "undo") is None
     assert await store.decide_change(changes[0], BEN, False, "undo") is not None
     assert await store.decide_change(changes[1], ADA, True, "undo") is not None
-    assert await house.known(group()) == ["likes water"]
+    assert await driver.known(group()) == ["likes water"]
 
 
-async def test_in_a_group_a_fact_obeys_whom_it_is_about(house: House, store: Store) -> None:
-    await house.exchange(BEN, "I like tea", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
-    turn = await house.turn(ADA, "/forget tea", GROUP)
+async def test_in_a_group_the_subject_of_a_fact_can_undo_its_forgetting(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(BEN, "I like tea", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
+    turn = await driver.turn(ADA, "/forget tea", GROUP)
     (change,) = (await store.change_memory(turn, group(), [forget("likes tea") | {"admin": True}])).changes
-    await house.close(turn)
-    assert await house.known(group()) == []
+    await driver.close(turn)
+    assert await driver.known(group()) == []
     assert await store.changes(turn.turn_id, EVE, False) is None
     assert await store.decide_change(change.id, EVE, False, "undo") is None
     assert await store.changes(turn.turn_id, BEN, False) is not None
     assert await store.decide_change(change.id, BEN, False, "undo") is not None
-    assert await house.known(group()) == ["likes tea"]
+    assert await driver.known(group()) == ["likes tea"]
 
 
-async def test_in_a_group_only_an_admins_command_forgets_what_is_about_another(house: House, store: Store) -> None:
-    await house.exchange(BEN, "I like tea", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
-    by_tag = await house.exchange(ADA, "forget it", chat_id=GROUP, actions=[forget("likes tea")])
+async def test_in_a_group_only_an_admin_can_forget_a_fact_about_another_person(
+    driver: TurnDriver, store: Store
+) -> None:
+    await driver.exchange(BEN, "I like tea", chat_id=GROUP, actions=[fact(BEN, "likes tea")])
+    by_tag = await driver.exchange(ADA, "forget it", chat_id=GROUP, actions=[forget("likes tea")])
     assert by_tag.told.failed[0].failed == "nothing matches"
     for admin, left in ((False, ["likes tea"]), (True, [])):
-        turn = await house.turn(ADA, "/forget tea", GROUP)
+        turn = await driver.turn(ADA, "/forget tea", GROUP)
         await store.change_memory(turn, group(), [forget("likes tea") | {"admin": admin}])
-        await house.close(turn)
-        assert await house.known(group()) == left
+        await driver.close(turn)
+        assert await driver.known(group()) == left
 
 
-async def test_a_memory_is_edited_in_its_space_only(house: House, store: Store) -> None:
-    (change,) = await house.teach(ADA, "likes tea")
-    turn = await house.turn(BEN, "x")
+async def test_a_memory_can_be_edited_only_in_its_space(driver: TurnDriver, store: Store) -> None:
+    (change,) = await driver.teach(ADA, "likes tea")
+    turn = await driver.turn(BEN, "x")
     edit = {"action": "edit", "memory_id": change.memory_id, "content": "stolen"}
     done = await store.change_memory(turn, private(BEN), [edit])
     assert done.changes == ()
     assert done.failed[0].failed == "there is no such memory"
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-# By a person's own word
+# Commands
 
 
-async def test_remember_twice_by_the_same_control_does_it_once(house: House, store: Store, sql: Sql) -> None:
-    turn = await house.turn(ADA, "/remember")
+async def test_a_repeated_remember_command_is_applied_once(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "/remember")
     first = await store.change_memory(turn, private(ADA), [fact(ADA, "likes tea") | {"by": "user"}])
     second = await store.change_memory(turn, private(ADA), [fact(ADA, "likes tea") | {"by": "user"}])
     assert first == second
@@ -506,25 +508,27 @@ async def test_remember_twice_by_the_same_control_does_it_once(house: House, sto
     assert await sql("select derivation ->> 'name' from memory") == [("user",)]
 
 
-async def test_forget_twice_by_the_same_control(house: House, store: Store) -> None:
-    await house.teach(ADA, "likes tea")
-    turn = await house.turn(ADA, "/forget tea")
+async def test_a_repeated_forget_command_is_applied_once(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "likes tea")
+    turn = await driver.turn(ADA, "/forget tea")
     first = await store.change_memory(turn, private(ADA), [forget("likes tea")])
     assert first == await store.change_memory(turn, private(ADA), [forget("likes tea")])
     assert [(c.action, c.status) for c in first.changes] == [("forget", "applied")]
 
 
-# The prompt's share
+# Memories in the prompt
 
 
-async def test_the_prompt_gets_the_pinned_and_newest_within_its_budget(house: House, sql: Sql) -> None:
+async def test_the_prompt_contains_pinned_important_and_new_memories_within_budget(
+    driver: TurnDriver, sql: Sql
+) -> None:
     facts = [f"{chr(97 + n) * 150} number {n}" for n in range(20)]
     for start in range(0, 20, 5):
-        await house.teach(ADA, *facts[start : start + 5])
+        await driver.teach(ADA, *facts[start : start + 5])
     await sql("update memory set content = content || repeat(' x', 1400)")
     await sql("update memory set pinned = true where content like %s", "%number 3 %")
     await sql("update memory set importance = 9 where content like %s", "%number 5 %")
-    chosen = (await house.exchange(ADA, "hi")).context.memories
+    chosen = (await driver.exchange(ADA, "hi")).context.memories
     numbers = [int(memory.content.split("number ")[1].split()[0]) for memory in chosen]
     assert numbers[:2] == [3, 5]
     assert numbers == sorted(numbers)
@@ -532,24 +536,24 @@ async def test_the_prompt_gets_the_pinned_and_newest_within_its_budget(house: Ho
     assert 4 < len(numbers) < 20
 
 
-async def test_the_prompt_gets_them_in_the_same_order_every_time(house: House) -> None:
-    await house.teach(ADA, "likes tea", "lives in Berlin", "has a boat")
-    first = (await house.exchange(ADA, "one")).context.memories
-    assert (await house.exchange(ADA, "two")).context.memories == first
+async def test_the_prompt_lists_memories_in_a_stable_order(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "likes tea", "lives in Berlin", "has a boat")
+    first = (await driver.exchange(ADA, "one")).context.memories
+    assert (await driver.exchange(ADA, "two")).context.memories == first
 
 
-async def test_a_forgotten_fact_is_gone_from_the_next_prompt(house: House) -> None:
-    await house.teach(ADA, "likes tea", "lives in Berlin")
-    await forgetting(house, "Berlin")
-    context = (await house.exchange(ADA, "hi")).context
+async def test_a_forgotten_fact_is_absent_from_the_next_prompt(driver: TurnDriver) -> None:
+    await driver.teach(ADA, "likes tea", "lives in Berlin")
+    await forgetting(driver, "Berlin")
+    context = (await driver.exchange(ADA, "hi")).context
     assert [memory.content for memory in context.memories] == ["likes tea"]
 
 
-async def test_a_takeover_tells_what_memory_did(house: House, store: Store) -> None:
-    turn = await house.turn(ADA, "I like tea")
+async def test_a_turn_taken_over_before_it_was_answered_has_no_answer(driver: TurnDriver, store: Store) -> None:
+    turn = await driver.turn(ADA, "I like tea")
     incoming = incoming_of(turn, "I like tea", private(ADA))
     await store.begin(incoming, "m")
     await store.release()
-    (taken,) = await house.claim()
+    (taken,) = await driver.claim()
     assert taken.answer is None
     assert taken.status == "working"

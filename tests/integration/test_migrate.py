@@ -1,4 +1,4 @@
-"""Migrations on a real Postgres: applied once, applied again, refused, and nothing else touched."""
+"""Tests migrations on a real Postgres: applied once, applied again, refused, and limited to Relay's own schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relay.core.errors import DatabaseError, DatabaseUnavailable, SchemaError
 from relay.memory import migrations
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Server
-from tests.integration.house import ADA, House, fact, private
+from tests.integration.turn_driver import ADA, TurnDriver, fact, private
 
 Rows = list[tuple[Any, ...]]
 
@@ -59,7 +59,7 @@ def ask(server: Server, name: str, statement: str, superuser: bool = True) -> Ro
         return cursor.fetchall() if cursor.description else []
 
 
-async def test_a_new_database_is_made_in_two_scripts(server: Server, empty: str) -> None:
+async def test_a_new_database_is_created_with_two_scripts(server: Server, empty: str) -> None:
     ran: list[str] = []
     async with client(server, empty) as database:
 
@@ -74,7 +74,7 @@ async def test_a_new_database_is_made_in_two_scripts(server: Server, empty: str)
 
 async def test_a_database_is_migrated_once(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
-        assert await migrations.present(database) == migrations.Present()
+        assert await migrations.present(database) == migrations.PresentSchema()
         assert await migrations.migrate(database, database.run) is True
         before = ask(server, empty, CATALOGUE)
         assert await migrations.migrate(database, database.run) is False
@@ -87,17 +87,17 @@ async def test_a_database_is_migrated_once(server: Server, empty: str) -> None:
     assert ask(server, empty, "select rolsuper from pg_roles where rolname = 'relay'") == [(False,)]
 
 
-async def test_everything_run_again_changes_nothing(opened: Opened, house: House) -> None:
-    await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
+async def test_running_all_scripts_again_changes_nothing(opened: Opened, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
     before = ask(opened.server, opened.name, CATALOGUE)
     async with client(opened.server, opened.name) as database:
         for script in migrations.load().scripts():
             await database.run(script)
     assert ask(opened.server, opened.name, CATALOGUE) == before
-    assert await house.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["likes tea"]
 
 
-async def test_processes_that_start_at_once(server: Server, empty: str) -> None:
+async def test_several_processes_can_migrate_at_once(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
         results = await asyncio.gather(
             *(migrations.migrate(database, database.run) for _ in range(4)), return_exceptions=True
@@ -133,10 +133,10 @@ async def test_an_edited_function_file_is_applied_again(opened: Opened, monkeypa
         assert await database.call("ping") == 42
 
 
-async def test_a_migration_that_died_before_access_was_set_is_taken_up(
+async def test_a_migration_killed_before_setting_access_rights_is_completed(
     server: Server, empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last script says who may what; a process killed just before it must not count as up to date."""
+    """The last script sets access rights; a process killed just before it must not count as up to date."""
     scripts = migrations.load().scripts()
     async with client(server, empty) as database:
         for script in scripts[:-1]:
@@ -148,7 +148,7 @@ async def test_a_migration_that_died_before_access_was_set_is_taken_up(
     assert ask(server, empty, secured) == [(True,)]
 
 
-async def test_a_migration_that_died_anywhere_is_taken_up(server: Server, empty: str) -> None:
+async def test_a_migration_killed_anywhere_is_completed(server: Server, empty: str) -> None:
     scripts = migrations.load().scripts()
     async with client(server, empty) as database:
         for count in range(1, len(scripts), 4):
@@ -158,7 +158,7 @@ async def test_a_migration_that_died_anywhere_is_taken_up(server: Server, empty:
         assert await migrations.migrate(database, database.run) is False
 
 
-async def test_a_script_that_fails_leaves_nothing_of_itself(server: Server, empty: str) -> None:
+async def test_a_failing_script_leaves_nothing_behind(server: Server, empty: str) -> None:
     schema = migrations.load()
     broken = migrations.Migration(9000, "broken", "create table relay.half (id int); select 1/0;")
     async with client(server, empty) as database:
@@ -170,7 +170,7 @@ async def test_a_script_that_fails_leaves_nothing_of_itself(server: Server, empt
     assert ask(server, empty, "select max(version) from relay.migration") == [(schema.version,)]
 
 
-async def test_a_newer_database_is_accepted_when_it_only_added(opened: Opened) -> None:
+async def test_a_newer_schema_with_only_additions_is_accepted(opened: Opened) -> None:
     ask(
         opened.server,
         opened.name,
@@ -182,7 +182,7 @@ async def test_a_newer_database_is_accepted_when_it_only_added(opened: Opened) -
     assert ask(opened.server, opened.name, "select distinct hash from relay.function_file") == [("newer",)]
 
 
-async def test_a_newer_database_is_refused_when_it_broke_something(opened: Opened) -> None:
+async def test_a_newer_schema_with_breaking_changes_is_refused(opened: Opened) -> None:
     ask(
         opened.server, opened.name, "insert into relay.migration (version, name, breaking) values (9000, 'moved', true)"
     )
@@ -196,13 +196,13 @@ async def test_a_newer_database_is_refused_when_it_broke_something(opened: Opene
             await migrations.migrate(database, database.run)
 
 
-def test_a_breaking_migration_says_so_in_its_first_line() -> None:
+def test_a_breaking_migration_is_marked_in_its_first_line() -> None:
     assert migrations.Migration(2, "x", "-- breaking\nselect 1").breaking
     assert not migrations.Migration(2, "x", "select 1 -- breaking").breaking
 
 
-async def test_the_printed_sql_is_what_migrate_does(server: Server, empty: str) -> None:
-    text = migrations.printed()
+async def test_the_printed_sql_does_the_same_as_migrate(server: Server, empty: str) -> None:
+    text = migrations.print_sql()
     other = server.create()
     try:
         async with client(server, other) as database:
@@ -216,7 +216,7 @@ async def test_the_printed_sql_is_what_migrate_does(server: Server, empty: str) 
         server.drop(other)
 
 
-async def test_somebody_elses_tables_are_left_alone(server: Server, empty: str) -> None:
+async def test_other_programs_tables_are_left_unchanged(server: Server, empty: str) -> None:
     ask(
         server,
         empty,
@@ -235,24 +235,24 @@ async def test_somebody_elses_tables_are_left_alone(server: Server, empty: str) 
     before = ask(server, empty, look)
     async with client(server, empty) as database:
         await migrations.migrate(database, database.run)
-        house = House(Store(database, "00000000-0000-0000-0000-000000000001"))
-        done = await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
+        driver = TurnDriver(Store(database, "00000000-0000-0000-0000-000000000001"))
+        done = await driver.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
         assert done.told.changes[0].content == "likes tea"
     assert ask(server, empty, look) == before
     assert ask(server, empty, "select * from public.message") == [(1, "mine")]
 
 
-async def test_a_migrated_database_is_used_whatever_search_path_its_role_has(opened: Opened) -> None:
+async def test_a_migrated_database_works_with_any_search_path_of_its_role(opened: Opened) -> None:
     ask(opened.server, opened.name, f"alter database {opened.name} set search_path = ''")
     async with client(opened.server, opened.name) as database:
-        house = House(Store(database, "00000000-0000-0000-0000-000000000001"))
-        await house.exchange(ADA, "I like strong green tea", actions=[fact(ADA, "likes tea")])
-        await house.exchange(ADA, "again", actions=[fact(ADA, "Likes tea!")], topic_id=5)
-        assert await house.known(private(ADA)) == ["Likes tea!"]
+        driver = TurnDriver(Store(database, "00000000-0000-0000-0000-000000000001"))
+        await driver.exchange(ADA, "I like strong green tea", actions=[fact(ADA, "likes tea")])
+        await driver.exchange(ADA, "again", actions=[fact(ADA, "Likes tea!")], topic_id=5)
+        assert await driver.known(private(ADA)) == ["Likes tea!"]
         assert await migrations.migrate(database, database.run) is False
 
 
-async def test_a_call_of_what_is_not_there_says_what_to_do(server: Server, empty: str) -> None:
+async def test_calling_a_missing_function_suggests_relay_db_migrate(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
         with pytest.raises(SchemaError, match="relay db migrate"):
             await database.call(
@@ -260,21 +260,21 @@ async def test_a_call_of_what_is_not_there_says_what_to_do(server: Server, empty
             )
 
 
-async def test_every_function_has_one_form(opened: Opened) -> None:
-    """PostgREST cannot choose between functions of one name."""
+async def test_every_function_has_only_one_overload(opened: Opened) -> None:
+    """PostgREST can't choose between functions with the same name."""
     twice = "select proname from pg_proc where proname like 'relay\\_%' group by proname having count(*) > 1"
     assert ask(opened.server, opened.name, twice) == []
 
 
-async def test_every_argument_and_result_fits_rest(opened: Opened) -> None:
-    """Named p_…, JSON out; so that both clients can call each."""
+async def test_every_argument_and_result_is_compatible_with_rest(opened: Opened) -> None:
+    """Arguments are named p_… and the result is JSON, so that both clients can call each function."""
     odd = """select proname from pg_proc where pronamespace = 'public'::regnamespace and proname like 'relay\\_%'
         and (prorettype <> 'jsonb'::regtype
             or exists (select from unnest(proargnames) as a where a not like 'p\\_%'))"""
     assert ask(opened.server, opened.name, odd) == []
 
 
-async def test_what_was_used_before_there_was_a_table_for_it_is_counted(server: Server, empty: str) -> None:
+async def test_usage_from_before_the_spend_table_is_counted(server: Server, empty: str) -> None:
     async with client(server, empty) as database:
         await database.run(migrations.BOOTSTRAP)
         earlier = [one for one in migrations.load().migrations if one.version < 6]
@@ -302,23 +302,27 @@ async def test_what_was_used_before_there_was_a_table_for_it_is_counted(server: 
     ) == [("answer", True, 1001, 1, "big", 3, 0, 4, True), ("summary", True, 1001, 1, "small", 0, 9, 0, False)]
 
 
-async def test_every_function_in_sql_uses_what_there_is(opened: Opened) -> None:
+async def test_every_sql_function_refers_only_to_existing_objects(opened: Opened) -> None:
     found = await opened.sql(
         "select pg_get_functiondef(p.oid) from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname = 'sql' "
         "where p.pronamespace = 'relay'::regnamespace or p.proname like 'relay\\_%'"
     )
     assert len(found) > 100
     for (definition,) in found:
-        await opened.sql(definition)  # a migration defines them without a look at their bodies
+        await opened.sql(definition)  # migrations define functions without checking their bodies
 
 
 @pytest.mark.parametrize(
     ("before", "says", "after"),
     [
-        ("", "superuser run `create extension vector schema extensions`", "create extension vector schema extensions"),
+        (
+            "",
+            "Run `create extension vector schema extensions` in this database as a superuser",
+            "create extension vector schema extensions",
+        ),
         (
             "create extension vector",
-            "superuser run `alter extension vector set schema extensions`",
+            "Run `alter extension vector set schema extensions` in this database as a superuser",
             "alter extension vector set schema extensions",
         ),
         (
@@ -328,10 +332,10 @@ async def test_every_function_in_sql_uses_what_there_is(opened: Opened) -> None:
         ),
     ],
 )
-async def test_what_a_superuser_has_to_do_first_is_said_and_is_enough(
+async def test_the_steps_required_of_a_superuser_are_explained_and_sufficient(
     server: Server, before: str, says: str, after: str
 ) -> None:
-    """A server of one's own, where the database's owner is no superuser."""
+    """This concerns a person's own server, where the database's owner is no superuser."""
     name = "relay_test_by_hand"
     server.command(f"create database {name} owner relay")
     try:
@@ -349,16 +353,16 @@ async def test_what_a_superuser_has_to_do_first_is_said_and_is_enough(
     ("script", "says"),
     [
         ("create extension nothere", "does not have the extension nothere"),
-        ("create schema relay", "user may not make Relay's schema.*`grant create on database postgres to`"),
+        ("create schema relay", "user has no right to create Relay's schema.*`grant create on database postgres to`"),
     ],
 )
-async def test_a_server_that_cannot_take_the_tables_is_told_apart(server: Server, script: str, says: str) -> None:
+async def test_an_unsuitable_server_is_explained(server: Server, script: str, says: str) -> None:
     async with client(server, "postgres") as opened:
         with pytest.raises(DatabaseError, match=says):
             await opened.run(script)
 
 
-async def test_a_migration_that_hangs_is_given_up_and_undone(
+async def test_a_hanging_migration_is_cancelled_and_rolled_back(
     server: Server, empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("relay.clients.postgres.database.SCRIPT_SECONDS", 0.5)

@@ -1,4 +1,4 @@
-"""Nothing that Relay talks to can send it elsewhere: into the network of its machine, or to somebody who listens."""
+"""Checks that no server that Relay talks to can redirect it, into the machine's own network or to anyone else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATHS = (
 
 @contextlib.asynccontextmanager
 async def server(answer: web.Response | None, asked: list[str]) -> AsyncIterator[int]:
-    """A server that answers everything alike; its port."""
+    """Yields the port of a server that gives every request the same answer."""
 
     async def handle(request: web.Request) -> web.Response:
         asked.append(f"{request.method} {request.path}")
@@ -43,7 +43,7 @@ async def server(answer: web.Response | None, asked: list[str]) -> AsyncIterator
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_no_client_goes_where_a_server_points(status: int) -> None:
+async def test_no_client_follows_a_redirect(status: int) -> None:
     inside: list[str] = []
     asked: list[str] = []
     async with server(None, inside) as port:
@@ -68,7 +68,7 @@ async def test_no_client_goes_where_a_server_points(status: int) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_files_path_leads_to_no_other_server(path: str) -> None:
+async def test_a_file_path_cannot_lead_to_another_server(path: str) -> None:
     inside: list[str] = []
     async with server(None, inside) as port, TelegramStandIn() as tg:
         file = tg.add_file(Upload(b"secret", "a.txt"))

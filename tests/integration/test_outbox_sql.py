@@ -1,4 +1,4 @@
-"""The outbox: what is queued is sent once by its key, when it is due, in order in each chat and topic."""
+"""Tests the outbox: a queued message is sent once per key, when it is due, in order in each chat and topic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Message, Part, PartResult
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, send_queued
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, send_queued
 
 Another = Callable[[], Store]
 
@@ -24,7 +24,7 @@ def to(chat_id: int, text: str, key: str | None = None, topic_id: int = 0) -> Me
 
 
 async def due(store: Store, limit: int = 50) -> dict[str, ClaimedTurn]:
-    """The turns of the queued messages that are due, by their texts."""
+    """Returns the turns of the queued messages that are due, by their texts."""
     turns = (await store.claim(BOT.id, limit))[0]
     return {turn.message.text: turn for turn in turns if turn.message}
 
@@ -32,10 +32,10 @@ async def due(store: Store, limit: int = 50) -> dict[str, ClaimedTurn]:
 async def send(store: Store, turn: ClaimedTurn, number: int = 900) -> None:
     assert turn.message
     await store.deliver(turn, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": turn.message.text})])
-    await store.sent(turn, [PartResult(1, "sent", number)], True)
+    await store.store_sent(turn, [PartResult(1, "sent", number)], True)
 
 
-async def test_a_message_is_queued_once_by_its_key_also_when_it_was_sent(store: Store) -> None:
+async def test_a_message_is_queued_once_per_key_even_after_it_was_sent(store: Store) -> None:
     assert await store.enqueue(BOT.id, [to(ADA, "one", "a"), to(ADA, "two"), to(ADA, "two")]) == 3
     assert await store.enqueue(BOT.id, [to(ADA, "another", "a")]) == 0
     for _ in range(3):
@@ -45,7 +45,7 @@ async def test_a_message_is_queued_once_by_its_key_also_when_it_was_sent(store: 
     assert await store.enqueue(BOT.id + 1, [to(ADA, "another", "a")]) == 1, "every bot has its own keys"
 
 
-async def test_nothing_is_sent_before_its_time_however_far_that_is(store: Store, sql: Sql) -> None:
+async def test_a_message_is_never_sent_before_its_time(store: Store, sql: Sql) -> None:
     soon, far = (datetime.now(UTC) + timedelta(seconds=seconds) for seconds in (50, 400 * 86_400))
     await store.enqueue(BOT.id, [replace(to(ADA, "far"), not_before=far), replace(to(ADA, "soon"), not_before=soon)])
     turns, news = await store.claim(BOT.id, 50)
@@ -53,14 +53,22 @@ async def test_nothing_is_sent_before_its_time_however_far_that_is(store: Store,
     assert news.wait
     assert 40 < news.wait <= 50
     await store.enqueue(BOT.id, [to(ADA, "now")])
-    assert list(await due(store)) == ["now"], "what is not due holds nothing up"
+    assert list(await due(store)) == ["now"], "a message that is not due must not delay others"
     await sql("update outbox set not_before = now() where request ->> 'text' = 'soon'")
-    assert await due(store) == {}, "one after the other"
+    assert await due(store) == {}, "messages of a chat must be sent one after the other"
     await sql("update turn set status = 'done'")
     assert list(await due(store)) == ["soon"]
 
 
-async def test_in_each_chat_and_topic_one_after_the_other(store: Store, another: Another) -> None:
+async def test_a_message_queued_by_a_fast_clock_is_sent_at_once_after_correction(store: Store, sql: Sql) -> None:
+    later = datetime.now(UTC) + timedelta(minutes=90)
+    await store.enqueue(BOT.id, [to(ADA, "now"), replace(to(BEN, "later"), not_before=later)])
+    await sql("update outbox set created_at = created_at + interval '1 hour'")
+    await sql("update outbox set not_before = created_at where request ->> 'text' = 'now'")
+    assert list(await due(store)) == ["now"]
+
+
+async def test_messages_are_sent_one_after_the_other_in_each_chat_and_topic(store: Store, another: Another) -> None:
     given = [to(ADA, "1"), to(ADA, "2"), to(BEN, "ben"), to(GROUP, "topic 1", topic_id=4), to(GROUP, "2", topic_id=5)]
     await store.enqueue(BOT.id, [*given, to(GROUP, "topic 2", topic_id=4)])
     first = await due(store)
@@ -73,7 +81,7 @@ async def test_in_each_chat_and_topic_one_after_the_other(store: Store, another:
     assert second["2"].message.chat_id == ADA
 
 
-async def test_what_a_dead_process_was_sending_another_finishes_and_the_first_is_fenced_off(
+async def test_another_process_finishes_sending_and_the_first_is_fenced_off(
     store: Store, another: Another, sql: Sql
 ) -> None:
     await store.enqueue(BOT.id, [to(ADA, "one")])
@@ -88,21 +96,23 @@ async def test_what_a_dead_process_was_sending_another_finishes_and_the_first_is
     (row,) = await another().deliver(taken, BOT.id, [part])
     assert row.uncertain
     with pytest.raises(TurnLost):
-        await store.sent(turn, [PartResult(1, "sent", 900)], True)
+        await store.store_sent(turn, [PartResult(1, "sent", 900)], True)
 
 
-async def test_a_full_worker_takes_none_and_a_closed_turn_says_that_some_wait(house: House, store: Store) -> None:
-    turn = await house.turn(ADA, "hello")
+async def test_a_full_worker_takes_no_message_and_a_closed_turn_says_some_wait(
+    driver: TurnDriver, store: Store
+) -> None:
+    turn = await driver.turn(ADA, "hello")
     await store.enqueue(BOT.id, [to(BEN, "one")])
     assert await due(store, limit=0) == {}
     await store.deliver(turn, BOT.id, [])
-    assert (await store.sent(turn, [], True)).more
+    assert (await store.store_sent(turn, [], True)).more
 
 
-async def test_a_turn_that_is_set_aside_queues_what_is_said_of_it_in_the_same_moment(
-    house: House, store: Store, sql: Sql
+async def test_setting_a_turn_aside_queues_its_notice_in_the_same_transaction(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    turn = await house.turn(ADA, "hello")
+    turn = await driver.turn(ADA, "hello")
     say = [to(ADA, "Something went wrong.", "trouble")]
     for expected in (False, False, True):
         assert await store.fail(turn, "ValueError", 0, say) is expected
@@ -119,7 +129,7 @@ async def test_a_queued_message_follows_its_group(store: Store) -> None:
     assert turn.message.chat_id == GROUP
 
 
-async def test_long_messages_come_in_parts_and_buttons_are_under_the_last(store: Store) -> None:
+async def test_long_messages_are_split_and_the_buttons_are_under_the_last_part(store: Store) -> None:
     sent = []
 
     class Phone:

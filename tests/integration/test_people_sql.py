@@ -1,4 +1,4 @@
-"""Who is let in, by the database: the claim link, invitations, asking, deciding, and taking it back."""
+"""Tests who is let in, in the database: the claim link, invitations, requests, decisions, and removal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relay.memory.people import digest, new_nonce
 from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, EVE, fact, incoming_of, message, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, EVE, fact, incoming_of, message, private, reply
 from tests.telegram_objects import sorted_row
 
 NOBODY: frozenset[int] = frozenset()
@@ -23,7 +23,7 @@ strangers = itertools.count(7001)
 
 
 def knocks(user_id: int, nonce: str = "", owned: bool = False, pairing: bool = True) -> InboxRow:
-    """The row of somebody's Start, whom the settings do not name."""
+    """Returns the row of a Start by someone whom the settings don't name."""
     row = sorted_row(message(user_id, f"/start {nonce}".strip(), username=None), BOT, NOBODY, True)
     assert row.start is not None
     return replace(row, start=replace(row.start, owned=owned, pairing=pairing))
@@ -39,7 +39,7 @@ async def taken(store: Store, *rows: InboxRow) -> list[ClaimedTurn]:
 
 
 async def became(store: Store, row: InboxRow) -> Any:
-    """What pressing Start makes of somebody; None when nothing comes of it."""
+    """Returns the role that a Start gives; None if it gives none."""
     turns = await taken(store, row)
     return turns[0].updates[0].get("person") if turns else None
 
@@ -67,17 +67,17 @@ async def roles(sql: Sql) -> dict[int, str]:
 # The claim link
 
 
-async def test_of_two_who_open_the_claim_link_at_once_one_owns_the_bot(
+async def test_only_one_of_several_people_opening_the_claim_link_owns_the_bot(
     store: Store, another: Another, sql: Sql
 ) -> None:
     nonce = await claim_link(store)
     three = [became(another(), knocks(user_id, nonce)) for user_id in (ADA, BEN, EVE)]
     assert [one["became"] for one in sorted(await asyncio.gather(*three), key=str)] == ["admin", "asking", "asking"]
     assert list((await roles(sql)).values()).count("admin") == 1
-    assert not await store.offer_claim(digest(new_nonce()) or ""), "nobody can claim it any more"
+    assert not await store.offer_claim(digest(new_nonce()) or ""), "the bot can no longer be claimed"
 
 
-async def test_the_owner_is_served_from_their_next_word_on_and_the_link_is_not_kept(store: Store, sql: Sql) -> None:
+async def test_the_owner_is_served_from_the_next_message_and_the_link_is_not_stored(store: Store, sql: Sql) -> None:
     nonce = await claim_link(store)
     assert await taken(store, writes(ADA)) == []
     start, said = await taken(store, knocks(ADA, nonce), writes(ADA, "it is me"))
@@ -89,9 +89,7 @@ async def test_the_owner_is_served_from_their_next_word_on_and_the_link_is_not_k
     assert not [line for (line,) in kept if nonce in line]
 
 
-async def test_a_claim_link_dies_with_the_next_with_time_and_with_an_admin_in_the_settings(
-    store: Store, sql: Sql
-) -> None:
+async def test_a_claim_link_ends_with_a_newer_one_with_time_and_with_a_set_admin(store: Store, sql: Sql) -> None:
     old, late = await claim_link(store), await claim_link(store)
     assert await became(store, knocks(ADA, old)) is None
     assert await became(store, knocks(ADA, late, owned=True, pairing=False)) is None
@@ -101,14 +99,14 @@ async def test_a_claim_link_dies_with_the_next_with_time_and_with_an_admin_in_th
     assert await became(store, knocks(ADA, await claim_link(store))) is not None
 
 
-async def test_somebody_has_five_guesses_and_all_together_thirty(store: Store, another: Another, sql: Sql) -> None:
+async def test_a_person_has_five_guesses_and_all_together_have_thirty(store: Store, another: Another, sql: Sql) -> None:
     nonce = await claim_link(store)
     guesses = [knocks(EVE, WRONG) for _ in range(5)]
     for row in guesses:
         assert await became(another(), row) is None
-    await taken(store, guesses[0])  # the same update once more is no further guess
+    await taken(store, guesses[0])  # the same update again is no further guess
     assert await sql("select guesses from invite") == [({str(EVE): 5},)]
-    assert await became(store, knocks(EVE, nonce)) is None, "not even the right one"
+    assert await became(store, knocks(EVE, nonce)) is None, "even the right code must be refused"
     crowd = [knocks(next(strangers), WRONG) for _ in range(60)]
     await taken(store, *crowd)
     assert await sql("select count(*), sum(value::int) from invite, jsonb_each_text(guesses)") == [(26, 30)]
@@ -116,10 +114,12 @@ async def test_somebody_has_five_guesses_and_all_together_thirty(store: Store, a
     await sql("update invite set created_at = created_at - interval '14 minutes'")
     assert await became(store, knocks(ADA, nonce)) is None
     assert (await roles(sql), await sql("select count(*) from event")) == ({}, [(0,)])
-    assert await became(store, knocks(ADA, await claim_link(store))) is not None, "a start makes it good again"
+    assert await became(store, knocks(ADA, await claim_link(store))) is not None, (
+        "a new claim link after a restart must work"
+    )
 
 
-async def test_one_whom_the_settings_let_in_may_claim_the_bot(store: Store) -> None:
+async def test_a_person_allowed_by_the_settings_may_claim_the_bot(store: Store) -> None:
     nonce = await claim_link(store)
     row = sorted_row(message(BEN, f"/start {nonce}"), BOT, frozenset([BEN]), True)
     assert row.start is not None
@@ -127,10 +127,12 @@ async def test_one_whom_the_settings_let_in_may_claim_the_bot(store: Store) -> N
     assert await became(store, row) == {"became": "admin"}
 
 
-# Asking
+# Requests
 
 
-async def test_three_may_ask_each_once_and_of_others_nothing_is_left(store: Store, another: Another, sql: Sql) -> None:
+async def test_only_three_people_may_ask_once_each_and_others_leave_no_trace(
+    store: Store, another: Another, sql: Sql
+) -> None:
     await owned_by_ada(store)
     events = await sql("select count(*) from event")
     crowd = [next(strangers) for _ in range(9)]
@@ -140,10 +142,10 @@ async def test_three_may_ask_each_once_and_of_others_nothing_is_left(store: Stor
     assert list((await roles(sql)).values()).count("asking") == 3
     assert await sql("select count(*) from event") == [(events[0][0] + 3,)]
     waiting = next(user_id for user_id, one in zip(crowd, asked, strict=True) if one)
-    assert await taken(store, writes(waiting)) == [], "who asks is not let in yet"
+    assert await taken(store, writes(waiting)) == [], "a person who asks is not let in yet"
 
 
-async def test_without_an_owner_or_with_pairing_off_start_is_like_any_other_word(store: Store, sql: Sql) -> None:
+async def test_start_is_ignored_without_an_owner_or_with_pairing_off(store: Store, sql: Sql) -> None:
     assert await became(store, knocks(EVE)) is None
     await owned_by_ada(store)
     assert await became(store, knocks(EVE, pairing=False)) is None
@@ -151,7 +153,7 @@ async def test_without_an_owner_or_with_pairing_off_start_is_like_any_other_word
     assert await sql("select user_id, payload from inbox where status = 'ignored'") == [(None, None)] * 2
 
 
-async def test_the_first_word_counts(store: Store, another: Another) -> None:
+async def test_only_the_first_decision_about_a_person_counts(store: Store, another: Another) -> None:
     await owned_by_ada(store)
     await became(store, knocks(EVE))
     words = [another().decide(EVE, ["asking"], role, ADA, role) for role in ("user", "refused", "blocked")]
@@ -161,7 +163,7 @@ async def test_the_first_word_counts(store: Store, another: Another) -> None:
     assert await store.decide(4711, ["asking"], "user", ADA, "Ada") is None
 
 
-async def test_who_is_let_in_hears_it_through_the_queue_and_is_served(store: Store, another: Another) -> None:
+async def test_a_person_who_is_let_in_is_told_through_the_queue_and_served(store: Store, another: Another) -> None:
     await owned_by_ada(store)
     await became(store, knocks(EVE))
     await store.decide(EVE, ["asking"], "user", ADA, "Ada")
@@ -176,7 +178,7 @@ async def test_who_is_let_in_hears_it_through_the_queue_and_is_served(store: Sto
 # Invitations
 
 
-async def test_an_invitation_is_good_for_one_and_for_some_days(store: Store, another: Another, sql: Sql) -> None:
+async def test_an_invitation_is_valid_for_one_person_and_some_days(store: Store, another: Another, sql: Sql) -> None:
     await owned_by_ada(store)
     nonce = await invited(store, "Ben")
     both = await asyncio.gather(*(became(another(), knocks(one, nonce, pairing=False)) for one in (BEN, EVE)))
@@ -188,17 +190,17 @@ async def test_an_invitation_is_good_for_one_and_for_some_days(store: Store, ano
     assert await became(store, knocks(next(strangers), nonce, pairing=False)) is None
 
 
-async def test_twenty_invitations_are_open_at_most(store: Store, sql: Sql) -> None:
+async def test_at_most_twenty_invitations_are_open(store: Store, sql: Sql) -> None:
     for _ in range(20):
         await invited(store)
     assert await store.invite(digest(new_nonce()) or "", "", ADA, "Ada") is None
-    assert len((await store.everybody()).invites) == 20
+    assert len((await store.list_everybody()).invites) == 20
     await sql("update invite set expires_at = now() - interval '1 second'")
     await invited(store)
     assert await sql("select count(*) from invite") == [(1,)]
 
 
-async def test_who_was_kept_out_needs_a_newer_invitation_and_who_is_blocked_gets_none(store: Store) -> None:
+async def test_a_refused_person_needs_a_newer_invitation_and_a_blocked_one_gets_none(store: Store) -> None:
     await owned_by_ada(store)
     old = await invited(store)
     for user_id, role in ((BEN, "refused"), (EVE, "blocked")):
@@ -209,10 +211,10 @@ async def test_who_was_kept_out_needs_a_newer_invitation_and_who_is_blocked_gets
     assert (await became(store, knocks(BEN, await invited(store))) or {})["became"] == "user"
 
 
-# Taking it back
+# Removal
 
 
-async def test_who_is_revoked_is_served_no_more_and_their_waiting_turns_say_so(
+async def test_a_revoked_person_is_no_longer_served_also_in_waiting_turns(
     store: Store, another: Another, sql: Sql
 ) -> None:
     await owned_by_ada(store)
@@ -225,13 +227,13 @@ async def test_who_is_revoked_is_served_no_more_and_their_waiting_turns_say_so(
     assert (told.role, told.updates[0]["person"]) == ("refused", {"became": "refused"})
     assert await became(store, knocks(EVE, link, pairing=False)) is None
     await store.deliver(running, BOT.id, [])
-    await store.sent(running, [], True)
+    await store.store_sent(running, [], True)
     (waited,), _ = await another().claim(BOT.id, 8)
     assert (waited.role, waited.updates[0]["message"]["text"]) == ("refused", "two")
     assert await store.revoke(BEN, False, ADA, "Ada") == "unknown"
 
 
-async def test_what_is_just_written_to_who_is_revoked_is_to_end_and_is_not_learned(
+async def test_a_running_answer_to_a_revoked_person_is_stopped_and_teaches_nothing(
     store: Store, another: Another, sql: Sql
 ) -> None:
     await owned_by_ada(store)
@@ -251,21 +253,21 @@ async def test_what_is_just_written_to_who_is_revoked_is_to_end_and_is_not_learn
     assert await sql("select count(*) from message where text = 'I see.'") == [(2,)]
 
 
-async def test_the_last_who_runs_the_bot_cannot_be_revoked(store: Store, sql: Sql) -> None:
+async def test_the_last_admin_cannot_be_revoked(store: Store, sql: Sql) -> None:
     await owned_by_ada(store)
     assert await store.revoke(ADA, False, ADA, "Ada") == "last"
     await sql("insert into person (user_id, bot_id, name, role) values (%s, 77, 'Ben', 'admin')", BEN)
     both = await asyncio.gather(store.revoke(ADA, False, BEN, "Ben"), store.revoke(BEN, False, ADA, "Ada"))
     assert sorted(both) == ["done", "last"]
     last = next(user_id for user_id, role in (await roles(sql)).items() if role == "admin")
-    assert await store.revoke(last, True, last, "Ada") == "done", "the settings name another"
+    assert await store.revoke(last, True, last, "Ada") == "done", "the settings name another admin"
 
 
-async def test_somebody_is_found_by_name_whatever_its_case(store: Store, sql: Sql) -> None:
+async def test_a_person_is_found_by_username_in_any_case(store: Store, sql: Sql) -> None:
     row = "insert into person (user_id, bot_id, name, username, role) values (%s, 77, 'B', 'Benny', %s)"
     await sql(row, BEN, "refused")
     await sql(row, EVE, "user")
     found = await store.person(None, "benny")
     assert found is not None
-    assert found.user_id == EVE, "who is in comes before who was"
+    assert found.user_id == EVE, "a present user must come before a former one"
     assert await store.person(None, "") is None

@@ -1,4 +1,4 @@
-"""What is answered in groups, and whose memory they were lent: its SQL, and what the queue and a turn make of it."""
+"""Tests what is answered in groups and whose memory is lent, in the database, in the queue and in turns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.people import GroupPlace
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, group, incoming_of, message, private
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, message, private
 from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]
@@ -25,20 +25,20 @@ EVERYBODY = frozenset([ADA, BEN])
 async def said(
     store: Store, text: str, topic_id: int = 0, *, group_open: bool = False, user_id: int = ADA
 ) -> list[ClaimedTurn]:
-    """Somebody says something in the group; the turns that become of it."""
+    """Sends a message in the group, and returns its turns."""
     update = message(user_id, text, GROUP, topic_id)
     turns, _ = await store.intake(BOT.id, [sorted_row(update, BOT, EVERYBODY, group_open)], 64)
     for turn in turns:
         await store.deliver(turn, BOT.id, [])
-        await store.sent(turn, [], True)
+        await store.store_sent(turn, [], True)
     return turns
 
 
-async def test_nothing_was_said_of_a_place_at_first(store: Store) -> None:
+async def test_a_place_has_no_settings_at_first(store: Store) -> None:
     assert await store.place(GROUP, 5) == GroupPlace(None, None, None)
 
 
-async def test_a_topics_word_goes_before_the_groups(store: Store) -> None:
+async def test_a_topics_setting_overrides_the_groups(store: Store) -> None:
     await store.set_place(GROUP, EVERYWHERE, "addressed", ADA)
     assert await store.set_place(GROUP, 5, "all", BEN) == GroupPlace("all", "addressed", None)
     (in_topic,) = await said(store, "just talking", 5)
@@ -54,7 +54,7 @@ async def test_a_topics_word_goes_before_the_groups(store: Store) -> None:
 
 
 @pytest.mark.parametrize("group_open", [False, True])
-async def test_off_is_stronger_than_being_alone_or_addressed_and_keeps_no_word(
+async def test_the_setting_off_overrides_everything_and_stores_no_message(
     store: Store, sql: Sql, group_open: bool
 ) -> None:
     await store.set_place(GROUP, EVERYWHERE, "off", ADA)
@@ -66,12 +66,12 @@ async def test_off_is_stronger_than_being_alone_or_addressed_and_keeps_no_word(
     assert (command.kind, command.answers) == ("control", "off")
 
 
-async def test_only_three_words_are_known(store: Store) -> None:
+async def test_an_unknown_setting_is_refused(store: Store) -> None:
     with pytest.raises(DatabaseError):
         await store.set_place(GROUP, EVERYWHERE, "sometimes", ADA)
 
 
-async def test_one_memory_is_lent_at_a_time_and_taken_back_by_its_owner(store: Store) -> None:
+async def test_one_memory_is_lent_at_a_time_and_only_its_owner_ends_it(store: Store) -> None:
     assert await store.link(GROUP, ADA) == ADA
     assert await store.link(GROUP, ADA) == ADA
     assert await store.link(GROUP, BEN) == ADA
@@ -83,12 +83,12 @@ async def test_one_memory_is_lent_at_a_time_and_taken_back_by_its_owner(store: S
     assert await store.link(GROUP, BEN) == BEN
 
 
-async def test_a_turn_with_lent_memory_begins_with_it_and_recalls_it_too(house: House, store: Store) -> None:
-    await house.teach(ADA, "collects stamps")
-    await house.exchange(ADA, "the marmalade recipe of my aunt needs quinces")
-    await house.exchange(ADA, "in the group: the marmalade recipe of Ben needs oranges", chat_id=GROUP)
+async def test_a_turn_with_lent_memory_reads_and_recalls_it(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "collects stamps")
+    await driver.exchange(ADA, "the marmalade recipe of my aunt needs quinces")
+    await driver.exchange(ADA, "in the group: the marmalade recipe of Ben needs oranges", chat_id=GROUP)
     text = "which fruit does the marmalade recipe need?"
-    turn = await house.turn(ADA, text, GROUP, 5)
+    turn = await driver.turn(ADA, text, GROUP, 5)
     alone = incoming_of(turn, text, group())
     lent = replace(alone, lent=private(ADA))
     assert [row.content for row in (await store.begin(lent, "m")).lent] == ["collects stamps"]
@@ -100,8 +100,8 @@ async def test_a_turn_with_lent_memory_begins_with_it_and_recalls_it_too(house: 
     assert "oranges" not in str(found[1])
 
 
-async def test_a_lender_of_whom_nothing_is_known_lends_nothing(house: House, store: Store) -> None:
-    turn = await house.turn(BEN, "hello", GROUP)
+async def test_an_empty_lent_memory_adds_nothing(driver: TurnDriver, store: Store) -> None:
+    turn = await driver.turn(BEN, "hello", GROUP)
     context = await store.begin(replace(incoming_of(turn, "hello", group()), lent=private(BEN)), "m")
     assert context.lent == ()
 
@@ -110,7 +110,7 @@ async def test_a_lender_of_whom_nothing_is_known_lends_nothing(house: House, sto
 
 
 @pytest.mark.parametrize("times", [1, 2])
-async def test_what_was_said_of_a_group_goes_with_it(store: Store, sql: Sql, times: int) -> None:
+async def test_the_settings_of_a_group_follow_it_to_its_new_id(store: Store, sql: Sql, times: int) -> None:
     await store.set_place(SMALL, EVERYWHERE, "all", ADA)
     await store.link(SMALL, ADA)
     await sql("insert into persona (chat_id, text, author_id, author) values (%s, 'be brief', %s, 'Ada')", SMALL, ADA)
@@ -123,7 +123,7 @@ async def test_what_was_said_of_a_group_goes_with_it(store: Store, sql: Sql, tim
 
 
 @pytest.mark.parametrize("later", [SMALL, GROUP])
-async def test_where_both_were_spoken_of_the_later_word_counts(store: Store, sql: Sql, later: int) -> None:
+async def test_when_two_groups_are_merged_the_later_settings_win(store: Store, sql: Sql, later: int) -> None:
     words = {SMALL: ("off", ADA), GROUP: ("all", BEN)}
     for chat_id, (answers, user_id) in words.items():
         await store.set_place(chat_id, EVERYWHERE, answers, user_id)
@@ -139,16 +139,16 @@ async def test_where_both_were_spoken_of_the_later_word_counts(store: Store, sql
     assert await sql("select count(*) from topic") == [(1,)]
 
 
-# What was asked in a topic and told in private
+# Asked in a topic, answered in private
 
 
-async def test_a_message_told_in_private_stands_in_no_topic_of_the_group(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "/secret@relay_bot", GROUP, 5))
+async def test_a_private_message_belongs_to_no_topic_of_the_group(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "/secret@relay_bot", GROUP, 5))
     parts: list[Json] = [
         Part(seq, chat_id, {"chat_id": chat_id, "text": "x"}) for seq, chat_id in ((1, ADA), (2, GROUP))
     ]
     await store.deliver(turn, BOT.id, parts)
     results = [PartResult(seq, "sent", 70 + seq) for seq in (1, 2)]
-    await store.sent(turn, results, True)
+    await store.store_sent(turn, results, True)
     assert await store.topic_of(BOT.id, ADA, 71) == 0
     assert await store.topic_of(BOT.id, GROUP, 72) == 5

@@ -1,5 +1,5 @@
-"""What a reply waits for reads no table from end to end, however much there is: seen in the plans of the statements
-inside the functions, in a database of 10,000 messages in 20 spaces."""
+"""Checks that nothing on the way to a reply reads a whole table, however large it is. Looks at the plans of the
+statements inside the functions, in a database of 10,000 messages in 20 spaces."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FEW = {
     "soul": "the versions of one text",
     "soul_draft": "those versions before they were",
 }
-"""Tables that do not grow with use: they may be read as a whole."""
+"""Tables that don't grow with use and may be read as a whole."""
 KEEPS = "Ada keeps 3 bees"
 LEARN = {"action": "learn", "kind": "fact", "subject_id": FIRST_USER, "subject": "Ada", "content": KEEPS,
          "importance": 5, "tags": [], "derivation": {}}  # fmt: skip
@@ -44,7 +44,7 @@ MODES = ["auto", "force_generic_plan"]
 
 @pytest.fixture(scope="module")
 def grown(embedded: Server) -> Iterator[str]:
-    """The superuser's URL of a database in which much was said."""
+    """The superuser's URL of a database with many messages."""
     name = embedded.create(TEMPLATE)
     url = embedded.url(name, superuser=True)
     fill(url, SIZE)
@@ -54,14 +54,14 @@ def grown(embedded: Server) -> Iterator[str]:
 
 @asynccontextmanager
 async def watched(url: str, mode: str = "auto") -> AsyncIterator[tuple[Plans, Turns]]:
-    """Turns whose plans are told. A table is only scanned where no index serves."""
+    """Yields turns whose plans are recorded. A table is only scanned if no index fits."""
     async with plans(url, enable_seqscan="off", plan_cache_mode=mode) as told:
         yield told, Turns(Store(told.database, str(uuid.uuid4())), url)
 
 
 def from_end_to_end(url: str, told: Plans) -> dict[str, str]:
-    """The tables that grow of which much more was read than the largest space has (a tenth), by a scan or along an
-    index, each with how."""
+    """Returns the growing tables of which much more was read than the largest space has (a tenth), by a scan or along
+    an index, each with how it was read."""
     with psycopg.connect(url) as connection:
         rows = connection.execute(
             "select relname, reltuples from pg_class where relnamespace = 'relay'::regnamespace and relkind = 'r'"
@@ -72,23 +72,25 @@ def from_end_to_end(url: str, told: Plans) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_turn_scans_nothing_that_grows(grown: str, mode: str) -> None:
+async def test_a_turn_scans_no_growing_table(grown: str, mode: str) -> None:
     async with watched(grown, mode) as (told, turns):
         for _ in range(3):
             await turns.turn(FIRST_USER)
             await turns.turn(FIRST_USER + 7)
         assert from_end_to_end(grown, told) == {}
-        assert {"message", "turn", "inbox", "memory", "entry", "lane"} <= set(told.read()), "the plans were seen"
+        assert {"message", "turn", "inbox", "memory", "entry", "lane"} <= set(told.read()), (
+            "the plans must have been seen"
+        )
 
 
-async def test_a_prompt_reads_only_the_memories_that_it_carries(grown: str) -> None:
+async def test_a_prompt_reads_only_the_memories_it_contains(grown: str) -> None:
     async with plans(grown) as told:
         await told.connection.execute("select relay.memories_for_prompt(1, 2000)")
-        assert 5 < told.read()["memory"] < 80, "of 200"
+        assert 5 < told.read()["memory"] < 80, "only some of the 200 memories may be read"
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: str) -> None:
+async def test_the_work_after_a_turn_scans_no_growing_table(grown: str, mode: str) -> None:
     async with watched(grown, mode) as (told, turns):
         store = turns.store
         for _ in range(5):
@@ -104,10 +106,10 @@ async def test_what_follows_a_turn_scans_nothing_that_grows(grown: str, mode: st
             assert await store.store_summary(owed.job, written(owed, "Much was said."))
         await store.claim(BOT, 8, [])
         assert from_end_to_end(grown, told) == {}
-        assert {"judging", "memory_change", "job", "summary"} <= set(told.read()), "the plans were seen"
+        assert {"judging", "memory_change", "job", "summary"} <= set(told.read()), "the plans must have been seen"
 
 
-async def test_pages_of_memory_and_a_search_scan_nothing_that_grows(grown: str) -> None:
+async def test_memory_pages_and_a_search_scan_no_growing_table(grown: str) -> None:
     async with watched(grown) as (told, turns):
         await turns.store.memories(LARGEST, 0, 8)
         await turns.store.memories(LARGEST, 190, 8, MemoryFilter(words="submarine"))
@@ -115,23 +117,34 @@ async def test_pages_of_memory_and_a_search_scan_nothing_that_grows(grown: str) 
         await turns.store.history(LARGEST, True, 0, 8, FIRST_USER, True)
         assert await turns.store.find(LARGEST, BOT, SearchQuery(turns.texts[0][:60]), 0, 6)
         assert from_end_to_end(grown, told) == {}
-        assert {"memory", "memory_change", "entry"} <= set(told.read()), "the plans were seen"
+        assert {"memory", "memory_change", "entry"} <= set(told.read()), "the plans must have been seen"
 
 
-async def test_what_is_done_to_many_rows_takes_few_statements(grown: str) -> None:
+@pytest.mark.parametrize(
+    ("chosen", "most"), [('{"words": "submarine"}', 0), ('{"words": "likes"}', 21), ('{"unconfirmed": true}', 21)]
+)
+async def test_a_list_of_memories_reads_only_what_it_shows(grown: str, chosen: str, most: int) -> None:
+    async with watched(grown) as (told, _):
+        await told.connection.execute("select relay.chosen_memories(1, %s, 0, 20)", [chosen])
+        assert told.read()["memory"] <= most, "of 200"
+
+
+async def test_changes_of_many_rows_need_few_statements(grown: str) -> None:
     async with watched(grown) as (told, turns):
         assert (await turns.store.night_ahead()).spaces == SIZE.spaces
-        assert len(told.told) < 6 * SIZE.spaces, "some for each space, none for each of its memories"
+        assert len(told.told) < 6 * SIZE.spaces, "the statements must depend on the spaces, not on the memories"
         told.told.clear()
         assert await turns.store.reset_memory(Space("private", owner_id=FIRST_USER + 5), FIRST_USER + 5) == 0
-        assert sum("delete from entry" in one["Query Text"] for one in told.told) == 1, "they leave the index together"
+        assert sum("delete from entry" in one["Query Text"] for one in told.told) == 1, (
+            "the entries must be deleted in one statement"
+        )
 
 
 @pytest.mark.parametrize(
     ("index", "table"),
     [("message_thread", "message"), ("inbox_pending", "inbox"), ("entry_words", "entry"), ("turn_open", "turn")],
 )
-async def test_a_missing_index_is_noticed(grown: str, index: str, table: str) -> None:
+async def test_a_missing_index_is_detected(grown: str, index: str, table: str) -> None:
     with psycopg.connect(grown, autocommit=True) as connection:
         (definition,) = (
             connection.execute(f"select pg_get_indexdef('relay.{index}'::regclass)".encode()).fetchone() or ()

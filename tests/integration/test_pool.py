@@ -1,4 +1,4 @@
-"""Connections to the database: the one used last is used next, and one that nobody needs is closed."""
+"""Tests the connection pool: the connection used last is used next, and unused connections are closed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BUSY = "select count(*) from pg_stat_activity where datname = %s and usename = '
 USED = "select backend_start from pg_stat_activity where datname = %s and usename = 'relay' order by state_change desc"
 
 
-async def test_few_connections_do_the_work_and_the_others_are_closed(
+async def test_few_connections_are_reused_and_idle_ones_are_closed(
     embedded: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres, "IDLE_SECONDS", 0.2)
@@ -25,16 +25,16 @@ async def test_few_connections_do_the_work_and_the_others_are_closed(
     try:
         with psycopg.connect(embedded.url("postgres", superuser=True), autocommit=True) as looking:
             await asyncio.gather(*(database.call("schema") for _ in range(40)))
-            assert looking.execute(BUSY, (name,)).fetchone() > (1,), "many at once need several"
+            assert looking.execute(BUSY, (name,)).fetchone() > (1,), "concurrent calls need several connections"
             used = set()
             for _ in range(6):
                 await database.call("schema")
                 used.add(looking.execute(USED, (name,)).fetchone())
-            assert len(used) == 1, "one after the other goes over the one that is warm"
+            assert len(used) == 1, "sequential calls must reuse one connection"
             async with asyncio.timeout(20):
                 while looking.execute(BUSY, (name,)).fetchone() != (1,):  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
-            assert looking.execute(USED, (name,)).fetchone() in used, "the warm one stays"
+            assert looking.execute(USED, (name,)).fetchone() in used, "the connection in use must stay open"
     finally:
         await database.close()
         embedded.drop(name)

@@ -1,4 +1,4 @@
-"""How often somebody has to say something before it counts, how it is doubted, and how it fades."""
+"""Tests how often a preference must be expressed before it counts, how doubt about it works, and how it fades."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def seen(kind: str, day: float = 0, session: int = 1, polarity: int = 1) -> Seen
 
 
 async def folded(sql: Sql, history: list[Seen], idle_days: float = 0) -> list[tuple[str, int, float, str]]:
-    """What the database makes of a history, days after its last observation: status, polarity, strength, level."""
+    """Folds a history in the database. Returns status, polarity, strength and level `idle_days` after its end."""
     rows = [
         {"at": one.at.isoformat(), "session_id": one.session_id, "polarity": one.polarity,
          "weight": float(one.weight), "reinforcing": one.reinforcing, "said": one.said}
@@ -44,12 +44,12 @@ async def folded(sql: Sql, history: list[Seen], idle_days: float = 0) -> list[tu
     found = await sql(
         """
         with row as (
-            select relay.preference_at(jsonb_populate_record(null::relay.preference, one), %s) as p, place
+            select jsonb_populate_record(null::relay.preference, one || jsonb_build_object('id', place)) as p
             from jsonb_array_elements(relay.fold_observations(%s::jsonb)) with ordinality as given (one, place))
-        select (p).status, (p).polarity, (p).strength, (p).level from row order by place
+        select status, polarity, strength, level from relay.preferences_at(array(select p from row), %s) order by id
         """,
-        now,
         json.dumps(rows),
+        now,
     )
     return [(status, polarity, float(strength), LEVELS[level]) for status, polarity, strength, level in found]
 
@@ -102,7 +102,7 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize(("history", "idle", "expected"), EXAMPLES.values(), ids=EXAMPLES)
-async def test_an_example(
+async def test_an_example_history_gives_the_expected_preference(
     sql: Sql, history: list[Seen], idle: float, expected: list[tuple[str, int, float, str]]
 ) -> None:
     assert await folded(sql, history, idle) == expected
@@ -116,7 +116,7 @@ ACTS = st.tuples(
 
 @examples(150)
 @given(acts=st.lists(ACTS, min_size=1, max_size=30), idle=st.sampled_from([0, 30, 89, 90, 179, 180]))
-async def test_any_year_is_folded_as_the_rules_say(
+async def test_any_history_is_folded_by_the_rules(
     sql: Sql, acts: list[tuple[str, float, int, int]], idle: float
 ) -> None:
     day, history = 0.0, []
@@ -129,4 +129,4 @@ async def test_any_year_is_folded_as_the_rules_say(
     ]
     expected = fold(history).shown(history[-1].at + timedelta(days=idle))
     assert stands == ([expected] if expected else [])
-    assert len({row[1] for row in stored}) == len(stored), "one statement for each polarity"
+    assert len({row[1] for row in stored}) == len(stored), "there must be one row per polarity"

@@ -1,4 +1,4 @@
-"""What people do to an answer says something about it: they stop it, ask again, keep it, write it better."""
+"""Tests what acts on an answer signal: stopping it, asking again, keeping it, and writing a better one."""
 
 from __future__ import annotations
 
@@ -6,77 +6,80 @@ from dataclasses import replace
 from typing import Any
 
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held
-from tests.integration.house import ADA, BEN, BOT, House, Json, fact, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, fact, incoming_of, private, reply
 
 
 async def acts(sql: Sql) -> list[tuple[Any, ...]]:
     return await sql("select kind, value, turn_id, other_turn_id from feedback where withdrawn_at is null order by id")
 
 
-async def said_again(house: House, of_turn: ClaimedTurn, answer: str = "Yes!", **more: Any) -> ClaimedTurn:
-    turn = await house.turn(ADA, "/retry")
+async def said_again(driver: TurnDriver, of_turn: ClaimedTurn, answer: str = "Yes!", **more: Any) -> ClaimedTurn:
+    turn = await driver.turn(ADA, "/retry")
     incoming = incoming_of(turn, "/retry", private(ADA), retry=True, retry_turn=of_turn.turn_id)
-    await house.store.begin(incoming, "m")
-    await house.store.finish(incoming, reply(answer) | {"again": True} | more)
-    await house.close(turn)
+    await driver.store.begin(incoming, "m")
+    await driver.store.finish(incoming, reply(answer) | {"again": True} | more)
+    await driver.close(turn)
     return turn
 
 
-async def test_an_answer_that_is_stopped_was_not_wanted(house: House, sql: Sql) -> None:
-    turn = await house.turn(ADA, "Hello")
+async def test_stopping_an_answer_signals_that_it_was_not_wanted(driver: TurnDriver, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "Hello")
     incoming = incoming_of(turn, "Hello", private(ADA))
-    await house.store.begin(incoming, "m")
-    await house.store.finish(incoming, reply("A long") | {"status": "stopped"})
+    await driver.store.begin(incoming, "m")
+    await driver.store.finish(incoming, reply("A long") | {"status": "stopped"})
     assert await acts(sql) == [("abandon", {"how": "stop"}, turn.turn_id, None)]
 
 
-async def test_asking_again_says_that_the_answer_was_not_it(house: House, sql: Sql) -> None:
-    first, *_ = await answered(house, "hello")
-    await said_again(house, first)
+async def test_asking_again_signals_that_the_answer_was_not_wanted(driver: TurnDriver, sql: Sql) -> None:
+    first, *_ = await answered(driver, "hello")
+    await said_again(driver, first)
     assert await acts(sql) == [("abandon", {"how": "again"}, first.turn_id, None)]
 
 
-async def test_asking_again_says_nothing_of_an_answer_that_was_liked(house: House, store: Store, sql: Sql) -> None:
-    first, *_ = await answered(house, "hello")
+async def test_asking_again_after_a_positive_reaction_signals_nothing(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    first, *_ = await answered(driver, "hello")
     await store.react(BOT.id, ADA, 900, ADA, ["👍"], 100)
-    await said_again(house, first)
+    await said_again(driver, first)
     assert [kind for kind, *_ in await acts(sql)] == ["thumbs"]
     assert await sql("select count(*) from job where kind = 'preference'") == [(1,)]
 
 
-async def test_a_failed_answer_and_one_with_the_web_say_nothing(house: House, sql: Sql) -> None:
-    first, *_ = await answered(house, "hello")
-    await said_again(house, first, again=False)
+async def test_retrying_a_failed_answer_signals_nothing(driver: TurnDriver, sql: Sql) -> None:
+    first, *_ = await answered(driver, "hello")
+    await said_again(driver, first, again=False)
     assert await acts(sql) == []
 
 
-async def test_an_answer_to_a_better_wording_is_the_better_one(house: House, store: Store, sql: Sql) -> None:
-    first, _, update = await answered(house, "helo")
+async def test_an_answer_to_an_edited_message_signals_a_refinement(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    first, _, update = await answered(driver, "helo")
     await store.edit(edit_of(update, "hello"))
-    turn = await said_again(house, first)
+    turn = await said_again(driver, first)
     assert await acts(sql) == [("refine", {}, turn.turn_id, first.turn_id)]
 
 
-async def test_what_is_kept_of_an_answer_was_right(house: House, store: Store, sql: Sql) -> None:
-    first, *_ = await answered(house, "hello")
+async def test_keeping_an_answer_as_a_memory_signals_acceptance(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    first, *_ = await answered(driver, "hello")
     found = await store.keepable(private(ADA), turn_id=first.turn_id)
     assert found is not None
     action: Json = {
         "action": "learn", "kind": "learning", "category": "knowledge", "content": "Hello means yes", "by": "promoted",
         "promoted_by": ADA, "tainted": False, "ask": True, "source": found.id,
     }  # fmt: skip
-    turn = await house.turn(ADA, "/remember")
+    turn = await driver.turn(ADA, "/remember")
     [change] = (await store.change_memory(turn, private(ADA), [action])).changes
-    assert await acts(sql) == [], "it is only proposed"
+    assert await acts(sql) == [], "a proposed memory must not count yet"
     await store.decide_change(change.id, ADA, False, "keep")
     assert await acts(sql) == [("accept", {}, first.turn_id, None)]
 
 
-async def test_tags_come_and_go_and_opposites_take_each_others_place(house: House, store: Store) -> None:
-    first, *_ = await answered(house, "hello")
+async def test_tags_are_added_and_removed_and_opposites_replace_each_other(driver: TurnDriver, store: Store) -> None:
+    first, *_ = await answered(driver, "hello")
     where: Any = (private(ADA), ADA, first.turn_id)
     short = {"type": "length", "pattern": "short answers", "weight": 0.3, "reinforcing": 1}
 
@@ -95,33 +98,90 @@ async def test_tags_come_and_go_and_opposites_take_each_others_place(house: Hous
     assert (await store.preferences(private(ADA), ADA, 0, ADA)).rows == ()
 
 
-async def test_an_answer_that_is_brought_back_was_the_better_one(house: House, sql: Sql) -> None:
-    first, *_ = await answered(house, "hello", fact(ADA, "Has a cat"))
-    newer = await again(house, first, "Yes?!")
-    await house.close(held(newer))
-    turn = await house.turn(ADA, "back")
+async def test_bringing_an_answer_back_signals_that_it_was_better(driver: TurnDriver, sql: Sql) -> None:
+    first, *_ = await answered(driver, "hello", fact(ADA, "Has a cat"))
+    newer = await again(driver, first, "Yes?!")
+    await driver.close(held(newer))
+    turn = await driver.turn(ADA, "back")
     incoming = incoming_of(turn, "", private(ADA), retry=True, retry_turn=newer.turn_id)
     incoming = replace(incoming, replaces=True, brings_back=True)
-    context = await house.store.begin(incoming, "m")
+    context = await driver.store.begin(incoming, "m")
     assert context.former is not None
     assert context.former.text == "Yes."
-    await house.store.finish(incoming, reply(context.former.text) | {"again": "back"})
+    await driver.store.finish(incoming, reply(context.former.text) | {"again": "back"})
     assert await acts(sql) == [("revert", {}, turn.turn_id, newer.turn_id)]
     standing = "select text from message where role = 'assistant' and status = 'complete'"
     assert await sql(standing) == [("Yes.",)]
     assert await sql("select exchange_count from thread") == [(1,)]
 
 
-async def test_of_two_answers_the_chosen_one_stands(house: House, store: Store, sql: Sql) -> None:
-    await answered(house, "hello")
-    turn = await house.turn(ADA, "/two")
+async def retried(driver: TurnDriver) -> tuple[ClaimedTurn, ClaimedTurn, Answer]:
+    """Returns an answer, a second answer to the same message with what it taught, and the second one's result."""
+    first, *_ = await answered(driver, "hello")
+    turn = await driver.turn(ADA, "/retry")
+    incoming = incoming_of(turn, "/retry", private(ADA), retry=True)
+    await driver.store.begin(incoming, "m")
+    actions = [fact(ADA, "Has a dog")]
+    told = await driver.store.finish(incoming, reply("Yes, yes!") | {"again": True, "actions": actions})
+    await driver.close(turn)
+    return first, turn, told
+
+
+async def preferred_first(driver: TurnDriver, newer: ClaimedTurn) -> tuple[ClaimedTurn, Answer]:
+    turn = await driver.turn(ADA, "first")
+    incoming = incoming_of(turn, "", private(ADA), retry=True, retry_turn=newer.turn_id)
+    incoming = replace(incoming, replaces=True, brings_back=True, prefers_first=True)
+    context = await driver.store.begin(incoming, "m")
+    assert context.former is not None
+    brought = reply(context.former.text) | {"again": "back", "preferred": True}
+    told = await driver.store.finish(incoming, brought)
+    await driver.close(turn)
+    return turn, told
+
+
+async def test_choosing_between_an_answer_and_the_previous_one_is_recorded(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    first, newer, told = await retried(driver)
+    assert told.before == first.turn_id
+    act: Json = {"kind": "compare", "about": {"turn_id": newer.turn_id}, "over": first.turn_id, "source": "button"}
+    await store.feedback(private(ADA), ADA, 0, ADA, act | {"value": {"chose": "a", "dimensions": []}})
+    compared = ("compare", {"chose": "a", "dimensions": []})
+    assert (await acts(sql))[1:] == [(*compared, newer.turn_id, first.turn_id)]
+    done = await store.choice_reason(private(ADA), ADA, newer.turn_id, "tone")
+    assert done is not None
+    assert done.reasons == ("tone",)
+    # Ada looks again, and prefers the first answer.
+    back, told = await preferred_first(driver, newer)
+    assert told.reasons
+    assert (await acts(sql))[1:] == [(*compared, back.turn_id, newer.turn_id)], (
+        "the new choice must replace the earlier one"
+    )
+    assert await sql("select text from message where role = 'assistant' and status = 'complete'") == [("Yes.",)]
+    assert await driver.known(private(ADA)) == [], "memories from the newer answer must be undone"
+
+
+async def test_the_first_answer_is_brought_back_also_while_learning_is_off(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    _, newer, _ = await retried(driver)
+    await store.preference_control(private(ADA), ADA, 0, ADA, {"preferences": "off"})
+    _, told = await preferred_first(driver, newer)
+    assert not told.reasons
+    assert [kind for kind, *_ in await acts(sql)] == ["abandon"]
+    assert await sql("select text from message where role = 'assistant' and status = 'complete'") == [("Yes.",)]
+
+
+async def test_the_chosen_one_of_two_answers_stays(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await answered(driver, "hello")
+    turn = await driver.turn(ADA, "/two")
     incoming = incoming_of(turn, "/two", private(ADA), retry=True)
     await store.begin(incoming, "m")
     other = reply("The second")
     second = {"text": "The second", "blocks": other["blocks"], "tainted": False, "order": "ba",
               "actions": [[fact(ADA, "Likes the first")], [fact(ADA, "Likes the second")]]}  # fmt: skip
     await store.finish(incoming, reply("The first") | {"again": True, "other": second})
-    await house.close(turn)
+    await driver.close(turn)
 
     async def stands() -> tuple[list[str], list[str]]:
         messages = await sql("select text from message where role = 'assistant' and status = 'complete'")
@@ -129,7 +189,7 @@ async def test_of_two_answers_the_chosen_one_stands(house: House, store: Store, 
         return [text for (text,) in messages], [content for (content,) in memories]
 
     where: Any = (private(ADA), ADA, turn.turn_id)
-    assert await stands() == (["The first"], []), "what they asked of memory waits for the choice"
+    assert await stands() == (["The first"], []), "memory actions must wait for the choice"
     assert await store.choose_answer(private(BEN), BEN, turn.turn_id, "a") is None
     for choice, expected in [
         ("a", (["The second"], ["Likes the second"])),
@@ -150,5 +210,5 @@ async def test_of_two_answers_the_chosen_one_stands(house: House, store: Store, 
     done = await store.choose_answer(*where, "b")
     assert done is not None
     assert done.refused == "late"
-    context = (await house.exchange(ADA, "thanks")).context
+    context = (await driver.exchange(ADA, "thanks")).context
     assert [row.text for row in context.recent] == ["hello", "The second"]

@@ -1,7 +1,8 @@
-"""What people say about answers, and what follows for the next one."""
+"""Tests what people say about answers, and the effect on the next answer."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -9,13 +10,18 @@ from typing import Any
 
 from relay.archive.export import line, pages
 from relay.archive.imports import Import, check
+from relay.archive.readable.text import Readable
 from relay.conversation.prompt import build_prompt
+from relay.core.models import Space
 from relay.jobs.tidy import tidy
 from relay.memory.rows.turns.preferences import FeedbackResult, Preference
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, Json, group, incoming_of, private, reply
+from tests.integration.dump import holding
+from tests.integration.test_erase_sql import erase
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, Json, TurnDriver, group, incoming_of, private, reply
 
+KEY = "sk-" + "ant4Secret5Key6" * 2
 SHORT = {"type": "length", "pattern": "short answers", "polarity": 1}
 
 
@@ -42,9 +48,9 @@ async def said(store: Store, pattern: str, polarity: int = 1, **at: Any) -> Feed
     return await store.feedback(act=act, **where)
 
 
-async def shown(house: House, text: str = "And now?", **where: Any) -> list[tuple[str, int, str]]:
-    """What the prompt of the next turn is told."""
-    exchange = await house.exchange(ADA, text, **where)
+async def shown(driver: TurnDriver, text: str = "And now?", **where: Any) -> list[tuple[str, int, str]]:
+    """Returns the preferences in the next turn's prompt."""
+    exchange = await driver.exchange(ADA, text, **where)
     return [(row.pattern, row.polarity, row.level) for row in exchange.context.preferences]
 
 
@@ -52,19 +58,19 @@ async def of_ada(store: Store, **where: Any) -> list[Preference]:
     return list((await store.preferences(private(ADA), ADA, 0, ADA)).rows)
 
 
-async def test_three_answers_tagged_the_same_make_a_preference(house: House, store: Store) -> None:
+async def test_three_answers_with_the_same_tag_make_a_preference(driver: TurnDriver, store: Store) -> None:
     for number in range(3):
-        turn = (await house.exchange(ADA, f"Question {number}")).turn.turn_id
+        turn = (await driver.exchange(ADA, f"Question {number}")).turn.turn_id
         done = await tagged(store, turn, SHORT)
         assert [row.pattern for row in done.acts] == (["short answers"] if number == 2 else [])
         again = await tagged(store, turn, SHORT)
-        assert again.id == done.id, "the same act within half a minute is one"
-    assert await shown(house) == [("short answers", 1, "medium")]
+        assert again.id == done.id, "the same act within half a minute must count once"
+    assert await shown(driver) == [("short answers", 1, "medium")]
     assert [(row.strength, row.observations) for row in await of_ada(store)] == [(0.45, 3)]
 
 
-async def test_a_pattern_counts_once_for_an_answer(house: House, store: Store, sql: Sql) -> None:
-    turn = (await house.exchange(ADA, "Hello")).turn.turn_id
+async def test_a_pattern_counts_once_per_answer(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
     for _ in range(3):
         await tagged(store, turn, SHORT)
         await sql("update feedback set settles_at = now() - interval '1 hour'")
@@ -72,36 +78,38 @@ async def test_a_pattern_counts_once_for_an_answer(house: House, store: Store, s
     assert await sql("select count(*) from feedback") == [(3,)]
 
 
-async def test_what_is_said_outright_acts_at_once_and_is_taken_back_at_once(house: House, store: Store) -> None:
+async def test_a_stated_preference_takes_effect_and_is_reversed_at_once(driver: TurnDriver, store: Store) -> None:
     assert [row.level for row in (await said(store, "puns")).acts] == ["high"]
-    assert await shown(house) == [("puns", 1, "high")]
+    assert await shown(driver) == [("puns", 1, "high")]
     await said(store, "puns", -1)
-    assert await shown(house) == [("puns", -1, "high")]
+    assert await shown(driver) == [("puns", -1, "high")]
 
 
-async def test_only_the_one_who_asked_teaches(house: House, store: Store) -> None:
-    turn = (await house.exchange(ADA, "Hello", chat_id=GROUP)).turn.turn_id
+async def test_only_the_person_who_asked_can_teach(driver: TurnDriver, store: Store) -> None:
+    turn = (await driver.exchange(ADA, "Hello", chat_id=GROUP)).turn.turn_id
     about: Json = {"space": group(), "chat_id": GROUP, "topic_id": 0}
     act: Json = {"kind": "tag", "about": {"turn_id": turn}, "value": {}, "source": "button", "observations": []}
     assert (await store.feedback(user_id=BEN, act=act, **about)).refused == "unknown"
     assert (await store.feedback(user_id=ADA, act=act, **about)).refused is None
-    assert (await tagged(store, turn, SHORT)).refused == "unknown", "it is another space's answer"
+    assert (await tagged(store, turn, SHORT)).refused == "unknown", "the answer belongs to another space"
     assert (await tagged(store, 10**9, SHORT)).refused == "unknown"
 
 
-async def test_nobody_elses_preferences_are_shown(house: House, store: Store) -> None:
+async def test_other_peoples_preferences_are_not_shown(driver: TurnDriver, store: Store) -> None:
     await said(store, "puns")
-    await house.exchange(BEN, "Hello")
-    context = (await house.exchange(BEN, "And now?")).context
+    await driver.exchange(BEN, "Hello")
+    context = (await driver.exchange(BEN, "And now?")).context
     assert context.preferences == ()
-    assert await shown(house, chat_id=GROUP) == [], "nor one's own among others"
+    assert await shown(driver, chat_id=GROUP) == [], "personal preferences must not be used in a group"
     await said(store, "charts", space=group(), chat_id=GROUP)
-    assert await shown(house, chat_id=GROUP) == [("charts", 1, "high")]
-    assert await shown(house) == [("puns", 1, "high")]
+    assert await shown(driver, chat_id=GROUP) == [("charts", 1, "high")]
+    assert await shown(driver) == [("puns", 1, "high")]
 
 
-async def test_off_paused_here_and_off_the_record(house: House, store: Store, sql: Sql) -> None:
-    turn = (await house.exchange(ADA, "Hello")).turn.turn_id
+async def test_preferences_rest_while_off_paused_ignored_here_or_off_the_record(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
     await said(store, "puns")
     here: Any = (private(ADA), ADA, 0, ADA)
     for change, back, why in [
@@ -110,32 +118,34 @@ async def test_off_paused_here_and_off_the_record(house: House, store: Store, sq
     ]:
         await store.preference_control(*here, change)
         assert (await tagged(store, turn, SHORT)).refused == why
-        assert await shown(house) == []
+        assert await shown(driver) == []
         await store.preference_control(*here, back)
-        assert await shown(house) == [("puns", 1, "high")]
+        assert await shown(driver) == [("puns", 1, "high")]
     await store.preference_control(*here, {"here": "quiet"})
     assert (await tagged(store, turn, SHORT)).refused == "here"
-    assert await shown(house) == [("puns", 1, "high")], "it teaches nothing, and is answered as ever"
+    assert await shown(driver) == [("puns", 1, "high")], "a quiet place teaches nothing but still uses preferences"
     await store.preference_control(*here, {"here": "ignore"})
-    assert await shown(house) == []
+    assert await shown(driver) == []
     await store.preference_control(*here, {"here": "use"})
     await store.private(private(ADA), ADA, 0, True, ADA, True)
     assert (await said(store, "charts")).refused == "private"
-    assert await shown(house) == []
+    assert await shown(driver) == []
     assert await sql("select count(*) from feedback") == [(1,)]
 
 
-async def test_a_thread_of_its_own_keeps_what_it_teaches(house: House, store: Store) -> None:
+async def test_a_thread_with_its_own_preferences_keeps_them(driver: TurnDriver, store: Store) -> None:
     await said(store, "puns")
-    await house.exchange(ADA, "Hello", topic_id=5)
+    await driver.exchange(ADA, "Hello", topic_id=5)
     await store.preference_control(private(ADA), ADA, 5, ADA, {"here": "own"})
     await said(store, "puns", -1, topic_id=5)
-    rows = (await house.exchange(ADA, "And now?", topic_id=5)).context.preferences
+    rows = (await driver.exchange(ADA, "And now?", topic_id=5)).context.preferences
     assert [(row.pattern, row.polarity, row.here) for row in rows] == [("puns", 1, False), ("puns", -1, True)]
-    assert await shown(house) == [("puns", 1, "high")]
+    assert await shown(driver) == [("puns", 1, "high")]
 
 
-async def test_what_is_forgotten_stays_forgotten_until_it_is_said_again(house: House, store: Store) -> None:
+async def test_a_forgotten_preference_stays_forgotten_until_it_is_stated_again(
+    driver: TurnDriver, store: Store
+) -> None:
     await said(store, "puns")
     [row] = await of_ada(store)
     assert await store.forget_preferences(private(BEN), BEN, [row.id]) == []
@@ -147,11 +157,13 @@ async def test_what_is_forgotten_stays_forgotten_until_it_is_said_again(house: H
     [row] = await of_ada(store)
     [gone] = await store.forget_preferences(private(ADA), ADA, [row.id])
     await said(store, "puns")
-    assert await store.recall_preferences(private(ADA), ADA, [gone.decision_id]) == 0, "something new was said since"
+    assert await store.recall_preferences(private(ADA), ADA, [gone.decision_id]) == 0, (
+        "a newer statement was made since"
+    )
     assert [row.observations for row in await of_ada(store)] == [1]
 
 
-async def test_all_are_forgotten_with_their_number(house: House, store: Store) -> None:
+async def test_resetting_preferences_requires_their_number(driver: TurnDriver, store: Store) -> None:
     await said(store, "puns")
     await said(store, "charts")
     assert await store.reset_preferences(private(ADA), ADA, 1) is None
@@ -159,8 +171,8 @@ async def test_all_are_forgotten_with_their_number(house: House, store: Store) -
     assert await of_ada(store) == []
 
 
-async def test_where_a_preference_comes_from(house: House, store: Store) -> None:
-    turn = (await house.exchange(ADA, "Hello", "A long answer", chat_id=GROUP)).turn.turn_id
+async def test_a_preference_shows_the_answer_it_comes_from(driver: TurnDriver, store: Store) -> None:
+    turn = (await driver.exchange(ADA, "Hello", "A long answer", chat_id=GROUP)).turn.turn_id
     about: Json = {"kind": "tag", "about": {"turn_id": turn}, "value": {}, "source": "button"}
     act = about | {"observations": [{"weight": 0.3, "reinforcing": 1, **SHORT}]}
     await store.feedback(group(), GROUP, 0, ADA, act)
@@ -171,8 +183,10 @@ async def test_where_a_preference_comes_from(house: House, store: Store) -> None
     assert await store.preference_source(private(ADA), ADA, row.id) is None
 
 
-async def test_what_taught_a_preference_is_gone_with_the_answer(house: House, store: Store, sql: Sql) -> None:
-    turn = (await house.exchange(ADA, "Hello")).turn.turn_id
+async def test_a_preference_is_deleted_with_the_answer_that_taught_it(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
     await tagged(store, turn, {**SHORT, "pattern": "zebra crossings"})
     assert len(await of_ada(store)) == 1
     await sql("select relay.erase_messages(space_id, array[id]) from message where role = 'assistant'")
@@ -181,9 +195,9 @@ async def test_what_taught_a_preference_is_gone_with_the_answer(house: House, st
     assert await sql("select count(*) from observation") == [(0,)]
 
 
-async def test_an_export_brings_preferences_back(house: House, store: Store, sql: Sql, tmp_path: Path) -> None:
+async def test_an_export_restores_preferences(driver: TurnDriver, store: Store, sql: Sql, tmp_path: Path) -> None:
     for number in range(3):
-        await tagged(store, (await house.exchange(ADA, f"Question {number}")).turn.turn_id, SHORT)
+        await tagged(store, (await driver.exchange(ADA, f"Question {number}")).turn.turn_id, SHORT)
     await said(store, "puns")
     await said(store, "charts", -1)
     [gone] = await store.forget_preferences(private(ADA), ADA, [(await of_ada(store))[0].id])
@@ -194,73 +208,183 @@ async def test_an_export_brings_preferences_back(house: House, store: Store, sql
     for _ in range(2):
         again = Import(store, check(path))
         await again.run()
-    assert again.added["feedback"] == 0, "each row is added once"
+    assert again.added["feedback"] == 0, "each row may be added only once"
     assert [(row.pattern, row.polarity, row.strength, row.level) for row in await of_ada(store)] == before
     assert len(before) == 2
     assert gone.pattern not in [pattern for pattern, *_ in before]
     await sql("select relay.erase_messages(space_id, array[id]) from message where role = 'assistant'")
     assert "short answers" not in [row.pattern for row in await of_ada(store)], (
-        "its answers are known after an import too"
+        "the answers that taught it must be known after an import too"
     )
 
 
-async def test_erasing_a_word_takes_what_was_said_with_it(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "I keep zebras")
+async def test_a_pending_observation_is_still_pending_after_an_import(
+    driver: TurnDriver, store: Store, sql: Sql, tmp_path: Path
+) -> None:
+    await tagged(store, (await driver.exchange(ADA, "Hello")).turn.turn_id, SHORT)
+    await sql("update observation set pending = true")
+    path = tmp_path / "relay-export.jsonl"
+    path.write_bytes(b"".join([line(row) async for page in pages(store, private(ADA), "1") for row in page]))
+    await sql("truncate feedback, observation, preference")
+    await Import(store, check(path)).run()
+    assert (await store.preferences(private(ADA), ADA, 0, ADA)).waiting == 1
+
+
+async def readable(store: Store, space: Space) -> str:
+    text = Readable("Ada's", UTC)
+    return "".join([text.add(page) async for page in pages(store, space, "1")]) + text.end()
+
+
+async def test_the_readable_export_lists_preferences_and_what_taught_them(driver: TurnDriver, store: Store) -> None:
+    assert "likes answers" not in await readable(store, private(ADA))
+    for number in range(3):
+        turn = (await driver.exchange(ADA, f"Question {number}", f"Answer {number}, my key is {KEY}")).turn.turn_id
+        await tagged(store, turn, SHORT)
+    await tagged(store, turn, {**SHORT, "pattern": "tables"})
+    await said(store, "puns", -1)
+    await said(store, "puns", -1)
+    await said(store, "puns")
+    text = await readable(store, private(ADA))
+    assert KEY not in text
+    about, _, rest = text.partition("\n## How you like answers\n")[2].partition("\n## ")
+    assert [line for line in about.splitlines() if not line.startswith("  ")] == [
+        "", "### Prefer", "", "- puns (high)", "- short answers (medium)", "- tables (low: not sure yet)",
+        "", "### Avoid", "", "- puns (put away)",
+    ]  # fmt: skip
+    assert re.search(r"- short answers.*\n  - from a tag \(20\d\d-.*\): “Answer 2, my key is \[redacted\]”\n", about)
+    assert re.search(r"- puns \(high\)\n  - from saying so \(20\d\d-.*\)\n  - against it: saying so", about)
+    assert rest.startswith("Private chat"), "the section must come before the conversations"
+
+
+async def test_a_groups_export_names_the_person_of_each_preference(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await sql("insert into person (user_id, bot_id, name, role) values (%s, 1, 'Ada', 'user')", ADA)
+    await driver.exchange(ADA, "Hello", chat_id=GROUP)
+    await said(store, "charts", space=group(), chat_id=GROUP)
+    await said(store, "puns")
+    text = await readable(store, group())
+    assert "## How Ada likes answers\n\n### Prefer\n\n- charts (high)\n" in text
+    assert "puns" not in text, "Ada's personal preferences must not be in it"
+
+
+async def test_a_persons_better_version_of_an_answer_is_exported_without_secrets(
+    driver: TurnDriver, store: Store
+) -> None:
+    turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
+    act = {"kind": "refine", "about": {"turn_id": turn}, "value": {"text": f"Say {KEY}"}, "source": "command"}
+    await store.feedback(private(ADA), ADA, 0, ADA, act)
+    [row] = [row async for page in pages(store, private(ADA), "1") for row in page if row.get("type") == "feedback"]
+    assert row["value"] == {"text": "Say [redacted]"}
+
+
+async def test_erasing_a_word_erases_preferences_with_that_word(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "I keep zebras")
     await said(store, "zebra puns")
     await said(store, "charts")
-    shown = await store.erase_preview(private(ADA), {"words": "zebra"}, ADA, False)
-    assert shown is not None
-    assert await store.erase_begin(shown.erasure_id, ADA, False)
-    while not (step := await store.erase_step(shown.erasure_id)) or not step.done:
-        pass
+    await erase(store, private(ADA), {"words": "zebra"})
     assert [row.pattern for row in await of_ada(store)] == ["charts"]
     assert await sql("select count(*) from preference_decision where pattern like '%zebra%'") == [(0,)]
 
 
-async def test_a_group_that_becomes_a_supergroup_keeps_its_preferences(house: House, store: Store) -> None:
+async def test_an_erasure_reports_the_preferences_erased_with_the_answers(driver: TurnDriver, store: Store) -> None:
+    for number in range(3):
+        turn = (await driver.exchange(ADA, f"Zebra {number}", f"Answer {number}")).turn.turn_id
+        await tagged(store, turn, SHORT, {**SHORT, "pattern": "tables"})
+    await tagged(store, (await driver.exchange(ADA, "And now?")).turn.turn_id, SHORT)
+    shown = await erase(store, private(ADA), {"words": "zebra"})
+    assert (shown.counts.messages, shown.counts.feedback, shown.counts.preferences) == (3, 3, 1)
+    assert shown.preferences == ("tables",), "the other preference has another observation"
+    step = await store.erase_step(shown.erasure_id)
+    assert step is not None
+    assert (step.counts.feedback, step.counts.preferences) == (3, 1)
+    assert [(row.pattern, row.observations) for row in await of_ada(store)] == [("short answers", 1)]
+
+
+async def test_a_preference_is_erased_even_if_no_message_mentions_it(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "Hello")
+    await said(store, "zebra puns")
+    await said(store, "stripes")
+    [forgotten] = await store.forget_preferences(private(ADA), ADA, [(await of_ada(store))[1].id])
+    await sql("delete from feedback where value ->> 'pattern' = 'stripes'")
+    shown = await erase(store, private(ADA), {"words": "zebra puns"})
+    assert (shown.counts.feedback, shown.counts.preferences, shown.preferences) == (1, 1, ("zebra puns",))
+    await driver.exchange(ADA, "Nice stripes")
+    await erase(store, private(ADA), {"words": forgotten.pattern})
+    assert await holding(sql, "zebra", "stripes") == {}, "decisions about it must be erased too"
+
+
+async def test_an_erasure_does_not_match_the_field_names_of_preferences(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
+    await tagged(store, turn, SHORT, source="button")
+    await said(store, "puns")
+    await sql(
+        "select public.relay_enqueue(1, jsonb_build_array(jsonb_build_object('chat_id', 1, 'topic_id', 0, 'user_id', 1,"
+        " 'space_id', (select id from space), 'payload', jsonb_build_object('text', 'Hi'))))"
+    )
+    for word in ("pattern", "button", "source", "text", "value"):
+        await driver.exchange(ADA, f"My {word}")
+        await erase(store, private(ADA), {"words": word})
+    assert [row.pattern for row in await of_ada(store)] == ["puns", "short answers"]
+    assert await sql("select count(*) from outbox where request ->> 'text' = 'Hi'") == [(1,)]
+
+
+async def test_in_a_group_nobody_can_erase_other_peoples_preferences(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "Zebras", chat_id=GROUP)
+    for person in (ADA, BEN):
+        await said(store, "zebra puns", space=group(), chat_id=GROUP, user_id=person)
+    shown = await erase(store, group(), {"words": "zebra"}, BEN)
+    assert (shown.counts.messages, shown.counts.feedback, shown.counts.preferences) == (0, 1, 1)
+    assert (await store.preferences(group(), GROUP, 0, BEN)).rows == ()
+    assert [row.pattern for row in (await store.preferences(group(), GROUP, 0, ADA)).rows] == ["zebra puns"]
+
+
+async def test_a_group_that_becomes_a_supergroup_keeps_its_preferences(driver: TurnDriver, store: Store) -> None:
     old, new = -555, -1000000000555
     where: Json = {"topic_id": 0, "user_id": ADA}
-    await house.exchange(ADA, "Hello", chat_id=old)
+    await driver.exchange(ADA, "Hello", chat_id=old)
     await said(store, "puns", space=group(old), chat_id=old, **where)
-    await house.exchange(ADA, "Hello again", chat_id=new)
+    await driver.exchange(ADA, "Hello again", chat_id=new)
     await said(store, "charts", space=group(new), chat_id=new, **where)
     await store.regroup(BOT.id, old, new)
     rows = (await store.preferences(group(new), new, 0, ADA)).rows
     assert {row.pattern for row in rows} == {"puns", "charts"}
 
 
-async def test_why_shows_what_an_answer_was_to_follow(house: House, store: Store) -> None:
+async def test_why_shows_the_preferences_an_answer_was_to_follow(driver: TurnDriver, store: Store) -> None:
     await said(store, "puns")
-    turn = await house.turn(ADA, "Hello")
+    turn = await driver.turn(ADA, "Hello")
     incoming = incoming_of(turn, "Hello", private(ADA))
     context = await store.begin(incoming, "model-1")
     record = {"preferences": [context.preferences[0].id], "preference_notes": []}
     await store.finish(incoming, reply("Hi") | {"prompt": {"soul": 1} | record})
-    found = await store.why(turn.turn_id, ADA)
+    found = await store.explain(turn.turn_id, ADA)
     assert found is not None
     assert [row.pattern for row in found.preferences] == ["puns"]
-    other = await store.why(turn.turn_id, BEN)
+    other = await store.explain(turn.turn_id, BEN)
     assert other is not None
-    assert other.preferences == (), "nobody else's"
+    assert other.preferences == (), "another person's preferences must not be shown"
 
 
-async def test_lent_memory_brings_its_owners_preferences_along(house: House, store: Store) -> None:
+async def test_lent_memory_includes_its_owners_preferences(driver: TurnDriver, store: Store) -> None:
     await said(store, "puns")
     await said(store, "charts")
     await said(store, "charts", -1, space=group(), chat_id=GROUP)
-    turn = await house.turn(ADA, "Hello", chat_id=GROUP)
+    turn = await driver.turn(ADA, "Hello", chat_id=GROUP)
     incoming = incoming_of(turn, "Hello", group())
     assert [row.pattern for row in (await store.begin(incoming, "m")).preferences] == ["charts"]
     context = await store.begin(replace(incoming, lent=private(ADA)), "m")
     assert [(row.pattern, row.polarity) for row in context.preferences] == [("puns", 1), ("charts", -1)]
     prompt = build_prompt(incoming, context, [], UTC)
     assert "HOW Ada LIKES ANSWERS" in str(prompt.messages[-1])
-    assert "LIKES ANSWERS" not in str(prompt.system), "in a group it is nobody else's"
-    assert prompt.new_preferences == (), "nor is it told there"
+    assert "LIKES ANSWERS" not in str(prompt.system), "personal preferences must not be in a group's system prompt"
+    assert prompt.new_preferences == (), "a new preference must not be announced in a group"
 
 
-async def test_what_another_version_folded_is_folded_again_by_the_daily_cleanup(
-    house: House, store: Store, sql: Sql
+async def test_preferences_of_another_version_are_recomputed_by_the_daily_cleanup(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     await said(store, "puns")
     await sql("update preference set fold_version = 0, strength = 0.1, level = 0")

@@ -1,4 +1,4 @@
-"""Off the record: a session that leaves nothing but its counts."""
+"""Tests sessions off the record, which leave only their counts."""
 
 from __future__ import annotations
 
@@ -15,18 +15,30 @@ from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
-from tests.integration.house import ADA, BEN, BOT, GROUP, House, fact, group, incoming_of, message, private, reply
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    BOT,
+    GROUP,
+    TurnDriver,
+    fact,
+    group,
+    incoming_of,
+    message,
+    private,
+    reply,
+)
 
 WORDS = ("zanzibarix", "quetzalcoatlus")
 SEARCH = SearchQuery("zanzibarix")
 
 
-async def secret(house: House, sql: Sql, times: int = 6) -> None:
-    """A session off the record in which a lot happens."""
-    await house.exchange(ADA, "Before it.", "Yes.")
-    assert await house.store.private(private(ADA), ADA, 0, True, ADA) == OffRecord(True, False)
+async def secret(driver: TurnDriver, sql: Sql, times: int = 6) -> None:
+    """Runs a session off the record with a lot of data."""
+    await driver.exchange(ADA, "Before it.", "Yes.")
+    assert await driver.store.private(private(ADA), ADA, 0, True, ADA) == OffRecord(True, False)
     for number in range(times):
-        turn = await house.turn(ADA, f"Zanzibarix {number} is hidden")
+        turn = await driver.turn(ADA, f"Zanzibarix {number} is hidden")
         incoming = incoming_of(turn, f"Zanzibarix {number} is hidden", private(ADA))
         papers = [
             {
@@ -38,22 +50,26 @@ async def secret(house: House, sql: Sql, times: int = 6) -> None:
                 "parts": ["quetzalcoatlus"],
             }
         ]
-        context = await house.store.begin(replace(incoming, documents=papers), "model-1")
+        context = await driver.store.begin(replace(incoming, documents=papers), "model-1")
         assert "Before it." not in str(context.recent)
         finished = reply("I keep it: quetzalcoatlus.", [fact(ADA, "hides zanzibarix")])
-        told = await house.store.finish(incoming, finished | {"events": [{"kind": "tool", "input": "zanzibarix"}]})
+        told = await driver.store.finish(incoming, finished | {"events": [{"kind": "tool", "input": "zanzibarix"}]})
         assert (told.changes, told.signs) == ([], ("private",))
         request = {"chat_id": ADA, "text": "I keep it: quetzalcoatlus."}
-        await house.store.deliver(turn, BOT.id, [Part(1, ADA, request)])
+        await driver.store.deliver(turn, BOT.id, [Part(1, ADA, request)])
         sent = [PartResult(1, "sent", 500 + number)]
-        await house.store.sent(turn, sent, True)
+        await driver.store.store_sent(turn, sent, True)
 
 
-async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, sql: Sql) -> None:
-    await secret(house, sql)
+async def test_nothing_of_an_off_the_record_session_remains_after_its_end(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await secret(driver, sql)
     held = await holding(sql, *WORDS)
     assert held.keys() == {"message", "outbox", "turn"} | (held.keys() & {"posted"}), "no events, no memory, no titles"
-    assert await sql("select count(*) from job where kind = 'summary'") == [(1,)], "of what was said before"
+    assert await sql("select count(*) from job where kind = 'summary'") == [(1,)], (
+        "the summary may only cover earlier messages"
+    )
     assert await sql("select count(*) from job j join session s on s.id::text = j.key where private") == [(0,)]
     done = await store.private(private(ADA), ADA, 0, False, ADA)
     assert done == OffRecord(False, True)
@@ -61,15 +77,17 @@ async def test_nothing_of_it_is_left_after_its_end(house: House, store: Store, s
     assert await sql("select exchange_count from thread") == [(7,)]
     assert await sql("select count(*) from spend") == [(7,)]
     assert await sql("select count(*) from message") == [(2,)]
-    after = await house.exchange(ADA, "After it.")
+    after = await driver.exchange(ADA, "After it.")
     assert after.context.recent == ()
 
 
-async def test_what_came_in_as_it_ended_goes_with_the_end_of_its_turn(house: House, store: Store, sql: Sql) -> None:
-    """Its update was being stored while the session was erased, which did not see it."""
-    await house.exchange(ADA, "Before it.", "Yes.")
+async def test_an_update_stored_during_the_end_is_erased_with_its_turn(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    """The update was still being stored while the session was erased, so the erasure didn't see it."""
+    await driver.exchange(ADA, "Before it.", "Yes.")
     await store.private(private(ADA), ADA, 0, True, ADA)
-    turn = await house.turn(ADA, "Zanzibarix is hidden")
+    turn = await driver.turn(ADA, "Zanzibarix is hidden")
     ((session,),) = await sql("select session_id from inbox where turn_id = %s", turn.turn_id)
     await sql("update inbox set session_id = null where turn_id = %s", turn.turn_id)
     await store.private(private(ADA), ADA, 0, False, ADA)
@@ -78,20 +96,22 @@ async def test_what_came_in_as_it_ended_goes_with_the_end_of_its_turn(house: Hou
     incoming = incoming_of(turn, "Zanzibarix is hidden", private(ADA))
     await store.begin(incoming, "model-1")
     await store.finish(incoming, reply("I keep it: quetzalcoatlus."))
-    await house.close(turn)
+    await driver.close(turn)
     assert await holding(sql, *WORDS) == {}
     assert await sql("select erased_at is not null from session where id = %s", session) == [(True,)]
 
 
-async def test_new_ends_it_too(house: House, store: Store, sql: Sql) -> None:
-    await secret(house, sql, 2)
+async def test_new_ends_an_off_the_record_session_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await secret(driver, sql, 2)
     assert (await store.new_session(private(ADA), ADA, 0, "Next")).private
     assert await holding(sql, *WORDS) == {}
     assert await sql("select title from session order by id desc limit 1") == [("Next",)]
 
 
-async def test_twelve_silent_hours_end_it(house: House, store: Store, sql: Sql) -> None:
-    await secret(house, sql, 2)
+async def test_twelve_hours_of_silence_end_an_off_the_record_session(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await secret(driver, sql, 2)
     assert await store.sweep_private(12) == 0
     assert await holding(sql, *WORDS)
     await sql("update thread set last_at = now() - interval '13 hours'")
@@ -99,34 +119,36 @@ async def test_twelve_silent_hours_end_it(house: House, store: Store, sql: Sql) 
     assert await holding(sql, *WORDS) == {}
 
 
-async def test_a_message_after_the_idle_gap_begins_on_the_record(house: House, store: Store, sql: Sql) -> None:
-    await secret(house, sql, 2)
+async def test_a_message_after_the_idle_gap_begins_on_the_record(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await secret(driver, sql, 2)
     await sql("update thread set last_at = now() - interval '30 hours'")
-    said = await house.exchange(ADA, "On the record.")
+    said = await driver.exchange(ADA, "On the record.")
     assert said.context.recent == ()
     assert await holding(sql, *WORDS) == {}
     assert await sql("select private from session order by id desc limit 1") == [(False,)]
 
 
-async def test_what_is_being_answered_at_its_end_goes_with_its_turn(
-    house: House, store: Store, sql: Sql, another: Any
+async def test_a_running_turn_at_the_end_is_erased_when_it_closes(
+    driver: TurnDriver, store: Store, sql: Sql, another: Any
 ) -> None:
-    await secret(house, sql, 1)
-    turn = await house.turn(ADA, "Zanzibarix once more")
+    await secret(driver, sql, 1)
+    turn = await driver.turn(ADA, "Zanzibarix once more")
     incoming = incoming_of(turn, "Zanzibarix once more", private(ADA))
     await store.begin(incoming, "model-1")
     await store.private(private(ADA), ADA, 0, False, ADA)
     assert await store.sweep_private(12) == 1
-    await store.begin(incoming, "model-1")  # it runs again after a crash
+    await store.begin(incoming, "model-1")  # runs again after a crash
     await store.finish(incoming, reply("Zanzibarix indeed", [fact(ADA, "zanzibarix")]))
-    await house.close(turn)
+    await driver.close(turn)
     assert await holding(sql, *WORDS) == {}
     assert await another().sweep_private(12) == 0
     assert await sql("select count(*) from session where private and erased_at is null") == [(0,)]
 
 
-async def test_nobody_finds_it_while_it_lasts(house: House, store: Store, sql: Sql) -> None:
-    await secret(house, sql, 2)
+async def test_searches_exports_and_lists_omit_an_off_the_record_session(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await secret(driver, sql, 2)
     assert (await store.find(private(ADA), BOT.id, SEARCH, 0, 5)).total == 0
     lines = [row async for page in pages(store, private(ADA), "1") for row in page]
     assert "anzibarix" not in str(lines)
@@ -135,11 +157,11 @@ async def test_nobody_finds_it_while_it_lasts(house: House, store: Store, sql: S
     assert (await store.sessions(private(ADA), ADA, 0, 0, 10)).total == 1
 
 
-async def test_backups_and_moves_leave_it_out(
-    house: House, store: Store, sql: Sql, database: Any, tmp_path: Path
+async def test_backups_and_moves_omit_an_off_the_record_session(
+    driver: TurnDriver, store: Store, sql: Sql, database: Any, tmp_path: Path
 ) -> None:
-    await secret(house, sql, 2)
-    turn = await house.turn(ADA, "Zanzibarix under way")
+    await secret(driver, sql, 2)
+    turn = await driver.turn(ADA, "Zanzibarix under way")
     await store.begin(incoming_of(turn, "Zanzibarix under way", private(ADA)), "model-1")
     state = await database.call("move_state")
     copied = ""
@@ -150,45 +172,47 @@ async def test_backups_and_moves_leave_it_out(
     assert not [word for word in WORDS if word in copied.lower()]
 
 
-async def test_what_waited_at_its_end_is_answered_and_goes_too(house: House, store: Store, sql: Sql) -> None:
-    await secret(house, sql, 1)
-    claimed = await house.turn(ADA, "Zanzibarix was claimed")
-    assert await house.say(message(ADA, "Zanzibarix waited", entities=[{"type": "bot_command"}])) == []
+async def test_a_message_waiting_at_the_end_is_answered_and_erased(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await secret(driver, sql, 1)
+    claimed = await driver.turn(ADA, "Zanzibarix was claimed")
+    assert await driver.say(message(ADA, "Zanzibarix waited", entities=[{"type": "bot_command"}])) == []
     await store.private(private(ADA), ADA, 0, False, ADA)
     first = incoming_of(claimed, "Zanzibarix was claimed", private(ADA))
     await store.begin(first, "model-1")
     after = await sql("select session_id from thread")
     told = await store.finish(first, reply("Zanzibarix!", [fact(ADA, "zanzibarix")]))
     assert (told.changes, told.signs) == ([], ("private",))
-    await house.close(claimed)
-    (waited,) = await house.claim()
+    await driver.close(claimed)
+    (waited,) = await driver.claim()
     second = incoming_of(waited, "Zanzibarix waited", private(ADA))
     await store.begin(second, "model-1")
     await store.finish(second, reply("Zanzibarix!"))
-    await house.close(waited)
+    await driver.close(waited)
     assert await holding(sql, *WORDS) == {}
     assert await sql("select count(*) from message where session_id = %s", after[0][0]) == [(0,)]
     assert await sql("select count(*) from session where private and erased_at is null") == [(0,)]
-    on = await house.exchange(ADA, "On the record again.")
+    on = await driver.exchange(ADA, "On the record again.")
     assert on.context.recent == ()
     assert await sql("select count(*) from message where session_id = %s", after[0][0]) == [(2,)]
 
 
-async def test_what_was_set_aside_before_it_began_goes_too(house: House, store: Store, sql: Sql) -> None:
-    await secret(house, sql, 1)
-    turn = await house.turn(ADA, "Zanzibarix breaks it")
+async def test_a_turn_set_aside_before_it_began_is_erased_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await secret(driver, sql, 1)
+    turn = await driver.turn(ADA, "Zanzibarix breaks it")
     for _ in range(3):
         aside = await store.fail(turn, "broken", 0.0)
         if not aside:
-            (turn,) = await house.claim()
+            (turn,) = await driver.claim()
     assert "inbox" in await holding(sql, *WORDS)
     await store.private(private(ADA), ADA, 0, False, ADA)
     assert await holding(sql, *WORDS) == {}
 
 
-async def test_what_waits_in_it_is_in_no_copy(house: House, store: Store, sql: Sql, database: Any) -> None:
-    await secret(house, sql, 1)
-    await house.say(message(ADA, "Zanzibarix waits"), limit=0)
+async def test_waiting_off_the_record_messages_are_in_no_copy(
+    driver: TurnDriver, store: Store, sql: Sql, database: Any
+) -> None:
+    await secret(driver, sql, 1)
+    await driver.say(message(ADA, "Zanzibarix waits"), limit=0)
     copied = ""
     for table in (await database.call("move_state"))["tables"]:
         page = await database.call("move_page", table=table["name"], after=None, most_rows=1000, most_bytes=10**7)
@@ -198,17 +222,17 @@ async def test_what_waits_in_it_is_in_no_copy(house: House, store: Store, sql: S
 
 
 @pytest.mark.parametrize("joined", [True, False])
-async def test_it_goes_on_when_the_chats_memory_becomes_anothers(
-    house: House, store: Store, sql: Sql, joined: bool
+async def test_a_session_stays_off_the_record_when_the_chats_memory_changes(
+    driver: TurnDriver, store: Store, sql: Sql, joined: bool
 ) -> None:
-    """Somebody came into a group that one person had to themselves, or all others left."""
+    """Someone joined a group that one person had to themselves, or all others left."""
     before, after = (private(ADA), group()) if joined else (group(), private(ADA))
-    await house.exchange(ADA, "Before it.", chat_id=GROUP, space=after)
+    await driver.exchange(ADA, "Before it.", chat_id=GROUP, space=after)
     await store.private(before, GROUP, 0, True, ADA, True)
-    await house.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=before)
+    await driver.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=before)
     for text in ("Quetzalcoatlus too", "Quetzalcoatlus again"):
-        said = await house.exchange(ADA, text, chat_id=GROUP, space=after, actions=[fact(ADA, "hides quetzalcoatlus")])
-        assert "Zanzibarix" not in str(said.context.recent), "that was said in another memory's conversation"
+        said = await driver.exchange(ADA, text, chat_id=GROUP, space=after, actions=[fact(ADA, "hides quetzalcoatlus")])
+        assert "Zanzibarix" not in str(said.context.recent), "that was said in the conversation of another memory"
         assert said.told.signs == ("private",)
     assert "Quetzalcoatlus too" in str(said.context.recent)
     assert "zanzibarix" not in await holding(sql, "zanzibarix")
@@ -217,33 +241,37 @@ async def test_it_goes_on_when_the_chats_memory_becomes_anothers(
     assert not (await store.private(after, GROUP, 0, None, ADA, True)).private
     assert await holding(sql, *WORDS) == {}
     assert await sql("select count(*) from message") == [(2,)]
-    later = await house.exchange(ADA, "After it.", chat_id=GROUP, space=after)
+    later = await driver.exchange(ADA, "After it.", chat_id=GROUP, space=after)
     assert later.context.recent == ()
 
 
-async def test_what_came_in_as_it_ended_and_the_memory_became_anothers_goes_too(
-    house: House, store: Store, sql: Sql
+async def test_a_late_update_is_erased_even_if_the_chats_memory_changed(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     await store.private(private(ADA), GROUP, 0, True, ADA, True)
-    turn = await house.turn(ADA, "Zanzibarix is hidden", GROUP)
+    turn = await driver.turn(ADA, "Zanzibarix is hidden", GROUP)
     await store.private(private(ADA), GROUP, 0, False, ADA)
     incoming = incoming_of(turn, "Zanzibarix is hidden", group())
     await store.begin(incoming, "model-1")
     await store.finish(incoming, reply("I keep it: quetzalcoatlus."))
-    await house.close(turn)
+    await driver.close(turn)
     assert await holding(sql, *WORDS) == {}
     assert not (await store.private(group(), GROUP, 0, None, ADA, True)).private
 
 
-async def test_it_is_ended_where_the_chats_memory_has_become_anothers(house: House, store: Store, sql: Sql) -> None:
+async def test_a_session_can_be_ended_after_the_chats_memory_changed(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
     await store.private(private(ADA), GROUP, 0, True, ADA, True)
-    await house.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=private(ADA))
+    await driver.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=private(ADA))
     assert await store.private(group(), GROUP, 0, False, ADA) == OffRecord(False, True)
     assert await holding(sql, *WORDS) == {}
 
 
-async def test_in_a_group_who_began_it_ends_it_or_who_may_switch(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "Hello", chat_id=GROUP)
+async def test_in_a_group_only_who_began_an_off_the_record_session_or_admins_end_it(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "Hello", chat_id=GROUP)
     refused = OffRecord(False, False, refused=True)
     assert await store.private(group(), GROUP, 0, True, BEN, False) == refused
     assert (await store.private(group(), GROUP, 0, True, ADA, True)).private
@@ -253,8 +281,10 @@ async def test_in_a_group_who_began_it_ends_it_or_who_may_switch(house: House, s
     assert await store.private(group(), GROUP, 0, False, BEN, True) == OffRecord(False, True)
 
 
-async def test_a_persona_that_was_set_off_the_record_goes_with_it(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "Before it.", "Yes.")
+async def test_a_persona_set_off_the_record_is_erased_with_the_session(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "Before it.", "Yes.")
     await store.set_persona(ADA, 0, "You are a pirate", ADA, "Ada")
     await store.private(private(ADA), ADA, 0, True, ADA)
     now = (await store.set_persona(ADA, 0, "You know of the zanzibarix", ADA, "Ada")).present
@@ -267,4 +297,4 @@ async def test_a_persona_that_was_set_off_the_record_goes_with_it(house: House, 
     assert await holding(sql, *WORDS) == {}
     present = await store.persona(ADA, 0)
     assert present is not None
-    assert present.text == "You are a pirate", "the one before it counts again"
+    assert present.text == "You are a pirate", "the previous persona must be active again"

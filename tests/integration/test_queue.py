@@ -1,4 +1,4 @@
-"""The queue: stored once, claimed in order, one turn at a time per lane, under a fence."""
+"""Tests the queue: updates are stored once and claimed in order, one turn at a time per lane, under a fence."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from relay.memory.rows.delivery import Part
 from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import (
+from tests.integration.turn_driver import (
     ADA,
     BEN,
     BOT,
     EVE,
     GROUP,
-    House,
+    TurnDriver,
     fact,
     incoming_of,
     message,
@@ -39,10 +39,10 @@ def texts(turn: ClaimedTurn) -> list[str]:
     return [update["message"]["text"] for update in turn.updates]
 
 
-async def test_an_update_is_stored_once_however_often_it_comes(house: House, sql: Sql) -> None:
+async def test_an_update_received_repeatedly_is_stored_once(driver: TurnDriver, sql: Sql) -> None:
     update = message(ADA, "hello")
-    first = await house.say(update)
-    again = await house.say(update, update)
+    first = await driver.say(update)
+    again = await driver.say(update, update)
     assert [texts(turn) for turn in first] == [["hello"]]
     assert again == []
     assert await sql("select count(*) from inbox") == [(1,)]
@@ -50,16 +50,16 @@ async def test_an_update_is_stored_once_however_often_it_comes(house: House, sql
     assert await sql("select count(*) from posted") == [(1,)]
 
 
-async def test_an_update_that_is_done_is_known_again(house: House) -> None:
+async def test_an_update_that_is_done_is_recognised_when_it_comes_again(driver: TurnDriver) -> None:
     update = message(ADA, "hello")
-    (turn,) = await house.say(update)
-    await house.close(turn)
-    assert await house.say(update) == []
+    (turn,) = await driver.say(update)
+    await driver.close(turn)
+    assert await driver.say(update) == []
 
 
-async def test_the_same_update_id_of_another_bot_is_another_update(house: House, store: Store) -> None:
+async def test_the_same_update_id_of_another_bot_is_another_update(driver: TurnDriver, store: Store) -> None:
     update = message(ADA, "hello")
-    await house.say(update)
+    await driver.say(update)
     turns, _ = await store.intake(BOT.id + 1, [row(update)], 10)
     assert [texts(turn) for turn in turns] == [["hello"]]
 
@@ -67,138 +67,138 @@ async def test_the_same_update_id_of_another_bot_is_another_update(house: House,
 IGNORED = InboxRow(5, "ignored", 9, True, "ignored")
 
 
-async def test_an_ignored_update_leaves_only_its_number(house: House, store: Store, sql: Sql) -> None:
+async def test_an_ignored_update_leaves_only_its_number(driver: TurnDriver, store: Store, sql: Sql) -> None:
     turns, _ = await store.intake(BOT.id, [IGNORED], 10)
     assert turns == []
     assert await sql("select status, payload, lane_id from inbox") == [("ignored", None, None)]
     assert await sql("select kind, payload from event") == [("ignored", None)]
 
 
-async def test_of_a_stranger_no_event_and_no_name_is_kept(store: Store, sql: Sql) -> None:
+async def test_no_event_or_name_of_a_stranger_is_stored(store: Store, sql: Sql) -> None:
     update = message(EVE, "let me in")
     await store.intake(BOT.id, [sorted_row(update, BOT, frozenset([ADA]), True)], 10)
     assert await sql("select status, user_id, payload from inbox") == [("ignored", None, None)]
     assert await sql("select count(*) from event") == [(0,)]
 
 
-async def test_what_waits_together_becomes_one_turn(house: House) -> None:
-    (running,) = await house.say(message(ADA, "first"))
-    assert await house.say(message(ADA, "second"), message(ADA, "third")) == []
-    await house.close(running)
-    assert [texts(turn) for turn in await house.claim()] == [["second", "third"]]
+async def test_messages_that_wait_together_become_one_turn(driver: TurnDriver) -> None:
+    (running,) = await driver.say(message(ADA, "first"))
+    assert await driver.say(message(ADA, "second"), message(ADA, "third")) == []
+    await driver.close(running)
+    assert [texts(turn) for turn in await driver.claim()] == [["second", "third"]]
 
 
-async def test_a_turn_has_one_user(house: House) -> None:
-    (running,) = await house.say(message(ADA, "first", GROUP))
-    await house.say(message(ADA, "a1", GROUP), message(BEN, "b1", GROUP), message(ADA, "a2", GROUP))
+async def test_a_turn_has_only_one_user(driver: TurnDriver) -> None:
+    (running,) = await driver.say(message(ADA, "first", GROUP))
+    await driver.say(message(ADA, "a1", GROUP), message(BEN, "b1", GROUP), message(ADA, "a2", GROUP))
     seen = []
     for _ in range(3):
-        await house.close(running)
-        (running,) = await house.claim()
+        await driver.close(running)
+        (running,) = await driver.claim()
         seen.append((running.user_id, texts(running)))
     assert seen == [(ADA, ["a1"]), (BEN, ["b1"]), (ADA, ["a2"])]
 
 
-async def test_a_command_keeps_its_place(house: House) -> None:
-    (running,) = await house.say(message(ADA, "first"))
-    await house.say(message(ADA, "before"), message(ADA, "/new"), message(ADA, "after"), message(ADA, "more"))
+async def test_a_command_keeps_its_place_in_the_queue(driver: TurnDriver) -> None:
+    (running,) = await driver.say(message(ADA, "first"))
+    await driver.say(message(ADA, "before"), message(ADA, "/new"), message(ADA, "after"), message(ADA, "more"))
     seen = []
     for _ in range(3):
-        await house.close(running)
-        (running,) = await house.claim()
+        await driver.close(running)
+        (running,) = await driver.claim()
         seen.append(texts(running))
     assert seen == [["before"], ["/new"], ["after", "more"]]
 
 
-async def test_a_turn_takes_a_hundred_updates_and_leaves_the_rest_due(house: House) -> None:
-    (running,) = await house.say(message(ADA, "first"))
-    await house.say(*(message(ADA, f"m{i}") for i in range(105)))
-    await house.close(running)
-    (turn,) = await house.claim()
+async def test_a_turn_takes_a_hundred_updates_and_leaves_the_rest_due(driver: TurnDriver) -> None:
+    (running,) = await driver.say(message(ADA, "first"))
+    await driver.say(*(message(ADA, f"m{i}") for i in range(105)))
+    await driver.close(running)
+    (turn,) = await driver.claim()
     assert len(turn.updates) == 100
-    await house.close(turn)
-    (turn,) = await house.claim()
+    await driver.close(turn)
+    (turn,) = await driver.claim()
     assert texts(turn) == [f"m{i}" for i in range(100, 105)]
 
 
-async def test_an_album_waits_for_its_parts(house: House, store: Store, sql: Sql) -> None:
+async def test_an_album_waits_for_its_parts(driver: TurnDriver, store: Store, sql: Sql) -> None:
     turns, wait = await store.intake(BOT.id, [row(message(ADA, "one", media_group_id="g"))], 10)
     assert turns == []
     assert wait is not None
     assert 0 < wait <= 0.5
-    await house.say(message(ADA, "two", media_group_id="g"))
+    await driver.say(message(ADA, "two", media_group_id="g"))
     await sql("update lane set due_at = due_at - interval '1 second'")
-    (turn,) = await house.claim()
+    (turn,) = await driver.claim()
     assert texts(turn) == ["one", "two"]
 
 
-async def test_waiting_ends_after_five_seconds_whatever_comes(house: House, sql: Sql) -> None:
-    await house.say(message(ADA, "x" * 4000))
+async def test_a_lane_waits_at_most_five_seconds_for_more_parts(driver: TurnDriver, sql: Sql) -> None:
+    await driver.say(message(ADA, "x" * 4000))
     await sql("update inbox set received_at = received_at - interval '4.9 seconds'")
-    await house.say(message(ADA, "y" * 4000))
+    await driver.say(message(ADA, "y" * 4000))
     ((left,),) = await sql("select extract(epoch from due_at - now())::float from lane")
     assert left < 0.2
 
 
-async def test_a_control_passes_the_queue_by(house: House) -> None:
-    (running,) = await house.say(message(ADA, "first"))
-    (control,) = await house.say(message(ADA, "/status"))
+async def test_a_control_does_not_wait_in_the_queue(driver: TurnDriver) -> None:
+    (running,) = await driver.say(message(ADA, "first"))
+    (control,) = await driver.say(message(ADA, "/status"))
     assert (running.kind, control.kind) == ("message", "control")
-    await house.close(control)
-    assert await house.say(message(ADA, "second")) == []
+    await driver.close(control)
+    assert await driver.say(message(ADA, "second")) == []
 
 
-async def test_a_control_is_claimed_even_when_no_turn_is_wanted(house: House) -> None:
-    turns = await house.say(message(ADA, "hello"), message(ADA, "/stop"), limit=0)
+async def test_a_control_is_claimed_even_if_no_turns_are_requested(driver: TurnDriver) -> None:
+    turns = await driver.say(message(ADA, "hello"), message(ADA, "/stop"), limit=0)
     assert [turn.kind for turn in turns] == ["control"]
 
 
-async def test_one_turn_at_a_time_per_lane_and_many_lanes_at_once(house: House) -> None:
-    turns = await house.say(
+async def test_a_lane_runs_one_turn_at_a_time_and_many_lanes_run_at_once(driver: TurnDriver) -> None:
+    turns = await driver.say(
         message(ADA, "dm"), message(ADA, "topic", topic_id=5), message(BEN, "other"), message(EVE, "group", GROUP)
     )
     assert len(turns) == 4
-    assert await house.say(message(ADA, "more"), message(ADA, "more", topic_id=5)) == []
-    await house.close(turns[1])
-    (turn,) = await house.claim()
+    assert await driver.say(message(ADA, "more"), message(ADA, "more", topic_id=5)) == []
+    await driver.close(turns[1])
+    (turn,) = await driver.claim()
     assert turn.updates[0]["message"]["message_thread_id"] == 5
 
 
-async def test_whoever_had_a_turn_goes_behind_all_that_wait(house: House, sql: Sql) -> None:
-    """Also where their next messages are the older ones, and where they go on writing."""
+async def test_a_person_who_was_just_answered_waits_behind_the_others(driver: TurnDriver, sql: Sql) -> None:
+    """This also holds if their next messages are older than those of others, and if they keep writing."""
 
     async def claimed() -> ClaimedTurn:
-        (turn,) = await house.claim(1)
+        (turn,) = await driver.claim(1)
         return turn
 
-    await house.say(*(message(one, text, GROUP) for text, one in (("a1", ADA), ("e1", EVE), ("a2", ADA))), limit=0)
+    await driver.say(*(message(one, text, GROUP) for text, one in (("a1", ADA), ("e1", EVE), ("a2", ADA))), limit=0)
     await sql(
         "update inbox set received_at = received_at - interval '1 minute', ready_at = now() - interval '1 minute'"
     )
     await sql("update lane set due_at = due_at - interval '1 minute'")
     first = await claimed()
-    await house.say(message(BEN, "b1"), limit=0)
-    await house.close(first)
-    await house.say(message(EVE, "e2", GROUP), limit=0)
+    await driver.say(message(BEN, "b1"), limit=0)
+    await driver.close(first)
+    await driver.say(message(EVE, "e2", GROUP), limit=0)
     seen = [texts(first)]
     for _ in range(4):
         turn = await claimed()
         seen.append(texts(turn))
-        await house.close(turn)
+        await driver.close(turn)
     assert seen == [["a1"], ["b1"], ["e1"], ["a2"], ["e2"]]
 
 
-async def test_only_as_many_as_are_asked_for(house: House) -> None:
-    turns = await house.say(*(message(user, "hi") for user in range(1, 9)), limit=3)
+async def test_no_more_turns_are_claimed_than_requested(driver: TurnDriver) -> None:
+    turns = await driver.say(*(message(user, "hi") for user in range(1, 9)), limit=3)
     assert len(turns) == 3
-    assert len(await house.claim(2)) == 2
-    assert len(await house.claim(50)) == 3
+    assert len(await driver.claim(2)) == 2
+    assert len(await driver.claim(50)) == 3
 
 
-async def test_ids_beyond_32_bits(house: House) -> None:
+async def test_ids_beyond_32_bits_are_supported(driver: TurnDriver) -> None:
     far = 2**52 + 3
     update = message(far, "hello", -(2**51))
-    (turn,) = await house.say({**update, "update_id": 2**40})
+    (turn,) = await driver.say({**update, "update_id": 2**40})
     assert turn.user_id == far
     assert turn.updates[0]["message"]["chat"]["id"] == -(2**51)
 
@@ -215,16 +215,16 @@ async def writes(store: Store, turn: ClaimedTurn) -> list[Callable[[], object]]:
         lambda: store.fail(turn, "no", 1),
         lambda: store.deliver(turn, BOT.id, []),
         lambda: store.preview(turn, BOT.id, ADA, {}),
-        lambda: store.sent(turn, [], True),
-        lambda: store.sending(turn, [], 1),
+        lambda: store.store_sent(turn, [], True),
+        lambda: store.start_sending(turn, [], 1),
         lambda: store.change_memory(turn, private(ADA), [fact(ADA, "likes tea")]),
     ]
 
 
 async def test_every_write_of_a_lost_turn_is_refused(
-    house: House, store: Store, another: Callable[[], Store], sql: Sql
+    driver: TurnDriver, store: Store, another: Callable[[], Store], sql: Sql
 ) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
+    (turn,) = await driver.say(message(ADA, "hello"))
     await sql("update turn set lease_until = now() - interval '1 second'")
     (taken,), _ = await another().claim(BOT.id, 10)
     assert (taken.turn_id, taken.fence) == (turn.turn_id, turn.fence + 1)
@@ -235,16 +235,16 @@ async def test_every_write_of_a_lost_turn_is_refused(
     assert await sql("select count(*) from memory") == [(0,)]
 
 
-async def test_every_write_of_a_closed_turn_is_refused(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
-    await house.close(turn)
+async def test_every_write_of_a_closed_turn_is_refused(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "hello"))
+    await driver.close(turn)
     for write in await writes(store, turn):
         with pytest.raises(TurnLost):
             await write()  # type: ignore[misc]
 
 
-async def test_a_turn_that_never_was(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
+async def test_writing_to_an_unknown_turn_is_refused(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "hello"))
     ghost = ClaimedTurn(10**9, 1, "message", "working", 0, ADA, turn.updates, ())
     with pytest.raises(TurnLost):
         await store.deliver(ghost, BOT.id, [])
@@ -253,41 +253,43 @@ async def test_a_turn_that_never_was(house: House, store: Store) -> None:
 # Take-over
 
 
-async def test_a_new_process_of_the_same_name_takes_over_at_once(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
+async def test_a_restarted_process_takes_its_turns_over_at_once(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "hello"))
     await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
     assert await store.release() == 1
-    (taken,) = await house.claim()
+    (taken,) = await driver.claim()
     assert taken.turn_id == turn.turn_id
     assert taken.fence > turn.fence
     assert taken.updates == turn.updates
     with pytest.raises(TurnLost):
-        await store.sent(turn, [], True)
+        await store.store_sent(turn, [], True)
 
 
-async def test_an_answer_that_was_stored_is_handed_to_the_successor(house: House, store: Store) -> None:
-    done = await house.exchange(ADA, "hello", "Hi!", actions=[fact(ADA, "likes tea")], close=False)
+async def test_a_stored_answer_is_handed_to_the_next_process(driver: TurnDriver, store: Store) -> None:
+    done = await driver.exchange(ADA, "hello", "Hi!", actions=[fact(ADA, "likes tea")], close=False)
     parts = [Part(1, ADA, {"text": "Hi!"})]
     await store.deliver(done.turn, BOT.id, parts)
     await store.release()
-    (taken,) = await house.claim()
+    (taken,) = await driver.claim()
     assert taken.status == "answered"
     assert taken.answer is not None
     assert (taken.answer.text, taken.answer.changes[0].content) == ("Hi!", "likes tea")
     assert [(part.seq, part.status) for part in taken.parts] == [(1, "sending")]
 
 
-async def test_release_frees_only_ones_own(house: House, store: Store, another: Callable[[], Store]) -> None:
+async def test_release_frees_only_a_processs_own_turns(
+    driver: TurnDriver, store: Store, another: Callable[[], Store]
+) -> None:
     other = another()
-    await house.say(message(ADA, "hello"))
+    await driver.say(message(ADA, "hello"))
     assert await other.release() == 0
     assert (await other.claim(BOT.id, 10))[0] == []
 
 
-async def test_an_expired_lease_is_taken_and_a_renewed_one_is_not(
-    house: House, store: Store, another: Callable[[], Store], sql: Sql
+async def test_an_expired_lease_is_taken_over_and_a_renewed_one_is_not(
+    driver: TurnDriver, store: Store, another: Callable[[], Store], sql: Sql
 ) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
+    (turn,) = await driver.say(message(ADA, "hello"))
     other = another()
     await sql("update turn set lease_until = now() - interval '1 second'")
     assert (await store.claim(BOT.id, 0, [turn.turn_id]))[1].lost == ()
@@ -297,26 +299,26 @@ async def test_an_expired_lease_is_taken_and_a_renewed_one_is_not(
     assert (await store.claim(BOT.id, 0, [turn.turn_id]))[1].lost == (turn.turn_id,)
 
 
-async def test_a_claim_whose_response_was_lost_is_claimed_again(house: House, store: Store, sql: Sql) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
-    assert await house.claim() == []
+async def test_a_turn_is_claimed_again_after_the_response_was_lost(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    (turn,) = await driver.say(message(ADA, "hello"))
+    assert await driver.claim() == []
     await sql("update turn set lease_until = now() + make_interval(secs => %s)", LEASE_SECONDS * 0.5)
-    (again,) = await house.claim()
+    (again,) = await driver.claim()
     assert again.turn_id == turn.turn_id
     await sql("update turn set lease_until = now() + make_interval(secs => %s)", LEASE_SECONDS * 0.75)
-    assert await house.claim() == []
+    assert await driver.claim() == []
 
 
 # The database's clock
 
 
-async def test_the_clock_was_set_back_an_hour(
-    house: House, store: Store, another: Callable[[], Store], sql: Sql
+async def test_nothing_waits_longer_after_the_clock_was_set_back_an_hour(
+    driver: TurnDriver, store: Store, another: Callable[[], Store], sql: Sql
 ) -> None:
-    """All that was written seems to come from the future: nothing waits for that hour."""
+    """Everything stored seems to come from the future, but nothing waits for that hour."""
     other = another()
-    await house.say(message(ADA, "running"))
-    await house.say(message(BEN, "waiting"), limit=0)
+    await driver.say(message(ADA, "running"))
+    await driver.say(message(BEN, "waiting"), limit=0)
     await sql("update turn set lease_until = lease_until + interval '1 hour'")
     await sql("update lane set due_at = due_at + interval '1 hour' where due_at is not null")
     await sql("update inbox set received_at = received_at + interval '1 hour', ready_at = ready_at + interval '1 hour'")
@@ -324,51 +326,59 @@ async def test_the_clock_was_set_back_an_hour(
     assert sorted(texts(turn)[0] for turn in turns) == ["running", "waiting"]
 
 
-async def test_the_clock_was_set_back_while_a_failed_turn_paused(house: House, store: Store, sql: Sql) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
+async def test_a_failed_turn_does_not_wait_longer_after_the_clock_was_set_back(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    (turn,) = await driver.say(message(ADA, "hello"))
     await store.fail(turn, "no", 2)
     await sql("update turn set not_before = not_before + interval '1 hour'")
-    assert [t.turn_id for t in await house.claim()] == [turn.turn_id]
+    assert [t.turn_id for t in await driver.claim()] == [turn.turn_id]
 
 
-async def test_the_clock_was_set_forward_an_hour(house: House, store: Store, sql: Sql) -> None:
-    (turn,) = await house.say(message(ADA, "one"))
-    await house.say(message(ADA, "x" * 4000))
+async def test_messages_are_kept_after_the_clock_was_set_forward_an_hour(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    (turn,) = await driver.say(message(ADA, "one"))
+    await driver.say(message(ADA, "x" * 4000))
     await sql("update turn set lease_until = lease_until - interval '1 hour'")
     await sql("update lane set due_at = due_at - interval '1 hour'")
     await sql("update inbox set received_at = received_at - interval '1 hour', ready_at = ready_at - interval '1 hour'")
-    (again,) = await house.claim()
+    (again,) = await driver.claim()
     assert again.turn_id == turn.turn_id
-    await house.close(again)
-    (following,) = await house.claim()
+    await driver.close(again)
+    (following,) = await driver.claim()
     assert len(texts(following)[0]) == 4000
 
 
-async def test_new_messages_wait_five_seconds_at_most_after_the_clock_was_set_back(house: House, sql: Sql) -> None:
-    await house.say(message(ADA, "one"), limit=0)
+async def test_new_messages_wait_at_most_five_seconds_after_the_clock_was_set_back(
+    driver: TurnDriver, sql: Sql
+) -> None:
+    await driver.say(message(ADA, "one"), limit=0)
     await sql("update lane set due_at = due_at + interval '1 hour'")
     await sql("update inbox set received_at = received_at + interval '1 hour', ready_at = ready_at + interval '1 hour'")
-    assert await house.say(message(ADA, "two")) == []
+    assert await driver.say(message(ADA, "two")) == []
     ((left,),) = await sql("select extract(epoch from due_at - now())::float from lane")
     assert left <= 5
     await sql("update lane set due_at = now()")
-    (turn,) = await house.claim()
+    (turn,) = await driver.claim()
     assert texts(turn) == ["one", "two"]
 
 
 # Failure
 
 
-async def test_the_third_failure_sets_a_turn_aside_and_its_lane_goes_on(house: House, store: Store, sql: Sql) -> None:
-    (turn,) = await house.say(message(ADA, "poison"))
-    await house.say(message(ADA, "next"))
+async def test_the_third_failure_sets_a_turn_aside_and_its_lane_continues(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    (turn,) = await driver.say(message(ADA, "poison"))
+    await driver.say(message(ADA, "next"))
     outcomes = []
     for _ in range(3):
         outcomes.append(await store.fail(turn, "cannot", 0))
         if not outcomes[-1]:
-            (turn,) = await house.claim()
+            (turn,) = await driver.claim()
     assert outcomes == [False, False, True]
-    (following,) = await house.claim()
+    (following,) = await driver.claim()
     assert texts(following) == ["next"]
     assert await sql("select status, error, failures from turn where id = %s", turn.turn_id) == [
         ("failed", "cannot", 3)
@@ -378,72 +388,78 @@ async def test_the_third_failure_sets_a_turn_aside_and_its_lane_goes_on(house: H
     assert await sql("select count(*) from event where kind = 'error'") == [(3,)]
 
 
-async def test_a_failed_turn_waits_and_blocks_its_own_lane_only(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "hello"))
+async def test_a_failed_turn_waits_and_blocks_only_its_own_lane(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "hello"))
     assert await store.fail(turn, "no", 3) is False
     turns, news = await store.claim(BOT.id, 10)
     assert turns == []
     assert news.wait is not None
     assert 2 < news.wait <= 3
-    assert await house.say(message(ADA, "more")) == []
-    assert len(await house.say(message(BEN, "hi"))) == 1
+    assert await driver.say(message(ADA, "more")) == []
+    assert len(await driver.say(message(BEN, "hi"))) == 1
 
 
 # Joining a running turn
 
 
-async def test_a_late_part_joins_a_turn_that_has_not_answered(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "look at this"))
-    await house.say(message(ADA, "forwarded"))
+async def test_a_late_part_joins_an_unanswered_turn(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "look at this"))
+    await driver.say(message(ADA, "forwarded"))
     joined = await store.absorb(turn)
     assert texts(joined) == ["look at this", "forwarded"]
-    await house.close(joined)
-    assert await house.claim() == []
+    await driver.close(joined)
+    assert await driver.claim() == []
 
 
-async def test_an_answered_turn_takes_nothing_more(house: House, store: Store) -> None:
-    done = await house.exchange(ADA, "one", close=False)
-    await house.say(message(ADA, "two"))
+async def test_an_answered_turn_takes_no_more_messages(driver: TurnDriver, store: Store) -> None:
+    done = await driver.exchange(ADA, "one", close=False)
+    await driver.say(message(ADA, "two"))
     assert texts(await store.absorb(done.turn)) == ["one"]
-    await house.close(done.turn)
-    assert [texts(turn) for turn in await house.claim()] == [["two"]]
+    await driver.close(done.turn)
+    assert [texts(turn) for turn in await driver.claim()] == [["two"]]
 
 
-async def test_joining_does_not_pass_a_command_or_another_person(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "one"))
-    await house.say(message(ADA, "two"), message(ADA, "/new"), message(ADA, "three"))
+async def test_a_late_part_never_skips_a_command_or_another_person(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "one"))
+    await driver.say(message(ADA, "two"), message(ADA, "/new"), message(ADA, "three"))
     assert texts(await store.absorb(turn)) == ["one", "two"]
-    (in_group,) = await house.say(message(ADA, "a1", GROUP))
-    await house.say(message(BEN, "b1", GROUP), message(ADA, "a2", GROUP))
+    (in_group,) = await driver.say(message(ADA, "a1", GROUP))
+    await driver.say(message(BEN, "b1", GROUP), message(ADA, "a2", GROUP))
     assert texts(await store.absorb(in_group)) == ["a1"]
 
 
-async def test_nothing_joins_a_command(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "/retry"))
-    await house.say(message(ADA, "and this"))
+async def test_no_message_joins_a_command(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "/retry"))
+    await driver.say(message(ADA, "and this"))
     assert texts(await store.absorb(turn)) == ["/retry"]
 
 
 # Many at once
 
 
-async def test_twenty_claimers_never_get_the_same_turn(house: House, another: Callable[[], Store], sql: Sql) -> None:
-    await house.say(*(message(user, f"m{n}") for user in range(1, 41) for n in range(2)), limit=0)
+async def test_twenty_claimers_never_get_the_same_turn(
+    driver: TurnDriver, another: Callable[[], Store], sql: Sql
+) -> None:
+    await driver.say(*(message(user, f"m{n}") for user in range(1, 41) for n in range(2)), limit=0)
     results = await asyncio.gather(*(another().claim(BOT.id, 5) for _ in range(20)))
     claimed = [turn.turn_id for turns, _ in results for turn in turns]
     assert len(claimed) == len(set(claimed)) == 40
     assert await sql("select count(*) from inbox where status = 'pending'") == [(0,)]
 
 
-async def test_twenty_claimers_of_abandoned_turns(house: House, another: Callable[[], Store], sql: Sql) -> None:
-    await house.say(*(message(user, "hi") for user in range(1, 31)))
+async def test_twenty_claimers_never_share_an_abandoned_turn(
+    driver: TurnDriver, another: Callable[[], Store], sql: Sql
+) -> None:
+    await driver.say(*(message(user, "hi") for user in range(1, 31)))
     await sql("update turn set lease_until = now() - interval '1 second'")
     results = await asyncio.gather(*(another().claim(BOT.id, 4) for _ in range(20)))
     claimed = [turn.turn_id for turns, _ in results for turn in turns]
     assert len(claimed) == len(set(claimed)) == 30
 
 
-async def test_the_same_updates_from_many_at_once(house: House, another: Callable[[], Store], sql: Sql) -> None:
+async def test_the_same_updates_received_in_parallel_are_stored_once(
+    driver: TurnDriver, another: Callable[[], Store], sql: Sql
+) -> None:
     rows = [row(message(user, "hi")) for user in range(1, 6)]
     results = await asyncio.gather(*(another().intake(BOT.id, rows, 10) for _ in range(8)), return_exceptions=True)
     assert not [r for r in results if isinstance(r, BaseException)]
@@ -451,53 +467,55 @@ async def test_the_same_updates_from_many_at_once(house: House, another: Callabl
     assert await sql("select count(*) from inbox") == [(5,)]
 
 
-async def test_what_arrives_while_a_turn_closes_is_never_left_lying(house: House, store: Store, sql: Sql) -> None:
-    """A lane that has pending updates and no open turn is due; whatever the order of intake and close."""
+async def test_messages_arriving_while_a_turn_closes_are_never_stranded(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    """A lane with pending updates and no open turn is due, in whatever order intake and close run."""
     said = 0
     for _ in range(40):
         update = message(ADA, "first")
-        (turn,) = [t for t in await house.say(update) if t.kind == "message"] or await house.claim()
+        (turn,) = [t for t in await driver.say(update) if t.kind == "message"] or await driver.claim()
         said += len(turn.updates)
         late = [message(ADA, f"late {i}") for i in range(3)]
-        results = await asyncio.gather(house.close(turn), *(house.say(update) for update in late))
+        results = await asyncio.gather(driver.close(turn), *(driver.say(update) for update in late))
         claimed = [t for result in results if result for t in result]
         stranded = await sql(
             "select 1 from lane l where open_turn_id is null and due_at is null"
             " and exists (select from inbox where lane_id = l.id and status = 'pending')"
         )
         assert stranded == []
-        while claimed := [*claimed, *await house.claim()]:
+        while claimed := [*claimed, *await driver.claim()]:
             assert len(claimed) == 1
             said += len(claimed[0].updates)
-            await house.close(claimed.pop())
+            await driver.close(claimed.pop())
     assert said == 160
     assert await sql("select count(*) from inbox where status <> 'done'") == [(0,)]
 
 
-async def test_two_closers_of_one_turn(house: House, store: Store) -> None:
-    (turn,) = await house.say(message(ADA, "one"))
-    results = await asyncio.gather(*(store.sent(turn, [], True) for _ in range(5)), return_exceptions=True)
+async def test_only_one_of_several_closers_closes_a_turn(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "one"))
+    results = await asyncio.gather(*(store.store_sent(turn, [], True) for _ in range(5)), return_exceptions=True)
     assert sum(isinstance(result, TurnLost) for result in results) == 4
 
 
 # Tidying
 
 
-async def test_tidying_drops_only_what_is_done_and_old(house: House, store: Store, sql: Sql) -> None:
-    (turn,) = await house.say(message(ADA, "done"))
-    await house.close(turn)
-    (failed,) = await house.say(message(BEN, "failed"))
+async def test_tidying_deletes_only_old_finished_updates(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    (turn,) = await driver.say(message(ADA, "done"))
+    await driver.close(turn)
+    (failed,) = await driver.say(message(BEN, "failed"))
     for _ in range(3):
         if not await store.fail(failed, "no", 0):
-            (failed,) = await house.claim()
-    await house.say(message(EVE, "waiting"), limit=0)
+            (failed,) = await driver.claim()
+    await driver.say(message(EVE, "waiting"), limit=0)
     assert await store.tidy(14, 100) == 0
     await sql("update inbox set received_at = received_at - interval '15 days'")
     assert await store.tidy(14, 100) == 1
     assert await sql("select status from inbox order by status") == [("failed",), ("pending",)]
 
 
-async def test_tidying_drops_what_is_left_of_ignored_updates(house: House, store: Store, sql: Sql) -> None:
+async def test_tidying_deletes_the_remains_of_ignored_updates(driver: TurnDriver, store: Store, sql: Sql) -> None:
     ignored = [replace(IGNORED, update_id=number) for number in (-3, -2, -1)]
     await store.intake(BOT.id, [*ignored, row(message(ADA, "hello"))], 10)
     await sql("update event set at = at - interval '15 days'")
@@ -507,22 +525,22 @@ async def test_tidying_drops_what_is_left_of_ignored_updates(house: House, store
     assert await sql("select count(*) from inbox") == [(2,)]
 
 
-async def test_a_payload_is_kept_only_as_long_as_its_turn(house: House, sql: Sql) -> None:
-    (turn,) = await house.say(message(ADA, "my secret"))
+async def test_a_payload_is_deleted_when_its_turn_closes(driver: TurnDriver, sql: Sql) -> None:
+    (turn,) = await driver.say(message(ADA, "my secret"))
     assert await sql("select payload is null from inbox") == [(False,)]
-    await house.close(turn)
+    await driver.close(turn)
     assert await sql("select payload is null from inbox") == [(True,)]
 
 
-async def test_a_secret_is_kept_out_of_the_event_log(house: House, sql: Sql) -> None:
+async def test_a_secret_is_redacted_in_the_event_log(driver: TurnDriver, sql: Sql) -> None:
     key = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA"
-    (turn,) = await house.say(message(ADA, f"my key is {key}"))
+    (turn,) = await driver.say(message(ADA, f"my key is {key}"))
     assert key in texts(turn)[0]
     ((logged,),) = await sql("select payload::text from event where kind = 'update'")
     assert key not in logged
     assert "[redacted]" in logged
 
 
-async def test_claiming_by_an_unknown_worker_name(database: Database) -> None:
+async def test_a_claim_by_an_unknown_worker_gets_no_turns(database: Database) -> None:
     result = await database.call("claim", bot_id=BOT.id, worker=str(uuid.uuid4()), limit=5, lease_seconds=60)
     assert result["turns"] == []

@@ -1,4 +1,4 @@
-"""Private memory is used, and shown, in a group only while nobody but its owner and the bot can read there."""
+"""Checks that a group uses and shows private memory only while nobody but its owner and the bot can read there."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 from relay.core.models import ModelRequest
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from tests.integration.conftest import Server
-from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside
+from tests.integration.turn_driver import ADA, BEN, EVE, GROUP
 from tests.standins.telegram.values import Chat
 
 SECRET = "Is allergic to walnuts"
 BOT = "@relay_test_bot"
 
 
-class Asked:
-    """What the model was asked; `during` is run while it answers."""
+class PromptRecorder:
+    """Records the prompts. `during` is called while the model answers."""
 
     def __init__(self) -> None:
         self.prompts: list[str] = []
@@ -32,12 +32,12 @@ class Asked:
 
 
 @pytest.fixture
-def asked() -> Asked:
-    return Asked()
+def asked() -> PromptRecorder:
+    return PromptRecorder()
 
 
 @pytest.fixture
-async def relay(embedded: Server, asked: Asked) -> AsyncIterator[Inside]:
+async def relay(embedded: Server, asked: PromptRecorder) -> AsyncIterator[Inside]:
     async with inside(embedded, asked, frozenset([EVE]), frozenset([ADA, BEN])) as opened:
         ada, _ = opened.tg.user(ADA, "Ada"), opened.tg.user(BEN, "Ben")
         await opened.tg.say(opened.tg.dm(ada), ada, f"/remember {SECRET}")
@@ -46,7 +46,7 @@ async def relay(embedded: Server, asked: Asked) -> AsyncIterator[Inside]:
 
 
 def room(relay: Inside, **more: Any) -> Chat:
-    """A group of Ada and the bot."""
+    """Returns a group of Ada and the bot."""
     return relay.tg.group(GROUP, "Kitchen", [ADA], **more)
 
 
@@ -54,7 +54,9 @@ def said(relay: Inside, chat: Chat) -> list[str]:
     return [message.text for message in relay.tg.messages(chat) if message.from_bot]
 
 
-async def test_a_group_of_one_person_and_the_bot_uses_that_persons_memory(relay: Inside, asked: Asked) -> None:
+async def test_a_group_with_one_person_and_the_bot_uses_that_persons_memory(
+    relay: Inside, asked: PromptRecorder
+) -> None:
     kitchen = room(relay)
     await relay.tg.say(kitchen, ADA, "what can I bake?")
     await relay.settled()
@@ -62,8 +64,10 @@ async def test_a_group_of_one_person_and_the_bot_uses_that_persons_memory(relay:
     assert said(relay, kitchen) == ["Mind the walnuts."]
 
 
-async def test_nothing_private_is_told_to_who_is_left_in_a_group(relay: Inside, asked: Asked) -> None:
-    """Two members are still the bot and one human: but another one."""
+async def test_private_memory_is_not_used_for_someone_else_left_in_the_group(
+    relay: Inside, asked: PromptRecorder
+) -> None:
+    """The group still has two members, the bot and one human, but the human is someone else."""
     kitchen = room(relay)
     await relay.tg.say(kitchen, ADA, f"what can I bake, {BOT}?")
     relay.tg.add_member(kitchen, BEN)
@@ -73,7 +77,9 @@ async def test_nothing_private_is_told_to_who_is_left_in_a_group(relay: Inside, 
 
 
 @pytest.mark.parametrize("how", ["comment", "public", "no administrator"])
-async def test_a_group_in_which_others_could_read_is_a_group(relay: Inside, asked: Asked, how: str) -> None:
+async def test_a_group_that_others_could_read_uses_no_private_memory(
+    relay: Inside, asked: PromptRecorder, how: str
+) -> None:
     kitchen = room(relay, bot_status="member" if how == "no administrator" else "administrator")
     kitchen.username = "kitchen" if how == "public" else None
     if how == "comment":
@@ -85,7 +91,9 @@ async def test_a_group_in_which_others_could_read_is_a_group(relay: Inside, aske
     assert SECRET not in asked.prompts[0]
 
 
-async def test_who_joins_while_the_model_writes_does_not_read_the_answer(relay: Inside, asked: Asked) -> None:
+async def test_a_person_who_joins_while_the_model_writes_cannot_read_the_answer(
+    relay: Inside, asked: PromptRecorder
+) -> None:
     kitchen = room(relay)
     asked.during = lambda: relay.tg.set_member(kitchen, BEN, "member")
     await relay.tg.say(kitchen, ADA, "what can I bake?")
@@ -94,7 +102,7 @@ async def test_who_joins_while_the_model_writes_does_not_read_the_answer(relay: 
     assert said(relay, kitchen) == [OVERHEARD]
 
 
-async def test_who_joins_before_a_command_is_answered_does_not_read_the_reply(relay: Inside) -> None:
+async def test_a_person_who_joins_before_a_command_is_answered_cannot_read_it(relay: Inside) -> None:
     kitchen = room(relay)
 
     def join(method: str, parameters: Json) -> None:
@@ -107,7 +115,7 @@ async def test_who_joins_before_a_command_is_answered_does_not_read_the_reply(re
     assert said(relay, kitchen) == [OVERHEARD]
 
 
-async def test_who_lends_their_memory_and_leaves_takes_it_along(relay: Inside, asked: Asked) -> None:
+async def test_a_lender_who_leaves_the_group_takes_their_memory_along(relay: Inside, asked: PromptRecorder) -> None:
     kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, BEN])
     await relay.sql("insert into link (chat_id, owner_id) values (%s, %s)", kitchen.id, ADA)
     await relay.tg.say(kitchen, ADA, f"what can I bake, {BOT}?")
@@ -119,6 +127,6 @@ async def test_who_lends_their_memory_and_leaves_takes_it_along(relay: Inside, a
     assert SECRET in asked.prompts[-1]
     assert said(relay, kitchen)[-1] == OVERHEARD
     asked.during = lambda: None
-    await relay.tg.say(kitchen, ADA, f"and now, {BOT}?")  # as one who comments from outside can
+    await relay.tg.say(kitchen, ADA, f"and now, {BOT}?")  # people outside the group can still comment
     await relay.settled()
     assert SECRET not in asked.prompts[-1]

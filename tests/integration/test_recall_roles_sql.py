@@ -1,9 +1,9 @@
-"""Recall in talks with the assistant: people's words before answers, and what a person wants of all answers."""
+"""Tests recall in conversations: people's words rank before answers, and standing instructions are recalled."""
 
 from __future__ import annotations
 
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BOT, House, private
+from tests.integration.turn_driver import ADA, BOT, TurnDriver, private
 
 LONG = (
     "The greenhouse heater is a good topic. A greenhouse heater needs power; compare heater sizes for the greenhouse. "
@@ -11,76 +11,76 @@ LONG = (
 ) * 20
 
 
-async def found(house: House, question: str, limit: int = 10) -> list[str]:
+async def found(driver: TurnDriver, question: str, limit: int = 10) -> list[str]:
     query = {"text": question, "vector": None, "model": ""}
-    rows = await house.store.look_up(private(ADA), {"bot_id": BOT.id}, query, limit)
+    rows = await driver.store.look_up(private(ADA), {"bot_id": BOT.id}, query, limit)
     return [row.snippet for row in rows or []]
 
 
-async def test_what_a_person_said_comes_before_long_answers_that_repeat_the_words(house: House) -> None:
+async def test_a_persons_message_ranks_before_long_answers_repeating_the_words(driver: TurnDriver) -> None:
     for number in range(4):
-        await house.exchange(ADA, f"Tell me more, part {number}", LONG)
-    await house.exchange(ADA, "My greenhouse heater broke on Sunday, it was the fuse", "Oh no.")
-    first = (await found(house, "What happened to the greenhouse heater?"))[0]
+        await driver.exchange(ADA, f"Tell me more, part {number}", LONG)
+    await driver.exchange(ADA, "My greenhouse heater broke on Sunday, it was the fuse", "Oh no.")
+    first = (await found(driver, "What happened to the greenhouse heater?"))[0]
     assert first.startswith("My greenhouse heater broke")
 
 
-async def test_ten_results_are_many_places_and_the_answer_is_found_with_its_question(house: House) -> None:
+async def test_results_come_from_many_exchanges_and_include_answers(driver: TurnDriver) -> None:
     for number in range(8):
-        await house.exchange(ADA, f"Plan {number} for the kayak trip", f"Here it is, step by step. {LONG}")
-    rows = await found(house, "kayak trip plan", 10)
+        await driver.exchange(ADA, f"Plan {number} for the kayak trip", f"Here it is, step by step. {LONG}")
+    rows = await found(driver, "kayak trip plan", 10)
     assert sum(row.startswith("Plan") for row in rows) == 8
     assert len(rows) == 10
 
 
-async def test_a_standing_instruction_is_found_without_a_shared_word(house: House) -> None:
-    await house.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
-    await house.exchange(ADA, "I prefer aisle seats.", "Noted.")
+async def test_a_standing_instruction_is_found_without_a_shared_word(driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
+    await driver.exchange(ADA, "I prefer aisle seats.", "Noted.")
     for number in range(12):
-        await house.exchange(ADA, f"Aunt {number} came for coffee and we wrote a letter", "A pity.")
+        await driver.exchange(ADA, f"Aunt {number} came for coffee and we wrote a letter", "A pity.")
     for number in range(2):
-        await house.exchange(ADA, f"The cake recipe of uncle {number} was dry", "A pity.")
-    wanted = await found(house, "Can you write down a cake recipe?", 5)
+        await driver.exchange(ADA, f"The cake recipe of uncle {number} was dry", "A pity.")
+    wanted = await found(driver, "Can you write down a cake recipe?", 5)
     assert "Please always use metric units and number the steps." in wanted
-    assert "Please always use metric units and number the steps." not in await found(house, "How was the cake?", 5)
+    assert "Please always use metric units and number the steps." not in await found(driver, "How was the cake?", 5)
 
 
-async def test_what_was_said_when_a_question_says_comes_first(house: House, sql: Sql) -> None:
-    await house.exchange(ADA, "We baked bread together", "Nice.")
+async def test_messages_of_the_time_named_in_a_question_come_first(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "We baked bread together", "Nice.")
     await sql("update message set created_at = '2023-05-04T12:00:00Z'")
-    await house.exchange(ADA, "We baked bread again", "Nice.")
-    assert (await found(house, "What did we do with bread in May 2023?"))[0] == "We baked bread together"
+    await driver.exchange(ADA, "We baked bread again", "Nice.")
+    assert (await found(driver, "What did we do with bread in May 2023?"))[0] == "We baked bread together"
 
 
-async def test_a_standing_instruction_keeps_a_place_among_many_messages_that_match_fully(house: House) -> None:
-    await house.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
+async def test_a_standing_instruction_keeps_its_place_among_many_full_matches(driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
     for number in range(12):
-        await house.exchange(ADA, f"I wrote down the cake recipe of uncle {number}", "A pity.")
-    wanted = await found(house, "Should I write down a cake recipe?", 5)
+        await driver.exchange(ADA, f"I wrote down the cake recipe of uncle {number}", "A pity.")
+    wanted = await found(driver, "Should I write down a cake recipe?", 5)
     assert "Please always use metric units and number the steps." in wanted
     assert sum("cake recipe" in text for text in wanted) == 4
 
 
-async def test_a_turn_hears_of_a_standing_instruction_unasked(house: House) -> None:
-    await house.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
+async def test_a_standing_instruction_is_recalled_in_a_turn_without_a_question(driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
     query = {"vector": None, "model": "", "chat_id": 9_000_000, "topic_id": 0}
     for question, heard in (("How should I bake bread?", 1), ("Did we bake bread?", 0)):
-        rows = await house.store.recall_for(private(ADA), {**query, "text": question}, 5)
+        rows = await driver.store.recall_for(private(ADA), {**query, "text": question}, 5)
         assert len(rows) == heard
 
 
-async def test_an_answer_is_found_through_its_question(house: House) -> None:
+async def test_an_answer_is_found_through_its_question(driver: TurnDriver) -> None:
     for number in range(6):
-        await house.exchange(ADA, f"Aunt {number} wrote me about the garden of her school", "How nice of her.")
-    await house.exchange(ADA, "Which varnish suits a canoe made of cedar?", "Marine epoxy, then two coats of spar.")
-    await house.exchange(ADA, "Tell me about the garden", "Everybody asks about a garden, a garden, a garden.")
-    assert "Marine epoxy, then two coats of spar." in await found(house, "cedar canoe varnish", 2)
+        await driver.exchange(ADA, f"Aunt {number} wrote me about the garden of her school", "How nice of her.")
+    await driver.exchange(ADA, "Which varnish suits a canoe made of cedar?", "Marine epoxy, then two coats of spar.")
+    await driver.exchange(ADA, "Tell me about the garden", "Everybody asks about a garden, a garden, a garden.")
+    assert "Marine epoxy, then two coats of spar." in await found(driver, "cedar canoe varnish", 2)
 
 
-async def test_a_floor_leaves_out_what_is_below_it_and_nothing_else(house: House, sql: Sql) -> None:
+async def test_a_relevance_floor_omits_only_what_is_below_it(driver: TurnDriver, sql: Sql) -> None:
     for number in range(4):
-        await house.exchange(ADA, f"The kayak trip number {number} went along the river", "Which river was it?")
-    await house.exchange(ADA, "My sister rents a kayak", "For the river trip?")
+        await driver.exchange(ADA, f"The kayak trip number {number} went along the river", "Which river was it?")
+    await driver.exchange(ADA, "My sister rents a kayak", "For the river trip?")
     await sql("select relay.enter_due(50)")
     for question in (
         "Where did the kayak trip of my sister go?",
@@ -97,4 +97,6 @@ async def test_a_floor_leaves_out_what_is_below_it_and_nothing_else(house: House
                 "'floor', %s::real), 100)", question, floor
             )  # fmt: skip
             assert sorted(found) == sorted(above)
-            assert above or not await sql(f"select {signals}", question, floor), "nothing is ranked for nothing"
+            assert above or not await sql(f"select {signals}", question, floor), (
+                "nothing may be ranked if all results are below the floor"
+            )

@@ -1,4 +1,4 @@
-"""Deriving again: what another version made is made anew, in order, once; nothing is written before it is applied."""
+"""Tests deriving again: another version's results are made again, in order, once; nothing is written until applied."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ import pytest
 from relay.core.errors import BudgetUsedUp
 from relay.core.models import ModelRequest, Step
 from relay.core.prices import Price, Prices
+from relay.memory.contexts.markers import markers_in
 from relay.memory.rederivation.change import Change
 from relay.memory.rederivation.memories import Memories
 from relay.memory.rederivation.summaries import Summaries
-from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage, Known
-from relay.memory.rows.upkeep.nights import Note
+from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage, KnownMemory
+from relay.memory.rows.upkeep.night import Note
 from relay.memory.spending.budget import UNLIMITED, Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, House, fact, forget, private
+from tests.integration.turn_driver import ADA, BEN, TurnDriver, fact, forget, incoming_of, private, reply
 from tests.integration.work import summarise_due
 from tests.judging import learned
 
 
 class Says:
-    """A small model that numbers its answers, and breaks off after some."""
+    """A small model that numbers its answers, and is cancelled after `most` of them."""
 
     def __init__(self, word: str, most: int = 1_000) -> None:
         self.word, self.most = word, most
@@ -43,19 +44,19 @@ class Says:
         return Step([{"type": "text", "text": text}], "end_turn", {"output_tokens": 7}, request.model)
 
 
-async def summarised(house: House, store: Store, *people: int, times: int = 2) -> None:
+async def summarised(driver: TurnDriver, store: Store, *people: int, times: int = 2) -> None:
     summariser = Summariser(store, Gate(Says("Old"), store), "old")
     for number in range(times):
         for person in people or (ADA,):
             for turn in range(5):
-                await house.exchange(person, f"q{number}{turn}")
+                await driver.exchange(person, f"q{number}{turn}")
         await summarise_due(summariser)
 
 
 async def again(
     store: Store, model: Says, name: str = "new", person: int = ADA, budget: Budget = UNLIMITED
 ) -> tuple[int, list[Change]]:
-    """How many calls were reckoned with, and what changes."""
+    """Returns the estimated number of calls, and the changes."""
     work = Summaries(Summariser(store, Gate(model, store, budget), name), private(person), None, 2)
     estimate = await work.estimate()
     steps: list[int] = []
@@ -64,36 +65,54 @@ async def again(
     return estimate.calls, changes
 
 
-async def test_what_this_version_made_is_left_alone(house: House, store: Store) -> None:
-    await summarised(house, store)
+async def test_results_of_the_present_version_are_left_unchanged(driver: TurnDriver, store: Store) -> None:
+    await summarised(driver, store)
     model = Says("New")
     assert await again(store, model, "old") == (0, [])
     assert model.requests == []
 
 
-async def test_a_conversation_is_made_again_in_order_and_applied_when_that_is_said(
-    house: House, store: Store, sql: Sql
+async def test_summaries_are_derived_in_order_and_changed_only_when_applied(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    await summarised(house, store, ADA, BEN)
+    await summarised(driver, store, ADA, BEN)
     model = Says("New")
     calls, changes = await again(store, model)
-    assert calls == len(model.requests) == len(changes) == 2, "Ada's only"
+    assert calls == len(model.requests) == len(changes) == 2, "only Ada's summaries may be derived"
     more, of_ben = await again(store, model, person=BEN)
     changes += of_ben
     assert more == 2
-    assert {text[:3] for (text,) in await sql("select text from summary")} == {"Old"}, "nothing is written yet"
+    assert {text[:3] for (text,) in await sql("select text from summary")} == {"Old"}, (
+        "nothing may be written before it is applied"
+    )
     second = [r for r in model.requests if "<summary>" in r.messages[0]["content"][0]["text"]]
     assert len(second) == 2
     assert all("<summary>\nNew" in request.messages[0]["content"][0]["text"] for request in second)
     assert [await change.apply() for change in changes] == [True] * 4
-    assert [await change.apply() for change in changes] == [False] * 4, "once"
+    assert [await change.apply() for change in changes] == [False] * 4, "each change may be applied only once"
     assert {text[:3] for (text,) in await sql("select text from summary")} == {"New"}
-    assert await again(store, Says("Third")) == (0, []), "now all is of this version"
+    assert await again(store, Says("Third")) == (0, []), "every summary now has this version"
     assert await sql("select distinct what from spend where model = 'new'") == [("rederive",)]
 
 
-async def test_what_was_asked_before_a_kill_is_not_asked_again(house: House, store: Store) -> None:
-    await summarised(house, store, times=4)
+async def test_marked_passages_stay_under_a_rederived_summary(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "x")
+    incoming = incoming_of(turn, "##keepit1.00##the code is 4711", private(ADA))
+    await store.begin(replace(incoming, keepits=markers_in(incoming.blocks)), "m")
+    await store.finish(incoming, reply())
+    await driver.close(turn)
+    await summarised(driver, store)
+    model = Says("New")
+    _, changes = await again(store, model)
+    assert [await change.apply() for change in changes] == [True, True]
+    texts = [text for (text,) in await sql("select text from summary order by id")]
+    assert texts == [f"New {n}.\n\nWord for word:\n- the code is 4711" for n in (1, 2)]
+    assert "Word for word" not in model.requests[1].messages[0]["content"][0]["text"]
+    assert await again(store, Says("Third")) == (0, [])
+
+
+async def test_finished_model_calls_are_not_repeated_after_a_kill(driver: TurnDriver, store: Store) -> None:
+    await summarised(driver, store, times=4)
     with pytest.raises(asyncio.CancelledError):
         await again(store, Says("New", most=2))
     model = Says("New")
@@ -101,8 +120,8 @@ async def test_what_was_asked_before_a_kill_is_not_asked_again(house: House, sto
     assert (len(changes), len(model.requests)) == (4, 2)
 
 
-async def test_a_persons_own_summary_stays(house: House, store: Store, sql: Sql) -> None:
-    await summarised(house, store)
+async def test_a_persons_own_summary_is_kept(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await summarised(driver, store)
     await sql("update summary set author_id = %s where id = (select max(id) from summary)", ADA)
     _, changes = await again(store, Says("New"))
     assert len(changes) == 1
@@ -110,15 +129,15 @@ async def test_a_persons_own_summary_stays(house: House, store: Store, sql: Sql)
     assert await changes[0].apply() is False
 
 
-async def test_a_budget_that_is_used_up_ends_it(house: House, store: Store) -> None:
-    await summarised(house, store)
+async def test_a_used_up_budget_ends_the_derivation(driver: TurnDriver, store: Store) -> None:
+    await summarised(driver, store)
     prices = Prices({"old": Price(1e6, 1e6, 1e6), "new": Price(1.0, 1.0, 1.0)})
     with pytest.raises(BudgetUsedUp):
         await again(store, Says("New"), budget=Budget(1.0, 0, prices))
 
 
 class Finds:
-    """Finds one thing in each message that says a word."""
+    """Finds one thing in each message that contains the word."""
 
     name = "finder"
 
@@ -126,7 +145,9 @@ class Finds:
         self.version, self.word, self.how = version, word, how
         self.asked = 0
 
-    async def derive(self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[Known]) -> list[Candidate]:
+    async def derive(
+        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]
+    ) -> list[Candidate]:
         self.asked += 1
         return [
             Candidate(
@@ -156,9 +177,9 @@ async def derive(store: Store, finder: Finds, **more: Any) -> list[Change]:
     return await work.changes(lambda _: None)
 
 
-async def test_memories_are_added_reworded_and_put_away(house: House, store: Store, sql: Sql) -> None:
+async def test_memories_are_added_reworded_and_archived(driver: TurnDriver, store: Store, sql: Sql) -> None:
     for text in ("tea is fine", "boats are better", "nothing else"):
-        await house.exchange(ADA, text, "Ok.")
+        await driver.exchange(ADA, text, "Ok.")
     first = await derive(store, Finds("1", "tea", "Ada said {}"))
     assert [(change.verdict, change.after) for change in first] == [("added", "Ada said tea is fine")]
     assert await sql("select count(*) from memory") == [(0,)]
@@ -181,26 +202,26 @@ async def test_memories_are_added_reworded_and_put_away(house: House, store: Sto
     ]
 
 
-async def test_what_was_applied_is_not_asked_again(house: House, store: Store) -> None:
-    await house.exchange(ADA, "tea is fine", "Ok.")
+async def test_an_applied_derivation_is_not_repeated(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "tea is fine", "Ok.")
     work = Memories(store, Finds("7", "tea", "Ada said {}"), private(ADA), None)
     assert (await work.estimate()).calls == 1
     assert [await change.apply() for change in await work.changes(lambda _: None)] == [True]
-    await work.settled()
+    await work.finish()
     assert (await Memories(store, Finds("7", "tea", "{}"), private(ADA), None).estimate()).calls == 0
     assert (await Memories(store, Finds("8", "tea", "{}"), private(ADA), None).estimate()).calls == 1
 
 
-async def test_what_rests_on_others_words_waits(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "tea is fine", "Ok.")
+async def test_a_memory_based_on_others_words_is_pending(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "tea is fine", "Ok.")
     await sql("update message set untrusted = true where role = 'user'")
     (change,) = await derive(store, Finds("1", "tea", "{}"))
     await change.apply()
     assert await sql("select status, tainted from memory") == [("pending", True)]
 
 
-async def test_nothing_is_found_in_what_is_off_the_record(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "tea is fine", "Ok.")
+async def test_off_the_record_messages_are_not_derived_from(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "tea is fine", "Ok.")
     await sql("update session set private = true")
     finder = Finds("1", "tea", "{}")
     assert await derive(store, finder) == []
@@ -208,28 +229,30 @@ async def test_nothing_is_found_in_what_is_off_the_record(house: House, store: S
 
 
 @pytest.mark.parametrize("how", ["forgotten", "undone", "discarded"])
-async def test_what_a_person_turned_away_does_not_come_back(house: House, store: Store, sql: Sql, how: str) -> None:
-    done = await house.exchange(ADA, "tea is fine", "Ok.", actions=[fact(ADA, "likes tea")], tainted=how == "discarded")
+async def test_a_rejected_memory_is_not_derived_again(driver: TurnDriver, store: Store, sql: Sql, how: str) -> None:
+    done = await driver.exchange(
+        ADA, "tea is fine", "Ok.", actions=[fact(ADA, "likes tea")], tainted=how == "discarded"
+    )
     if how == "forgotten":
-        await house.exchange(ADA, "forget it", "Ok.", actions=[forget("likes tea")])
+        await driver.exchange(ADA, "forget it", "Ok.", actions=[forget("likes tea")])
     else:
         change = done.told.changes[0].id
         await store.decide_change(change, ADA, False, {"undone": "undo"}.get(how, "discard"))
-    await house.exchange(ADA, "tea with milk", "Ok.")
+    await driver.exchange(ADA, "tea with milk", "Ok.")
     (change,) = await derive(store, Finds("1", "tea", "Ada said {}"))
     assert change.after == "Ada said tea with milk"
     kept = learned("Ada drinks tea", done.context.message_id or 0, subject_id=ADA)
     ((space_id,),) = await sql("select id from space")
-    assert await store.apply_derived(space_id, None, kept) is False, "nor when it was forgotten meanwhile"
+    assert await store.apply_derived(space_id, None, kept) is False, "a memory forgotten meanwhile must not return"
 
 
 @pytest.mark.parametrize("action", [None, "refine"])
-async def test_what_was_erased_while_the_difference_was_looked_at_does_not_come_back(
-    house: House, store: Store, sql: Sql, action: str | None
+async def test_a_memory_of_a_message_erased_meanwhile_is_not_applied(
+    driver: TurnDriver, store: Store, sql: Sql, action: str | None
 ) -> None:
-    (before,) = await house.teach(ADA, "Ada likes drinks")
+    (before,) = await driver.teach(ADA, "Ada likes drinks")
     for text in ("tea is fine", "tea with milk"):
-        done = await house.exchange(ADA, text, "Ok.")
+        done = await driver.exchange(ADA, text, "Ok.")
     (change,) = await derive(store, Finds("1", "tea with", "Ada said {}"))
     ((space_id,),) = await sql("select id from space")
     await sql("select relay.erase_messages(%s, array[%s]::bigint[])", space_id, done.context.message_id)
@@ -240,12 +263,14 @@ async def test_what_was_erased_while_the_difference_was_looked_at_does_not_come_
     was = Note(before.memory_id, "Ada likes drinks")
     settled = replace(kept, action="refine", memory_id=was.id) if action else kept
     assert await store.apply_derived(space_id, was, settled) is False
-    assert await house.known(private(ADA)) == ["Ada likes drinks"]
+    assert await driver.known(private(ADA)) == ["Ada likes drinks"]
 
 
 @pytest.mark.parametrize("asks", ["the settings", "the person"])
-async def test_who_wants_to_be_asked_is(house: House, store: Store, sql: Sql, asks: str) -> None:
-    await house.exchange(ADA, "tea is fine", "Ok.")
+async def test_a_person_who_wants_to_be_asked_gets_pending_memories(
+    driver: TurnDriver, store: Store, sql: Sql, asks: str
+) -> None:
+    await driver.exchange(ADA, "tea is fine", "Ok.")
     if asks == "the person":
         await sql("""insert into choice (user_id, choices) values (%s, '{"learning": "ask"}')""", ADA)
     (change,) = await derive(store, Finds("1", "tea", "{}"), asks=asks == "the settings")
@@ -255,22 +280,22 @@ async def test_who_wants_to_be_asked_is(house: House, store: Store, sql: Sql, as
     ]
 
 
-async def test_of_somebody_who_wants_nothing_learned_nothing_is_and_nothing_goes(
-    house: House, store: Store, sql: Sql
+async def test_nothing_is_derived_or_removed_for_a_person_with_learning_off(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    await house.exchange(ADA, "tea is fine", "Ok.")
+    await driver.exchange(ADA, "tea is fine", "Ok.")
     (change,) = await derive(store, Finds("1", "tea", "{}"))
     await change.apply()
-    await house.exchange(ADA, "tea with milk", "Ok.")
+    await driver.exchange(ADA, "tea with milk", "Ok.")
     assert len(await derive(store, Finds("2", "tea", "Ada: {}"))) == 2
     await sql("""insert into choice (user_id, choices) values (%s, '{"learning": "off"}')""", ADA)
     assert await derive(store, Finds("2", "tea", "Ada: {}")) == []
 
 
-async def test_a_new_wording_that_waits_leaves_the_old_one_until_it_is_kept(
-    house: House, store: Store, sql: Sql
+async def test_a_pending_new_wording_leaves_the_old_one_until_it_is_kept(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    await house.exchange(ADA, "tea is fine", "Ok.")
+    await driver.exchange(ADA, "tea is fine", "Ok.")
     (first,) = await derive(store, Finds("1", "tea", "Ada said {}"))
     await first.apply()
     (second,) = await derive(store, Finds("2", "tea", "Ada has said {}"), asks=True)

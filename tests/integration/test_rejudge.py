@@ -1,4 +1,4 @@
-"""Judging again with another model: what had ended stays ended, what is known is not known twice."""
+"""Tests judging again with another model: what had ended stays ended, and nothing known is stored twice."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from relay.memory.review.judging import Judge
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, House, fact, private
 from tests.integration.test_judging_sql import MOVED, Small, judge
+from tests.integration.turn_driver import ADA, TurnDriver, fact, private
 from tests.integration.work import judge_due
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ BOTH = "Ada moved from Berlin to Lisbon."
 
 
 def deciding(relation: str, word: str) -> Callable[[str], list[Json]]:
-    """The first new sentence stands so to the first known one that holds a word."""
+    """Relates the first new sentence to the first known one that contains the word."""
 
     def decide(text: str) -> list[Json]:
         lines = text.partition("New:")[0].splitlines()
@@ -48,24 +48,26 @@ async def states(sql: Sql) -> list[tuple[str, str]]:
     return [(text, status) for text, status in await sql("select content, status from memory order by id")]
 
 
-async def test_what_a_later_word_ended_stays_ended(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, POTSDAM)
-    await judge_due(judge(house.store, Small(Potsdam="Ada lives in Potsdam.")))
+async def test_a_memory_ended_by_a_later_message_stays_ended(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, POTSDAM)
+    await judge_due(judge(driver.store, Small(Potsdam="Ada lives in Potsdam.")))
     small = Small(Lisbon="Ada lives in Lisbon.")
     small.decides = deciding("contradicts", "Potsdam")
-    await house.exchange(ADA, MOVED)
-    await judge_due(judge(house.store, small))
+    await driver.exchange(ADA, MOVED)
+    await judge_due(judge(driver.store, small))
     before = await states(sql)
     assert before == [("Ada lives in Potsdam.", "superseded"), ("Ada lives in Lisbon.", "active")]
     assert await again(store, Small(Potsdam="Ada lives in Potsdam.", Lisbon="Ada lives in Lisbon.")) == []
     assert await states(sql) == before
 
 
-async def test_what_a_night_merged_and_a_person_put_away_stays_so(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, POTSDAM)
-    await house.exchange(ADA, MOVED)
+async def test_a_memory_merged_at_night_or_archived_by_a_person_stays_so(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, POTSDAM)
+    await driver.exchange(ADA, MOVED)
     found = {"Potsdam": "Ada has a flat near the river.", "Lisbon": "Ada moved to Lisbon."}
-    await judge_due(judge(house.store, Small(**found)))
+    await judge_due(judge(driver.store, Small(**found)))
     assert len(await states(sql)) == 2
     rows = await sql("select id, content, space_id from memory order by id")
     older, newer = ({"id": number, "content": content} for number, content, _ in rows)
@@ -77,17 +79,19 @@ async def test_what_a_night_merged_and_a_person_put_away_stays_so(house: House, 
     assert await again(store, Small(**found)) == []
     assert await states(sql) == merged
     ((number,),) = await sql("select id from memory where status = 'active'")
-    turn = await house.turn(ADA, "away with it")
+    turn = await driver.turn(ADA, "away with it")
     await store.change_memory(turn, private(ADA), [{"action": "archive", "memory_id": number}])
-    await house.close(turn)
+    await driver.close(turn)
     assert await again(store, Small(**found)) == []
     assert [status for _, status in await states(sql)] == ["superseded", "superseded", "archived"]
 
 
 @pytest.mark.parametrize("sentence", ["Ada lives in the city of Lisbon.", "Lisbon is where Ada has her home."])
-async def test_what_a_tag_kept_is_not_kept_twice(house: House, store: Store, sql: Sql, sentence: str) -> None:
-    await house.exchange(ADA, MOVED, actions=[fact(ADA, "Ada lives in Lisbon.")])
-    await judge_due(judge(house.store, Small()))
+async def test_a_fact_kept_by_a_tag_is_not_stored_twice(
+    driver: TurnDriver, store: Store, sql: Sql, sentence: str
+) -> None:
+    await driver.exchange(ADA, MOVED, actions=[fact(ADA, "Ada lives in Lisbon.")])
+    await judge_due(judge(driver.store, Small()))
     small = Small(Lisbon=sentence)
     small.decides = deciding("same", "Lisbon")
     assert await again(store, small) == []
@@ -95,11 +99,11 @@ async def test_what_a_tag_kept_is_not_kept_twice(house: House, store: Store, sql
     assert await states(sql) == [("Ada lives in Lisbon.", "active")]
 
 
-async def test_what_keywords_kept_gives_way_to_the_model(house: House, store: Store, sql: Sql) -> None:
+async def test_a_keyword_finding_is_replaced_by_the_models(driver: TurnDriver, store: Store, sql: Sql) -> None:
     small = Small()
     small.says = ["no idea", "no"]
-    await house.exchange(ADA, MOVED)
-    await judge_due(judge(house.store, small))
+    await driver.exchange(ADA, MOVED)
+    await judge_due(judge(driver.store, small))
     ((_, status),) = await states(sql)
     assert status == "active"
     small = Small(Lisbon="Ada lives in Lisbon.")
@@ -109,22 +113,24 @@ async def test_what_keywords_kept_gives_way_to_the_model(house: House, store: St
 
 
 @pytest.mark.parametrize(("relation", "left"), [("contradicts", "Ada lives in Lisbon."), ("refined", BOTH)])
-async def test_what_is_new_is_settled_with_what_is_known(
-    house: House, store: Store, sql: Sql, relation: str, left: str
+async def test_a_new_finding_is_reconciled_with_known_memories(
+    driver: TurnDriver, store: Store, sql: Sql, relation: str, left: str
 ) -> None:
-    await house.teach(ADA, "Ada lives in Berlin.")
-    await house.exchange(ADA, MOVED)
-    await judge_due(judge(house.store, Small()))
+    await driver.teach(ADA, "Ada lives in Berlin.")
+    await driver.exchange(ADA, MOVED)
+    await judge_due(judge(driver.store, Small()))
     small = Small(Lisbon="Ada lives in Lisbon.")
     small.decides = deciding(relation, "Berlin")
     assert await again(store, small) == [("changed", "Ada lives in Berlin.", left)]
     assert await states(sql) == [("Ada lives in Berlin.", "superseded"), (left, "active")]
 
 
-async def test_what_contradicts_something_said_later_is_not_brought_up(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, POTSDAM)
-    await house.teach(ADA, "Ada lives in Lisbon.")
-    await judge_due(judge(house.store, Small()))
+async def test_a_finding_that_a_later_message_contradicts_is_not_stored(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, POTSDAM)
+    await driver.teach(ADA, "Ada lives in Lisbon.")
+    await judge_due(judge(driver.store, Small()))
     small = Small(Potsdam="Ada lives in Potsdam.")
     small.decides = deciding("contradicts", "Lisbon")
     assert await again(store, small) == []
@@ -133,15 +139,15 @@ async def test_what_contradicts_something_said_later_is_not_brought_up(house: Ho
 
 @pytest.mark.parametrize("relation", ["contradicts", "refined", "same"])
 @pytest.mark.parametrize("whose", ["the message", "the answer to others"])
-async def test_words_of_others_change_nothing_without_a_tap(
-    house: House, store: Store, sql: Sql, relation: str, whose: str
+async def test_others_words_change_no_memory_without_a_tap(
+    driver: TurnDriver, store: Store, sql: Sql, relation: str, whose: str
 ) -> None:
-    """A forwarded text says the contrary of what the person said: neither judging again, nor discarding it, nor its
-    second time changes what they said; only the tap does."""
+    """A forwarded text contradicts what the person said. Judging it again, discarding it, or judging it once more
+    doesn't change what they said; only their tap does."""
     own = ("Ada lives in Berlin.", "active")
-    await house.teach(ADA, own[0])
-    await house.exchange(ADA, MOVED)
-    await judge_due(judge(house.store, Small()))
+    await driver.teach(ADA, own[0])
+    await driver.exchange(ADA, MOVED)
+    await judge_due(judge(driver.store, Small()))
     of_others = whose == "the message"
     await sql("update message set untrusted = %s, tainted = %s where text = %s", of_others, not of_others, MOVED)
     small = Small(Lisbon="Ada lives in Lisbon.")

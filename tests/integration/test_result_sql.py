@@ -1,4 +1,4 @@
-"""The cache of results: bounded by space, the least recently used goes; the model is not asked the same twice."""
+"""Tests the cache of results: limited per space, least recently used dropped, the model never asked the same twice."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from relay.core.models import ModelRequest, Step
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
-from relay.memory.results import once
+from relay.memory.results import get_or_make
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.writing import NewSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, House
+from tests.integration.turn_driver import ADA, BEN, TurnDriver
 from tests.integration.work import summarise_due
 
 
@@ -31,37 +31,39 @@ def made_of(number: int) -> Derivation:
     return make_derivation("judge", 1, [Input("text", number, f"text {number}")])
 
 
-async def spaces(house: House, sql: Sql) -> list[int]:
+async def spaces(driver: TurnDriver, sql: Sql) -> list[int]:
     for user_id in (ADA, BEN):
-        await house.exchange(user_id, "Hello")
+        await driver.exchange(user_id, "Hello")
     return [space_id for (space_id,) in await sql("select id from space order by id")]
 
 
-async def test_the_least_recently_used_results_go_first_and_other_spaces_keep_theirs(
-    house: House, store: Store, sql: Sql
+async def test_the_least_recently_used_results_are_dropped_in_their_space_only(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    own, other = await spaces(house, sql)
+    own, other = await spaces(driver, sql)
     await store.keep_result(other, made_of(0).as_json(), {"text": "other"}, 3)
     for number in range(3):
         await store.keep_result(own, made_of(number).as_json(), {"text": number}, 3)
-    assert await store.result(own, made_of(0).hash) == {"text": 0}, "used: now the youngest"
+    assert await store.result(own, made_of(0).hash) == {"text": 0}, "reading must make the result the most recent"
     await store.keep_result(own, made_of(3).as_json(), {"text": 3}, 3)
     found = [await store.result(own, made_of(number).hash) for number in range(4)]
     assert found == [{"text": 0}, None, {"text": 2}, {"text": 3}]
     assert await store.result(other, made_of(0).hash) == {"text": "other"}
     await store.keep_result(own, made_of(9).as_json(), {"text": 9}, 0)
-    assert await sql("select count(*) from result where space_id = %s", own) == [(0,)], "a cache of none keeps none"
+    assert await sql("select count(*) from result where space_id = %s", own) == [(0,)], (
+        "a cache of size 0 must keep nothing"
+    )
 
 
-async def test_the_bound_holds_whatever_the_order(house: House, store: Store, sql: Sql) -> None:
-    own, _ = await spaces(house, sql)
+async def test_the_limit_holds_for_concurrent_results(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    own, _ = await spaces(driver, sql)
     await asyncio.gather(*(store.keep_result(own, made_of(n).as_json(), {"text": n}, 5) for n in range(20)))
     await store.keep_result(own, made_of(20).as_json(), {"text": 20}, 5)
     assert await sql("select count(*) from result where space_id = %s", own) == [(5,)]
 
 
-async def test_what_is_asked_once_is_not_asked_again(house: House, store: Store, sql: Sql) -> None:
-    own, other = await spaces(house, sql)
+async def test_a_cached_result_is_not_requested_again(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    own, other = await spaces(driver, sql)
     calls = 0
 
     async def make() -> Text:
@@ -69,8 +71,8 @@ async def test_what_is_asked_once_is_not_asked_again(house: House, store: Store,
         calls += 1
         return Text(str(calls))
 
-    assert [await once(store, own, made_of(1), Text, make) for _ in range(3)] == [Text("1")] * 3
-    assert await once(store, other, made_of(1), Text, make) == Text("2"), "spaces never share"
+    assert [await get_or_make(store, own, made_of(1), Text, make) for _ in range(3)] == [Text("1")] * 3
+    assert await get_or_make(store, other, made_of(1), Text, make) == Text("2"), "spaces must not share results"
 
 
 class Says:
@@ -86,11 +88,11 @@ class Says:
         )
 
 
-async def test_a_summary_that_was_written_and_not_stored_is_not_asked_for_again(
-    house: House, store: Store, sql: Sql
+async def test_a_summary_written_but_not_stored_is_not_requested_again(
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     for number in range(5):
-        await house.exchange(ADA, f"q{number}")
+        await driver.exchange(ADA, f"q{number}")
     model = Says()
     summariser = Summariser(store, Gate(model, store), "small")
 

@@ -1,4 +1,4 @@
-"""What scripts use: memory without Telegram and without a model."""
+"""Tests the API for scripts: memory without Telegram and without a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import relay
 from relay.memory.api import Memory
 from tests.integration.conftest import TEMPLATE, Server, Sql
-from tests.integration.house import ADA, BEN, House, fact, group, private
+from tests.integration.turn_driver import ADA, BEN, TurnDriver, fact, group, private
 
 EXAMPLE = """\
 import asyncio
@@ -32,10 +32,10 @@ async def main() -> None:
 
 asyncio.run(main())
 """
-"""As it stands in the README."""
+"""The example in the README."""
 
 
-async def test_the_example_runs(embedded: Server, tmp_path: Path) -> None:
+async def test_the_readme_example_runs(embedded: Server, tmp_path: Path) -> None:
     name = embedded.create(TEMPLATE)
     settings = {"DATABASE_URL": embedded.url(name), "RELAY_DATA_DIR": str(tmp_path), "RELAY_ADMINS": str(ADA)}
     settings |= {"RELAY_EMBEDDER": "off", "PYTHONPATH": str(Path(relay.__file__).parents[1])}
@@ -52,12 +52,12 @@ async def test_the_example_runs(embedded: Server, tmp_path: Path) -> None:
     assert line.endswith("Ada's boiler is a Vaillant, installed in 2019")
 
 
-def test_the_readme_shows_just_this_example() -> None:
+def test_the_readme_contains_the_example() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     assert EXAMPLE in readme
 
 
-def test_the_package_itself_imports_nothing() -> None:
+def test_importing_the_package_loads_no_submodules() -> None:
     code = "import sys, relay; print(sorted(name for name in sys.modules if name.startswith('relay.')))"
     folder = str(Path(relay.__file__).parents[1])
     told = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
@@ -68,15 +68,15 @@ def test_the_package_itself_imports_nothing() -> None:
 
 
 @pytest.fixture
-def memory(house: House) -> Memory:
-    return Memory(house.store, frozenset([ADA]))
+def memory(driver: TurnDriver) -> Memory:
+    return Memory(driver.store, frozenset([ADA]))
 
 
-async def test_what_is_kept_is_listed_found_and_forgotten(memory: Memory, sql: Sql) -> None:
+async def test_a_remembered_text_is_listed_found_and_forgotten(memory: Memory, sql: Sql) -> None:
     kept = await memory.remember("  Plays   the viola ", tags=["music"])
     ((content, subject, tags, turn),) = await sql("select content, subject_id, tags, turn_id from memory")
     assert (content, subject, tags) == ("Plays the viola", ADA, ["music"])
-    assert turn is not None, "so it is in the list of changes, and can be undone"
+    assert turn is not None, "it must be in the list of changes, where it can be undone"
     assert [(one.id, one.text) for one in await memory.memories()] == [(kept, "Plays the viola")]
     assert [one.id for one in await memory.memories("viola")] == [kept]
     assert await memory.memories("trumpet") == []
@@ -89,8 +89,8 @@ async def test_what_is_kept_is_listed_found_and_forgotten(memory: Memory, sql: S
     assert not await memory.forget("all")
 
 
-async def test_what_was_said_is_recalled_with_who_and_when(memory: Memory, house: House) -> None:
-    await house.exchange(ADA, "The plumber Mueller repaired the boiler", "Good to know.")
+async def test_a_message_is_recalled_with_its_author_and_time(memory: Memory, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "The plumber Mueller repaired the boiler", "Good to know.")
     (best, *_) = await memory.recall("Which plumber repaired the boiler?")
     assert (best.id[0], best.who, best.untrusted) == ("m", "Ada", False)
     assert best.at.tzinfo is not None
@@ -98,8 +98,8 @@ async def test_what_was_said_is_recalled_with_who_and_when(memory: Memory, house
     assert len(await memory.recall("Which plumber repaired the boiler?", limit=1)) == 1
 
 
-async def test_spaces_are_apart(memory: Memory, house: House) -> None:
-    await house.exchange(BEN, "my secret plumber", actions=[fact(BEN, "Has a secret plumber")])
+async def test_spaces_are_separate(memory: Memory, driver: TurnDriver) -> None:
+    await driver.exchange(BEN, "my secret plumber", actions=[fact(BEN, "Has a secret plumber")])
     assert await memory.search("secret plumber") == []
     assert await memory.recall("the secret plumber again") == []
     assert await memory.memories() == []
@@ -112,15 +112,15 @@ async def test_spaces_are_apart(memory: Memory, house: House) -> None:
     assert [one.who for one in await memory.memories(space=group())] == [""]
 
 
-async def test_what_is_too_long_is_refused(memory: Memory) -> None:
+async def test_a_text_of_invalid_length_is_refused(memory: Memory) -> None:
     for text, kind in (("", "fact"), ("x" * 501, "fact"), ("x" * 2001, "learning")):
         with pytest.raises(ValueError, match="characters"):
             await memory.remember(text, kind=kind)
     assert await memory.remember("x" * 2000, kind="learning")
 
 
-async def test_where_memory_is_off_nothing_is_found(memory: Memory, sql: Sql) -> None:
+async def test_nothing_is_found_while_memory_is_off(memory: Memory, sql: Sql) -> None:
     await memory.remember("Plays the viola")
     await sql("update space set memory = 'off'")
     assert await memory.search("viola") == []
-    assert len(await memory.memories()) == 1, "its owner still sees what is known"
+    assert len(await memory.memories()) == 1, "the owner must still see the memories"

@@ -1,19 +1,19 @@
-"""Reactions: which stand, and which were taken back."""
+"""Tests reactions: which are current, and which were removed."""
 
 from __future__ import annotations
 
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import answered
-from tests.integration.house import ADA, BEN, BOT, GROUP, House
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver
 
 
-async def test_reactions_stand_until_they_are_taken_back(house: House, store: Store, sql: Sql) -> None:
-    await answered(house)
+async def test_reactions_stay_until_they_are_withdrawn(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await answered(driver)
     for _ in range(2):
         assert await store.react(BOT.id, ADA, 900, ADA, ["👍", "🔥"], 100)
     assert await store.react(BOT.id, ADA, 900, ADA, ["🔥"], 200)
-    assert not await store.react(BOT.id, ADA, 900, ADA, [], 150), "it is older than what is known"
+    assert not await store.react(BOT.id, ADA, 900, ADA, [], 150), "the update is older than the stored reactions"
     assert await sql(
         "select emoji, created_at = to_timestamp(100), removed_at = to_timestamp(200) from signal order by id"
     ) == [("👍", True, True), ("🔥", True, None)]
@@ -23,8 +23,10 @@ async def test_reactions_stand_until_they_are_taken_back(house: House, store: St
     ]  # fmt: skip
 
 
-async def test_reactions_to_what_is_unknown_or_anothers_are_nothing(house: House, store: Store, sql: Sql) -> None:
-    _, _, update = await answered(house, "mine", chat_id=GROUP)
+async def test_reactions_to_unknown_or_other_peoples_messages_are_ignored(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    _, _, update = await answered(driver, "mine", chat_id=GROUP)
     said = update["message"]["message_id"]
     assert not await store.react(BOT.id, GROUP, 77777, ADA, ["👍"], 1)
     assert not await store.react(BOT.id, GROUP, said, BEN, ["👍"], 1)

@@ -1,4 +1,4 @@
-"""Souls, their drafts and personas in the database: nothing is overwritten, nothing happens twice."""
+"""Tests souls, their drafts and personas in the database: nothing is overwritten, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from relay.memory.rows.soul import Persona
 from relay.memory.rows.turns.context import ShownPersona, ShownSoul
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import ADA, BEN, GROUP, House
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver
 
 ODD = "It's “odd”: ümläut 🐝 {[($1)]} %s\n\t\\n --"
 
@@ -20,43 +20,45 @@ async def activate(store: Store, text: str, reason: str = "") -> int:
     return await store.activate_soul(text, ADA, "Ada", reason)
 
 
-async def drafted(house: House, text: str = "You are a monk.", based_on: int | None = 1) -> tuple[int, ClaimedTurn]:
-    turn = await house.turn(ADA, "/soul set")
-    return await house.store.draft_soul(turn.turn_id, text, ADA, "Ada", "edited", based_on), turn
+async def drafted(
+    driver: TurnDriver, text: str = "You are a monk.", based_on: int | None = 1
+) -> tuple[int, ClaimedTurn]:
+    turn = await driver.turn(ADA, "/soul set")
+    return await driver.store.draft_soul(turn.turn_id, text, ADA, "Ada", "edited", based_on), turn
 
 
 async def put(store: Store, *given: Any) -> tuple[Persona | None, Persona | None]:
-    """Sets a persona; the present one, and the one that it replaced."""
+    """Sets a persona. Returns the current one and the one that it replaced."""
     done = await store.set_persona(*given)
     return done.present, done.before
 
 
-async def test_the_soul_is_versioned(house: House, store: Store, sql: Sql) -> None:
+async def test_the_soul_is_versioned(driver: TurnDriver, store: Store, sql: Sql) -> None:
     assert await activate(store, "You are a pirate.", "fun") == 2
     assert await activate(store, "You are a pirate.", "fun") == 2
     assert await store.activate_soul(ODD, 2**52 - 17, "Ädä", "calm") == 3
     active = await store.soul()
     assert active is not None
     assert (active.version, active.text, active.author_id, active.author) == (3, ODD, 2**52 - 17, "Ädä")
-    assert (await house.exchange(ADA, "hi")).context.soul == ShownSoul(3, ODD)
+    assert (await driver.exchange(ADA, "hi")).context.soul == ShownSoul(3, ODD)
     assert await sql("select count(*) from soul") == [(3,)]
     second = await store.soul_version(2)
     assert second is not None
     assert (second.text, second.reason, second.active) == ("You are a pirate.", "fun", False)
     assert await store.soul_version(4) is None
     assert await store.soul_version(10**17) is None
-    # an old text makes a new version
+    # restoring an old text makes a new version
     assert await activate(store, "You are a pirate.", "restored from version 2") == 4
 
 
-async def test_souls_set_at_once(another: Callable[[], Store], sql: Sql) -> None:
+async def test_souls_activated_concurrently_get_separate_versions(another: Callable[[], Store], sql: Sql) -> None:
     versions = await asyncio.gather(*(activate(another(), f"Soul {n}") for n in range(8)))
     assert sorted(versions) == list(range(2, 10))
     assert await sql("select count(*) from soul where active") == [(1,)]
     assert await sql("select active from soul order by version desc limit 1") == [(True,)]
 
 
-async def test_versions_come_in_pages_newest_first(store: Store) -> None:
+async def test_versions_are_paged_newest_first(store: Store) -> None:
     for number in range(2, 9):
         await activate(store, f"Soul {number}")
     page = await store.souls(0, 5)
@@ -67,8 +69,8 @@ async def test_versions_come_in_pages_newest_first(store: Store) -> None:
     assert (await store.souls(5_000_000_000, 5)).souls == ()
 
 
-async def test_a_draft_changes_nothing_until_it_is_activated_once(house: House, store: Store, sql: Sql) -> None:
-    draft, turn = await drafted(house)
+async def test_a_draft_changes_nothing_until_it_is_activated_once(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    draft, turn = await drafted(driver)
     assert await store.draft_soul(turn.turn_id, "another", ADA, "Ada", "again", 1) == draft, "the turn ran twice"
     active = await store.soul()
     assert active is not None
@@ -86,8 +88,8 @@ async def test_a_draft_changes_nothing_until_it_is_activated_once(house: House, 
     assert await sql("select count(*), max(decided_by) from soul_draft") == [(1, BEN)]
 
 
-async def test_a_discarded_draft_stays_discarded(house: House, store: Store) -> None:
-    draft, _ = await drafted(house)
+async def test_a_discarded_draft_stays_discarded(driver: TurnDriver, store: Store) -> None:
+    draft, _ = await drafted(driver)
     for decision in ("discard", "activate"):
         done = await store.decide_soul_draft(draft, decision, 1, ADA)
         assert done is not None
@@ -97,8 +99,8 @@ async def test_a_discarded_draft_stays_discarded(house: House, store: Store) -> 
     assert await store.decide_soul_draft(10**17, "activate", 1, ADA) is None
 
 
-async def test_a_draft_is_activated_only_over_the_version_that_was_seen(house: House, store: Store) -> None:
-    draft, _ = await drafted(house, based_on=None)
+async def test_a_draft_is_activated_only_over_the_version_that_was_seen(driver: TurnDriver, store: Store) -> None:
+    draft, _ = await drafted(driver, based_on=None)
     await activate(store, "Somebody else's")
     for seen in (1, 0, 3, 10**17):
         done = await store.decide_soul_draft(draft, "activate", seen, ADA)
@@ -109,10 +111,10 @@ async def test_a_draft_is_activated_only_over_the_version_that_was_seen(house: H
     assert (done.status, done.version) == ("activated", 3)
 
 
-async def test_drafts_activated_at_once_make_one_version_each_or_wait(
-    house: House, another: Callable[[], Store], sql: Sql
+async def test_only_one_of_several_concurrent_drafts_is_activated(
+    driver: TurnDriver, another: Callable[[], Store], sql: Sql
 ) -> None:
-    drafts = [(await drafted(house, f"Draft {n}"))[0] for n in range(4)]
+    drafts = [(await drafted(driver, f"Draft {n}"))[0] for n in range(4)]
     done = await asyncio.gather(*(another().decide_soul_draft(draft, "activate", 1, ADA) for draft in drafts * 2))
     assert {one.version for one in done if one and one.status == "activated"} == {2}
     assert await sql("select count(*) from soul_draft where status = 'open'") == [(3,)]
@@ -122,7 +124,7 @@ async def test_drafts_activated_at_once_make_one_version_each_or_wait(
 # Personas
 
 
-async def test_a_persona_belongs_to_one_chat_and_topic(house: House, store: Store) -> None:
+async def test_a_persona_belongs_to_one_chat_and_topic(driver: TurnDriver, store: Store) -> None:
     assert await store.persona(ADA, 0) is None
     present, before = await put(store, GROUP, 5, ODD, ADA, "Ädä")
     assert present is not None
@@ -130,12 +132,12 @@ async def test_a_persona_belongs_to_one_chat_and_topic(house: House, store: Stor
     assert await store.persona(GROUP, 5) == present
     for chat_id, topic_id in ((GROUP, 0), (GROUP, 6), (GROUP - 1, 5), (ADA, 5)):
         assert await store.persona(chat_id, topic_id) is None
-    here = await house.exchange(ADA, "hola", chat_id=GROUP, topic_id=5)
+    here = await driver.exchange(ADA, "hola", chat_id=GROUP, topic_id=5)
     assert here.context.persona == ShownPersona(present.id, ODD)
-    assert (await house.exchange(ADA, "hello", chat_id=GROUP, topic_id=6)).context.persona is None
+    assert (await driver.exchange(ADA, "hello", chat_id=GROUP, topic_id=6)).context.persona is None
 
 
-async def test_personas_are_kept_and_the_newest_counts(store: Store, sql: Sql) -> None:
+async def test_personas_are_kept_and_the_newest_is_active(store: Store, sql: Sql) -> None:
     first, _ = await put(store, ADA, 0, "a teacher", ADA, "Ada")
     again, before = await put(store, ADA, 0, "a teacher", BEN, "Ben")
     assert (again, before) == (first, None)
@@ -149,7 +151,7 @@ async def test_personas_are_kept_and_the_newest_counts(store: Store, sql: Sql) -
     assert await put(store, ADA, 0, "", ADA, "Ada") == (cleared, None)
     assert await store.persona(ADA, 0) == cleared
     assert await store.persona(ADA, 0, first.id) == first
-    assert await store.persona(BEN, 0, first.id) is None, "it is another chat's"
+    assert await store.persona(BEN, 0, first.id) is None, "the persona belongs to another chat"
     assert await sql("select count(*) from persona") == [(3,)]
     assert await put(store, BEN, 0, "", BEN, "Ben") == (None, None)
 
@@ -165,7 +167,7 @@ async def test_a_persona_is_replaced_only_while_it_is_the_present_one(store: Sto
     assert (cleared.text, before) == ("", second)
 
 
-async def test_a_groups_persona_moves_with_it(store: Store) -> None:
+async def test_a_groups_persona_follows_it_to_its_new_id(store: Store) -> None:
     await put(store, -4242, 0, "a cook", ADA, "Ada")
     await store.regroup(77, -4242, GROUP)
     moved = await store.persona(GROUP, 0)

@@ -1,4 +1,4 @@
-"""A worker that is told to stop: it takes nothing more up, and what it cannot end in time is somebody else's."""
+"""Tests the shutdown of a worker: it starts nothing new, and another worker takes over what it can't finish in time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from relay.core.models import ModelRequest, Step
 from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.integration.conftest import Server
-from tests.integration.house import ADA
 from tests.integration.inside import Inside, Json, inside
+from tests.integration.turn_driver import ADA
 from tests.unread import unread
 
 
 def answers(request: ModelRequest) -> list[Json]:
-    """One answer to everything."""
+    """Gives every message the same answer."""
     return [{"type": "text", "text": "Here I am."}]
 
 
@@ -26,7 +26,7 @@ async def relay(embedded: Server) -> AsyncIterator[Inside]:
         yield opened
 
 
-async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
+async def test_an_unfinished_turn_is_handed_over_and_answered_once(
     relay: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine, begun = relay.worker.engine, asyncio.Event()
@@ -49,7 +49,7 @@ async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
     await relay.tg.say(chat, ADA, "/help")
     await relay.tg.wait_for(lambda: not relay.tg.pending_updates)
     assert not relay.worker.running
-    assert not begun.is_set(), "it takes up nothing more"
+    assert not begun.is_set(), "a stopping worker must start nothing new"
     monkeypatch.undo()
     await relay.store.release()
     follower = Worker(
@@ -64,6 +64,6 @@ async def test_what_does_not_end_in_time_is_handed_back_and_answered_once(
     await relay.tg.wait_for(lambda: len([m for m in relay.tg.messages(chat) if m.from_bot]) >= 3)
     await relay.settled()
     said = [message.text for message in relay.tg.messages(chat) if message.from_bot]
-    assert said.count("Here I am.") == 2, "each of the two questions once"
+    assert said.count("Here I am.") == 2, "each of the two questions must be answered once"
     assert len(said) == 3
     working.cancel()

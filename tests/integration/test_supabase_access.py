@@ -1,4 +1,4 @@
-"""Who may what in a Supabase project: everybody's keys may nothing, for all tables and functions that there are."""
+"""Checks access rights in a Supabase project: the public keys can't use any table or function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLES = "select relname from pg_class where relnamespace = 'relay'::regnamespac
 
 
 def ask(project: SupabaseProject, role: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
-    """One request with a role's key: the status, and the JSON of the answer."""
+    """Sends a request with a role's key. Returns the status and the JSON of the answer."""
     key = project.gateway.keys.tokens[role]
     connection = HTTPConnection(project.url.removeprefix("http://"), timeout=20)
     try:
@@ -35,12 +35,12 @@ def ask(project: SupabaseProject, role: str, path: str, body: Any = None, **head
 
 
 def functions(project: SupabaseProject) -> list[tuple[str, list[str]]]:
-    """Every function of ours with the names of its arguments, from the catalogue."""
+    """Returns all of Relay's functions with the names of their arguments, from the catalogue."""
     return [(name, list(arguments)) for name, arguments in project.sql(FUNCTIONS)]
 
 
 def open_functions(project: SupabaseProject, role: str) -> list[str]:
-    """The functions that a role's key does anything else with than being refused."""
+    """Returns the functions that don't refuse a role's key."""
     found = []
     for name, arguments in functions(project):
         status, told = ask(project, role, f"/rpc/{name}", dict.fromkeys(arguments))
@@ -51,23 +51,23 @@ def open_functions(project: SupabaseProject, role: str) -> list[str]:
 
 
 def open_tables(project: SupabaseProject, role: str) -> list[str]:
-    """The tables that a role's key can read, write or even see over HTTP."""
+    """Returns the tables that a role's key can read, write or even see over HTTP."""
     found = []
     for (name,) in project.sql(TABLES):
         for body in (None, {}):
-            # PostgREST does not serve the schema, whoever asks; nor is a table of that name in the one that it serves.
+            # PostgREST doesn't serve this schema to anyone, and the schema that it serves has no table of that name.
             elsewhere = {"Accept-Profile": "relay", "Content-Profile": "relay"}
             status, told = ask(project, role, f"/{name}", body, **elsewhere)
             if status != 406 or told["code"] != "PGRST106":
                 found.append(name)
             status, told = ask(project, role, f"/{name}", body)
-            if name != "turn" and (status != 404 or told["code"] != "42P01"):  # its user has a table `turn`
+            if name != "turn" and (status != 404 or told["code"] != "42P01"):  # the project's user has a table `turn`
                 found.append(name)
     return found
 
 
 def privileges(project: SupabaseProject) -> list[str]:
-    """What strangers may by the catalogue: any privilege on the schema, its tables, sequences, columns, functions."""
+    """Returns the public roles' privileges on the schema, its tables, sequences, columns and functions."""
     return [
         f"{role}: {privilege} on {name}"
         for role, privilege, name in project.sql(
@@ -103,12 +103,12 @@ def test_no_table_is_reached_over_http(project: SupabaseProject, role: str) -> N
     assert open_tables(project, role) == []
 
 
-def test_the_catalogue_says_the_same(project: SupabaseProject) -> None:
+def test_the_database_catalogue_shows_no_public_privileges(project: SupabaseProject) -> None:
     assert privileges(project) == []
 
 
 @pytest.mark.parametrize("role", STRANGERS)
-def test_one_grant_put_back_is_noticed(project: SupabaseProject, role: str) -> None:
+def test_a_restored_grant_is_detected(project: SupabaseProject, role: str) -> None:
     project.sql(f"grant execute on function public.relay_status(jsonb) to {role}")
     try:
         assert open_functions(project, role) == ["relay_status"]
@@ -129,14 +129,14 @@ def test_one_grant_put_back_is_noticed(project: SupabaseProject, role: str) -> N
     ],
 )
 @pytest.mark.parametrize("role", STRANGERS)
-def test_migrating_again_takes_back_what_was_given_away(project: SupabaseProject, role: str, grant: str) -> None:
+def test_migrating_again_revokes_extra_grants(project: SupabaseProject, role: str, grant: str) -> None:
     project.sql(grant.format(role=role), "project")
     assert len(privileges(project)) == 1
-    project.sql(migrations.printed(), "project")
+    project.sql(migrations.print_sql(), "project")
     assert privileges(project) == []
 
 
-def test_row_level_security_is_the_last_wall(project: SupabaseProject) -> None:
+def test_row_level_security_protects_even_after_a_wrong_grant(project: SupabaseProject) -> None:
     unprotected = "select relname from pg_class where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p')"
     assert project.sql(f"{unprotected} and not relrowsecurity") == []
     assert project.sql("select * from pg_policies where schemaname = 'relay'") == []
@@ -149,13 +149,13 @@ def test_row_level_security_is_the_last_wall(project: SupabaseProject) -> None:
         project.sql("revoke usage on schema relay from anon; revoke select on all tables in schema relay from anon")
 
 
-def test_a_function_of_the_future_is_closed_as_soon_as_it_exists(project: SupabaseProject) -> None:
+def test_a_function_created_later_is_closed_by_the_access_script(project: SupabaseProject) -> None:
     project.sql(
         "create function public.relay_new(p_x integer default 1) returns jsonb language sql return to_jsonb(p_x)",
         "project",
     )
     try:
-        assert len(privileges(project)) == 2, "Supabase's default privileges give it to both"
+        assert len(privileges(project)) == 2, "Supabase's default privileges must grant it to both roles"
         project.sql(migrations.load().access, "project")
         project.postgrest.until(lambda status: status == 200, "/rpc/relay_new", project.service_key)
         assert privileges(project) == []
@@ -166,7 +166,7 @@ def test_a_function_of_the_future_is_closed_as_soon_as_it_exists(project: Supaba
 
 
 def test_functions_are_never_open_between_two_scripts(project: SupabaseProject) -> None:
-    """A migration that breaks off anywhere leaves nothing open."""
+    """A migration that stops after any script leaves no function open."""
     project.database.create("broken_off")
     try:
         for script in migrations.load().scripts():
@@ -181,7 +181,7 @@ def test_functions_are_never_open_between_two_scripts(project: SupabaseProject) 
         project.database.execute("postgres", "drop database broken_off with (force)")
 
 
-def test_functions_run_with_the_callers_rights_and_a_fixed_path(project: SupabaseProject) -> None:
+def test_functions_run_with_the_callers_rights_and_a_fixed_search_path(project: SupabaseProject) -> None:
     found = project.sql(
         "select proname, prosecdef, proconfig::text, pronamespace::regnamespace::text from pg_proc "
         "where pronamespace = 'relay'::regnamespace "
@@ -193,16 +193,16 @@ def test_functions_run_with_the_callers_rights_and_a_fixed_path(project: Supabas
     assert len(names) == len(set(names)), "PostgREST cannot choose between overloads"
 
 
-def test_nothing_of_ours_is_shown_to_strangers(project: SupabaseProject) -> None:
+def test_the_api_description_shows_nothing_of_relay_to_strangers(project: SupabaseProject) -> None:
     for role in STRANGERS:
         status, told = ask(project, role, "/")
         assert status == 200
-        assert "/note" in told["paths"], "what is the user's own is shown as ever"
+        assert "/note" in told["paths"], "the user's own tables must still be shown"
         assert not [path for path in told["paths"] if "relay" in path]
 
 
-def test_updates_and_deletes_say_which_rows(project: SupabaseProject) -> None:
-    """Supabase loads `safeupdate` for its API: a statement without WHERE is an error there."""
+def test_updates_and_deletes_always_have_a_where_clause(project: SupabaseProject) -> None:
+    """Supabase loads `safeupdate` for its API, which rejects a statement without WHERE."""
     for name, text in migrations.load().functions.items():
         for statement in re.sub(r"--[^\n]*", "", text).split(";"):
             trigger = re.match(r"\s*create or replace trigger\b", statement)

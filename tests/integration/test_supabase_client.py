@@ -1,4 +1,4 @@
-"""The Supabase client on a real PostgREST: what each failure becomes, and that it is over when it is over."""
+"""Tests the Supabase client on a real PostgREST: the error for each failure, and that a timed-out call has ended."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def client(project: SupabaseProject) -> AsyncIterator[Supabase]:
     await client.close()
 
 
-async def test_values_arrive_as_they_were_sent(client: Supabase) -> None:
+async def test_values_arrive_unchanged(client: Supabase) -> None:
     assert await client.call("open_memory", memory_id=2**62, user_id=1, admin=False) is None
     text = 'O\'Brien "quotes" \\ \u200f\u0639\u0631\u0628\u064a 🐝\n\t{[($1)]} %s ; drop table relay.soul; --'
     version = await client.call("activate_soul", text=text, author_id=2**52 - 17, author="Ada", reason="")
@@ -55,19 +55,21 @@ async def test_both_kinds_of_service_key_work(project: SupabaseProject) -> None:
             await client.close()
 
 
-async def test_a_turn_that_is_lost_says_so(client: Supabase) -> None:
+async def test_a_lost_turn_raises_turn_lost(client: Supabase) -> None:
     with pytest.raises(TurnLost):
         await client.call("finish", turn_id=1, fence=1, reply={})
 
 
-async def test_a_function_that_is_not_there_is_a_wrong_schema(client: Supabase) -> None:
+async def test_a_missing_function_is_reported_as_a_wrong_schema(client: Supabase) -> None:
     with pytest.raises(SchemaError):
         await client.call("never_made")
     with pytest.raises(SchemaError):
         await client.call("ping", argument_of_the_future=1)
 
 
-async def test_what_postgres_refuses_is_told_without_a_retry(client: Supabase, project: SupabaseProject) -> None:
+async def test_data_that_postgres_refuses_is_reported_without_a_retry(
+    client: Supabase, project: SupabaseProject
+) -> None:
     with pytest.raises(DataRefused, match="cannot hold a value"):
         await client.call("status", space={"kind": "private", "owner_id": "x"})
     with pytest.raises(DataRefused, match="cannot hold a value"):
@@ -91,15 +93,15 @@ async def test_what_postgres_refuses_is_told_without_a_retry(client: Supabase, p
         (540, None, "paused .* Wake it at supabase.com/dashboard", 1),
         (540, HTML, "paused .* Wake it at supabase.com/dashboard", 1),
         (401, None, "does not accept the key .* Project → Settings → API keys", 1),
-        (404, HTML, "is no Supabase project", 1),
-        (200, HTML, "is no Supabase project", 1),
+        (404, HTML, "is not the address of a Supabase project", 1),
+        (200, HTML, "is not the address of a Supabase project", 1),
         ("timeout", None, "does not answer right now", 1),
         ("stuck", None, "does not answer right now", 1),
         ("disconnect", None, "cannot be reached right now", 2),
         ("lost", None, "cannot be reached right now", 2),
     ],
 )
-async def test_each_fault_is_a_sentence_and_ends_by_itself(
+async def test_each_fault_gives_one_sentence_and_ends_by_itself(
     client: Supabase, project: SupabaseProject, kind: int | str, body: Any, sentence: str, requests: int
 ) -> None:
     fault = project.fail(kind, body=body)
@@ -115,12 +117,14 @@ async def test_each_fault_is_a_sentence_and_ends_by_itself(
 
 
 @pytest.mark.parametrize("kind", [502, 503, "disconnect", "lost"])
-async def test_a_blip_is_not_even_noticed(client: Supabase, project: SupabaseProject, kind: int | str) -> None:
+async def test_a_short_failure_is_hidden_by_a_retry(
+    client: Supabase, project: SupabaseProject, kind: int | str
+) -> None:
     project.fail(kind, times=1)
     assert await client.call("ping")
 
 
-async def test_rotated_and_restored_keys(client: Supabase, project: SupabaseProject) -> None:
+async def test_rotated_keys_are_refused_until_they_are_restored(client: Supabase, project: SupabaseProject) -> None:
     project.rotate_keys()
     with pytest.raises(AccessRefused, match="may have been rotated"):
         await client.call("ping")
@@ -128,7 +132,7 @@ async def test_rotated_and_restored_keys(client: Supabase, project: SupabaseProj
     assert await client.call("ping")
 
 
-async def test_a_token_that_the_gateway_lets_through_but_postgrest_does_not(
+async def test_a_token_accepted_by_the_gateway_but_not_by_postgrest_is_explained(
     client: Supabase, project: SupabaseProject
 ) -> None:
     project.postgrest.use_secret("a different secret, of the length that it must have")
@@ -142,7 +146,7 @@ async def test_a_token_that_the_gateway_lets_through_but_postgrest_does_not(
 
 async def test_a_key_without_rights_is_explained(project: SupabaseProject) -> None:
     for key in (project.anon_key, project.user_key, project.publishable_key):
-        with pytest.raises(SettingsError, match=r"SUPABASE_SERVICE_ROLE_KEY holds the .* key, which may do nothing"):
+        with pytest.raises(SettingsError, match=r"SUPABASE_SERVICE_ROLE_KEY is set to the .* key, which has no access"):
             Supabase(project.url, key)
     key = "sb_secret_that_may_less"
     project.gateway.keys.known[key] = project.user_key
@@ -154,13 +158,15 @@ async def test_a_key_without_rights_is_explained(project: SupabaseProject) -> No
 
 
 @pytest.mark.parametrize("key", ["two words", "schlüssel", "line\nbreak"])
-def test_what_cannot_be_a_key_is_said_at_once(key: str) -> None:
+def test_a_malformed_key_is_refused_at_once(key: str) -> None:
     with pytest.raises(SettingsError, match="is not a key of Supabase's") as raised:
         check_key(key)
     assert key not in str(raised.value)
 
 
-async def test_a_statement_that_takes_too_long_may_be_repeated(client: Supabase, project: SupabaseProject) -> None:
+async def test_a_statement_that_takes_too_long_is_cancelled_and_can_be_repeated(
+    client: Supabase, project: SupabaseProject
+) -> None:
     project.sql("alter role service_role set statement_timeout = '200ms'; notify pgrst, 'reload config'")
     lock = asyncio.to_thread(project.sql, "begin; lock table relay.soul; select pg_sleep(0.9); commit")
     try:
@@ -186,7 +192,7 @@ async def until_limit(client: Supabase, limit: str) -> None:
     raise TimeoutError(f"the limit never became {limit}")
 
 
-async def test_a_postgres_that_is_away_is_waited_for(client: Supabase, project: SupabaseProject) -> None:
+async def test_an_unavailable_postgres_is_waited_for(client: Supabase, project: SupabaseProject) -> None:
     database = project.database
     database.execute("postgres", "alter database project allow_connections false")
     database.execute("postgres", "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'project'")
@@ -201,7 +207,7 @@ async def test_a_postgres_that_is_away_is_waited_for(client: Supabase, project: 
     assert await asyncio.wait_for(waiting, 30)
 
 
-async def test_the_network_may_be_away(project: SupabaseProject) -> None:
+async def test_an_unreachable_network_is_reported(project: SupabaseProject) -> None:
     client = Supabase("http://127.0.0.1:9", project.service_key)
     await client.open()
     with pytest.raises(DatabaseUnavailable, match=r"cannot be reached right now .ConnectError."):
@@ -215,7 +221,7 @@ async def test_connections_stay_open(client: Supabase, project: SupabaseProject)
     assert len({seen.connection for seen in project.calls()}) == 2
 
 
-async def test_every_answer_of_ours_has_a_sentence() -> None:
+async def test_every_error_is_one_sentence() -> None:
     for status in (*range(300, 600), 999):
         for code in ("", "PGRST000", "PGRST301", "PGRST102", "57014", "53300", "23505", "XX000", "42501"):
             text = str(error_of(status, code, "message"))

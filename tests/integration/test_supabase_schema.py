@@ -1,4 +1,4 @@
-"""Relay's schema in a Supabase project: looked at over REST, made by connection string or in the SQL editor."""
+"""Tests Relay's schema in a Supabase project: examined over REST, created by connection string or SQL editor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def settings(project: SupabaseProject, **more: Any) -> Settings:
     return Settings(_env_file=None, **{**named, "DATABASE_URL": "", **more})
 
 
-async def test_an_older_schema_is_refused_with_the_two_ways(project: SupabaseProject) -> None:
+async def test_an_older_schema_is_refused_with_both_ways_to_upgrade(project: SupabaseProject) -> None:
     async with open_storage(settings(project)) as opened:
         assert await prepare_schema(opened, settings(project), wait=True) is False
         project.sql("update relay.function_file set hash = 'old' where name = 'turn'")
@@ -33,15 +33,17 @@ async def test_an_older_schema_is_refused_with_the_two_ways(project: SupabasePro
 
 
 def hashes() -> str:
-    """Puts the hash of a function file right again."""
+    """Returns a statement that corrects the hash of a function file."""
     return f"update relay.function_file set hash = '{migrations.load().hashes['turn']}' where name = 'turn'"  # noqa: S608
 
 
-async def test_a_schema_of_the_future(project: SupabaseProject) -> None:
+async def test_a_newer_schema_is_accepted_unless_it_is_breaking(project: SupabaseProject) -> None:
     async with open_storage(settings(project)) as opened:
         project.sql("insert into relay.migration (version, name, breaking) values (9998, 'more', false)")
         try:
-            assert await prepare_schema(opened, settings(project), wait=True) is False, "additive changes are no reason"
+            assert await prepare_schema(opened, settings(project), wait=True) is False, (
+                "additive changes must be accepted"
+            )
             project.sql("insert into relay.migration (version, name, breaking) values (9999, 'other', true)")
             with pytest.raises(SchemaError, match="upgraded by a newer Relay"):
                 await prepare_schema(opened, settings(project), wait=True)
@@ -49,14 +51,14 @@ async def test_a_schema_of_the_future(project: SupabaseProject) -> None:
             project.sql("delete from relay.migration where version > 9000")
 
 
-async def test_a_project_without_relay_and_the_ways_in(project: SupabaseProject) -> None:
+async def test_a_project_without_relay_can_be_set_up_in_both_ways(project: SupabaseProject) -> None:
     await asyncio.to_thread(project.forget_relay)
     try:
         async with open_storage(settings(project)) as opened:
             with pytest.raises(SchemaError, match=r"not there yet.*`relay db migrate`.*`relay db sql`"):
                 await prepare_schema(opened, settings(project), wait=True)
-            for _ in range(2):  # the SQL editor: all of it as one text, by its owner, as often as one likes
-                await asyncio.to_thread(project.sql, migrations.printed(), "project")
+            for _ in range(2):  # in the SQL editor: one text, run by its owner, any number of times
+                await asyncio.to_thread(project.sql, migrations.print_sql(), "project")
             await asyncio.to_thread(project.reloaded, 200)
             assert await prepare_schema(opened, settings(project), wait=True) is False
         await asyncio.to_thread(project.forget_relay)
@@ -72,10 +74,10 @@ async def test_a_project_without_relay_and_the_ways_in(project: SupabaseProject)
         ("a table of the user's own, with the name of one of Relay's",)
     ]
     ((acl,),) = project.sql("select has_function_privilege('anon', 'public.whoami()', 'execute')")
-    assert acl, "what is the user's own is left alone"
+    assert acl, "the user's own functions must stay unchanged"
 
 
-async def test_a_connection_string_of_another_database_is_noticed(
+async def test_a_connection_string_of_another_database_is_detected(
     project: SupabaseProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("relay.runtime.storage.RELOAD_SECONDS", 0.4)
@@ -91,7 +93,7 @@ async def test_a_connection_string_of_another_database_is_noticed(
         await asyncio.to_thread(project.migrate)
 
 
-async def test_settings_that_are_half_there(project: SupabaseProject) -> None:
+async def test_incomplete_supabase_settings_are_refused(project: SupabaseProject) -> None:
     for missing, other in (
         ("SUPABASE_SERVICE_ROLE_KEY", "SUPABASE_URL"),
         ("SUPABASE_URL", "SUPABASE_SERVICE_ROLE_KEY"),
@@ -101,7 +103,7 @@ async def test_settings_that_are_half_there(project: SupabaseProject) -> None:
                 pass
 
 
-async def test_a_wrong_key_is_a_wrong_setting_at_the_start(project: SupabaseProject) -> None:
+async def test_a_wrong_key_is_reported_as_a_wrong_setting_at_the_start(project: SupabaseProject) -> None:
     key = project.service_key
     project.rotate_keys()
     wrong = settings(project, SUPABASE_SERVICE_ROLE_KEY=key)
@@ -110,7 +112,7 @@ async def test_a_wrong_key_is_a_wrong_setting_at_the_start(project: SupabaseProj
             await prepare_schema(opened, wrong, wait=True)
 
 
-async def test_a_paused_project_is_waited_for_at_the_start_only_by_the_bot(project: SupabaseProject) -> None:
+async def test_only_the_bot_waits_at_the_start_for_a_paused_project(project: SupabaseProject) -> None:
     project.pause()
     async with open_storage(settings(project)) as opened:
         with pytest.raises(DatabaseUnavailable) as raised:

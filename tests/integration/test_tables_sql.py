@@ -1,4 +1,4 @@
-"""Every table says what it is, and where its words go, by the database's own catalogue."""
+"""Checks that every table declares what it holds and how its texts are erased, by the database's catalogue."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ TEXTS = ["text", "text[]", "jsonb", "jsonb[]", "tsvector", "vector", "halfvec", 
 CLASSES = {"local", "canonical", "operational", "derived"}
 ERASED = {"deleted", "blanked", "swept", "remade", "kept"}
 RETIRED = {"summary_due", "title_due"}
-"""Tables of older versions, which are empty now."""
+"""Tables of older versions, now empty."""
 
 
 @pytest.fixture
 def catalogue(embedded: Server) -> tuple[dict[str, Json], dict[str, tuple[set[str], set[str]]], str]:
-    """What the tables declare; their columns that hold text, and all; and the bodies of the functions that erase."""
+    """Returns the tables' declarations, their text columns and all columns, and the bodies of the erasing functions."""
     with psycopg.connect(embedded.url(TEMPLATE, superuser=True)) as connection:
         declared = dict(connection.execute("select name, declared from relay.declared_tables()").fetchall())
         rows = connection.execute(COLUMNS.encode(), [TEXTS]).fetchall()
@@ -42,7 +42,7 @@ def test_every_table_is_declared(catalogue: Catalogue) -> None:
     assert {one["class"] for one in declared.values()} <= CLASSES
 
 
-def test_what_a_table_declares_is_there(catalogue: Catalogue) -> None:
+def test_everything_a_table_declares_exists(catalogue: Catalogue) -> None:
     declared, columns, _ = catalogue
     for name, one in declared.items():
         texts, every = columns[name]
@@ -53,7 +53,7 @@ def test_what_a_table_declares_is_there(catalogue: Catalogue) -> None:
             assert "space_id" in every, name
 
 
-def test_words_are_erased_or_it_says_why_not(catalogue: Catalogue) -> None:
+def test_words_are_erased_or_the_table_says_why_not(catalogue: Catalogue) -> None:
     declared, _, erasing = catalogue
     for name, one in declared.items():
         if "words" not in one:
@@ -67,14 +67,14 @@ def test_words_are_erased_or_it_says_why_not(catalogue: Catalogue) -> None:
             assert re.search(rf"\bupdate (relay\.)?{name}\b", erasing), name
 
 
-def test_what_cannot_be_made_again_is_exported_unless_it_belongs_to_all(catalogue: Catalogue) -> None:
+def test_canonical_tables_of_a_space_are_exported(catalogue: Catalogue) -> None:
     declared, _, _ = catalogue
     for name, one in declared.items():
         if one["class"] == "canonical" and "space" in one:
             assert one.get("exported"), name
 
 
-def test_every_text_is_words_or_known_to_be_none(catalogue: Catalogue) -> None:
+def test_every_text_column_is_declared(catalogue: Catalogue) -> None:
     declared, columns, _ = catalogue
     unknown = {
         f"{name}.{text}"

@@ -1,4 +1,4 @@
-"""begin and finish: what was said and answered is saved once, counted once, and shown to nobody else."""
+"""Tests begin and finish: messages and answers are saved once, counted once, and shown to nobody else."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from relay.memory.rows.status import LastDay
 from relay.memory.rows.turns.context import StoredMessage
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.house import (
+from tests.integration.turn_driver import (
     ADA,
     BEN,
     BOT,
     GROUP,
-    House,
+    TurnDriver,
     fact,
     group,
     incoming_of,
@@ -33,8 +33,8 @@ def said(recent: tuple[StoredMessage, ...]) -> list[str]:
     return [row.text for row in recent]
 
 
-async def test_begin_twice_saves_the_message_once(house: House, store: Store, sql: Sql) -> None:
-    turn = await house.turn(ADA, "hello")
+async def test_beginning_twice_saves_the_message_once(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "hello")
     incoming = incoming_of(turn, "hello", private(ADA))
     first = await store.begin(incoming, "m")
     second = await store.begin(incoming, "m")
@@ -43,10 +43,10 @@ async def test_begin_twice_saves_the_message_once(house: House, store: Store, sq
     assert await sql("select role, text, status from message") == [("user", "hello", "complete")]
 
 
-async def test_begin_again_with_more_text_keeps_one_message(house: House, store: Store, sql: Sql) -> None:
-    turn = await house.turn(ADA, "look")
+async def test_beginning_again_with_more_text_keeps_one_message(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "look")
     await store.begin(incoming_of(turn, "look", private(ADA)), "m")
-    await house.say(message(ADA, "at this"))
+    await driver.say(message(ADA, "at this"))
     joined = await store.absorb(turn)
     context = await store.begin(incoming_of(joined, "look\nat this", private(ADA)), "m")
     assert context.message is not None
@@ -55,8 +55,8 @@ async def test_begin_again_with_more_text_keeps_one_message(house: House, store:
     assert await sql("select count(distinct message_id) from posted where message_id is not null") == [(1,)]
 
 
-async def test_finish_twice_does_everything_once(house: House, store: Store, sql: Sql) -> None:
-    turn = await house.turn(ADA, "hello")
+async def test_finishing_twice_does_everything_once(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "hello")
     incoming = incoming_of(turn, "hello", private(ADA))
     await store.begin(incoming, "m")
     written = reply("Hi!", [fact(ADA, "likes tea"), {"action": "forget", "content": "coffee machine"}])
@@ -71,17 +71,17 @@ async def test_finish_twice_does_everything_once(house: House, store: Store, sql
     assert await sql("select count(*) from memory") == [(1,)]
 
 
-async def test_begin_after_finish_changes_no_answer(house: House, store: Store) -> None:
-    done = await house.exchange(ADA, "hello", "Hi!", close=False)
+async def test_beginning_after_finishing_changes_no_answer(driver: TurnDriver, store: Store) -> None:
+    done = await driver.exchange(ADA, "hello", "Hi!", close=False)
     context = await store.begin(done.incoming, "m")
     assert context.recent == ()
     assert (await store.finish(done.incoming, reply("Other"))).text == "Hi!"
 
 
-async def test_the_next_prompt_has_what_was_said(house: House, sql: Sql) -> None:
+async def test_the_next_prompt_contains_the_earlier_exchanges(driver: TurnDriver, sql: Sql) -> None:
     for number in range(3):
-        await house.exchange(ADA, f"question {number}", f"answer {number}")
-    done = await house.exchange(ADA, "and now?")
+        await driver.exchange(ADA, f"question {number}", f"answer {number}")
+    done = await driver.exchange(ADA, "and now?")
     assert said(done.context.recent) == [
         "question 0", "answer 0", "question 1", "answer 1", "question 2", "answer 2",
     ]  # fmt: skip
@@ -90,51 +90,51 @@ async def test_the_next_prompt_has_what_was_said(house: House, sql: Sql) -> None
     assert await sql("select usage ->> 'input_tokens', model, status from turn limit 1") == [("10", "model-1", "done")]
 
 
-async def test_threads_do_not_mix_and_memory_is_shared(house: House) -> None:
-    await house.exchange(ADA, "in the dm", actions=[fact(ADA, "likes tea")])
-    await house.exchange(ADA, "in topic 5", topic_id=5)
-    topic = await house.exchange(ADA, "again in 5", topic_id=5)
+async def test_threads_are_separate_and_memory_is_shared(driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "in the dm", actions=[fact(ADA, "likes tea")])
+    await driver.exchange(ADA, "in topic 5", topic_id=5)
+    topic = await driver.exchange(ADA, "again in 5", topic_id=5)
     assert said(topic.context.recent) == ["in topic 5", "Yes."]
     assert [memory.content for memory in topic.context.memories] == ["likes tea"]
 
 
-async def test_a_chat_has_a_thread_for_each_space(house: House) -> None:
-    """A forum that had one human only, and then two: what was said when it was private stays with its owner."""
-    await house.exchange(ADA, "my secret", chat_id=GROUP, space=private(ADA), actions=[fact(ADA, "has a secret")])
-    later = await house.exchange(ADA, "hello all", chat_id=GROUP)
-    other = await house.exchange(BEN, "hello", chat_id=GROUP)
+async def test_a_chat_has_a_thread_for_each_space(driver: TurnDriver) -> None:
+    """A forum with one human gets a second one. What was said while it was private stays with its owner."""
+    await driver.exchange(ADA, "my secret", chat_id=GROUP, space=private(ADA), actions=[fact(ADA, "has a secret")])
+    later = await driver.exchange(ADA, "hello all", chat_id=GROUP)
+    other = await driver.exchange(BEN, "hello", chat_id=GROUP)
     assert later.context.recent == ()
     assert said(other.context.recent) == ["hello all", "Yes."]
     assert other.context.memories == later.context.memories == ()
 
 
-async def test_a_reply_to_is_found_in_its_own_space_only(house: House, store: Store) -> None:
-    first = await house.exchange(ADA, "the original", chat_id=GROUP, space=private(ADA))
+async def test_a_replied_to_message_is_found_only_in_its_own_space(driver: TurnDriver, store: Store) -> None:
+    first = await driver.exchange(ADA, "the original", chat_id=GROUP, space=private(ADA))
     number = first.incoming.telegram_message_ids[0]
-    turn = await house.turn(ADA, "about that", GROUP)
+    turn = await driver.turn(ADA, "about that", GROUP)
     mine = await store.begin(incoming_of(turn, "about that", private(ADA), reply_to=number), "m")
     assert mine.reply_to is not None
     assert (mine.reply_to.text, mine.reply_to.role) == ("the original", "user")
-    await house.close(turn)
-    turn = await house.turn(BEN, "and that?", GROUP)
+    await driver.close(turn)
+    turn = await driver.turn(BEN, "and that?", GROUP)
     theirs = await store.begin(incoming_of(turn, "and that?", group(), reply_to=number), "m")
     assert theirs.reply_to is None
 
 
-async def test_a_sent_answer_can_be_replied_to(house: House, store: Store) -> None:
-    done = await house.exchange(ADA, "hello", "Hi there!", close=False)
+async def test_a_sent_answer_can_be_replied_to(driver: TurnDriver, store: Store) -> None:
+    done = await driver.exchange(ADA, "hello", "Hi there!", close=False)
     await store.deliver(done.turn, BOT.id, [Part(1, ADA, {"text": "Hi there!"})])
-    await store.sent(done.turn, [PartResult(1, "sent", 20_001)], True)
-    turn = await house.turn(ADA, "why?")
+    await store.store_sent(done.turn, [PartResult(1, "sent", 20_001)], True)
+    turn = await driver.turn(ADA, "why?")
     context = await store.begin(incoming_of(turn, "why?", private(ADA), reply_to=20_001), "m")
     assert context.reply_to is not None
     assert (context.reply_to.text, context.reply_to.role) == ("Hi there!", "assistant")
 
 
 async def test_a_turn_without_an_answer_saves_no_message_and_counts_nothing(
-    house: House, store: Store, sql: Sql
+    driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    turn = await house.turn(ADA, "hello")
+    turn = await driver.turn(ADA, "hello")
     incoming = incoming_of(turn, "hello", private(ADA))
     await store.begin(incoming, "m")
     told = reply("") | {"error": "The model is away.", "actions": [], "usage": None}
@@ -145,38 +145,38 @@ async def test_a_turn_without_an_answer_saves_no_message_and_counts_nothing(
     assert await sql("select error from turn") == [("The model is away.",)]
 
 
-async def test_the_recent_window_has_a_budget(house: House, sql: Sql) -> None:
-    await house.exchange(ADA, "old", "x" * RECENT_CHARACTERS)
-    await house.exchange(ADA, "newer", "y")
-    done = await house.exchange(ADA, "now")
+async def test_the_recent_window_has_a_budget(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "old", "x" * RECENT_CHARACTERS)
+    await driver.exchange(ADA, "newer", "y")
+    done = await driver.exchange(ADA, "now")
     assert said(done.context.recent)[1:] == ["newer", "y"]
     assert "old" not in said(done.context.recent)
 
 
-async def test_a_long_silence_begins_a_new_session(house: House, sql: Sql) -> None:
-    await house.exchange(ADA, "yesterday")
+async def test_a_long_silence_begins_a_new_session(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "yesterday")
     await sql("update thread set last_at = last_at - interval '13 hours'")
-    await house.exchange(ADA, "today")
+    await driver.exchange(ADA, "today")
     assert await sql("select count(*), count(ended_at) from session") == [(2, 1)]
 
 
 # The count of exchanges
 
 
-async def test_every_fifth_exchange_owes_one_summary(house: House, sql: Sql) -> None:
+async def test_every_fifth_exchange_makes_one_summary_due(driver: TurnDriver, sql: Sql) -> None:
     for number in range(11):
-        await house.exchange(ADA, f"q{number}")
+        await driver.exchange(ADA, f"q{number}")
     assert await sql("select exchange_count from thread") == [(11,)]
     assert await sql("select count(*) from job where kind = 'summary'") == [(2,)]
 
 
-async def test_the_fifth_exchange_is_counted_once_whoever_finishes(
-    house: House, another: Callable[[], Store], sql: Sql
+async def test_the_fifth_exchange_is_counted_once_with_many_concurrent_finishes(
+    driver: TurnDriver, another: Callable[[], Store], sql: Sql
 ) -> None:
-    """Five lanes of two bots that share a thread end at the same moment, each finished by several processes."""
+    """Five lanes of two bots share a thread and end at the same moment. Several processes finish each."""
     incomings = []
     for number in range(5):
-        turn = await house.turn(ADA, f"q{number}", topic_id=number + 2)
+        turn = await driver.turn(ADA, f"q{number}", topic_id=number + 2)
         incomings.append(incoming_of(turn, f"q{number}", private(ADA)))
     one_thread = [replace(incoming, topic_id=0) for incoming in incomings]
     await asyncio.gather(*(another().begin(incoming, "m") for incoming in one_thread))
@@ -188,10 +188,10 @@ async def test_the_fifth_exchange_is_counted_once_whoever_finishes(
     assert await sql("select count(*) from message") == [(10,)]
 
 
-async def test_many_first_messages_at_once_make_one_space_and_thread(
-    house: House, another: Callable[[], Store], sql: Sql
+async def test_many_concurrent_first_messages_make_one_space_and_thread(
+    driver: TurnDriver, another: Callable[[], Store], sql: Sql
 ) -> None:
-    turns = [await house.turn(ADA, "hi", topic_id=number + 2) for number in range(8)]
+    turns = [await driver.turn(ADA, "hi", topic_id=number + 2) for number in range(8)]
     incomings = [incoming_of(turn, "hi", private(ADA)) for turn in turns]
     same = [replace(incoming, topic_id=0) for incoming in incomings]
     contexts = await asyncio.gather(*(another().begin(incoming, "m") for incoming in same))
@@ -200,93 +200,93 @@ async def test_many_first_messages_at_once_make_one_space_and_thread(
     assert await sql("select count(*) from session") == [(1,)]
 
 
-async def test_one_finish_wins_against_a_takeover(house: House, another: Callable[[], Store], sql: Sql) -> None:
-    turn = await house.turn(ADA, "hello")
+async def test_either_a_finish_or_a_takeover_wins(driver: TurnDriver, another: Callable[[], Store], sql: Sql) -> None:
+    turn = await driver.turn(ADA, "hello")
     incoming = incoming_of(turn, "hello", private(ADA))
-    await house.store.begin(incoming, "m")
+    await driver.store.begin(incoming, "m")
     await sql("update turn set lease_until = now() - interval '1 second'")
     results = await asyncio.gather(
-        another().claim(BOT.id, 5), house.store.finish(incoming, reply("mine")), return_exceptions=True
+        another().claim(BOT.id, 5), driver.store.finish(incoming, reply("mine")), return_exceptions=True
     )
     answers = await sql("select text from message where role = 'assistant'")
     assert answers in ([], [("mine",)])
     assert (answers == []) == isinstance(results[1], TurnLost)
 
 
-# Again
+# Retry
 
 
-async def test_retry_answers_the_last_message_again(house: House, sql: Sql) -> None:
-    await house.exchange(ADA, "first", "One.")
-    await house.exchange(ADA, "second", "Two.")
-    done = await house.exchange(ADA, "/retry", "Better two.", retry=True)
+async def test_retry_answers_the_last_message_again(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "first", "One.")
+    await driver.exchange(ADA, "second", "Two.")
+    done = await driver.exchange(ADA, "/retry", "Better two.", retry=True)
     assert done.context.message is not None
     assert done.context.message.text == "second"
     assert said(done.context.recent) == ["first", "One."]
-    following = await house.exchange(ADA, "third")
+    following = await driver.exchange(ADA, "third")
     assert said(following.context.recent) == ["first", "One.", "second", "Better two."]
     assert await sql("select exchange_count from thread") == [(3,)]
     assert await sql("select count(*) from message where status = 'replaced'") == [(1,)]
 
 
-async def test_retry_of_a_turn_that_had_no_answer_counts_it(house: House, store: Store, sql: Sql) -> None:
-    turn = await house.turn(ADA, "hello")
+async def test_a_retry_of_an_unanswered_turn_is_counted(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "hello")
     incoming = incoming_of(turn, "hello", private(ADA))
     await store.begin(incoming, "m")
     await store.finish(incoming, reply("") | {"error": "away"})
-    await house.close(turn)
-    done = await house.exchange(ADA, "↻", "Hi!", retry=True, retry_turn=turn.turn_id)
+    await driver.close(turn)
+    done = await driver.exchange(ADA, "↻", "Hi!", retry=True, retry_turn=turn.turn_id)
     assert done.context.message is not None
     assert done.context.message.text == "hello"
     assert await sql("select exchange_count from thread") == [(1,)]
 
 
-async def test_retry_of_an_earlier_turn(house: House) -> None:
-    first = await house.exchange(ADA, "first", "One.")
-    await house.exchange(ADA, "second", "Two.")
-    done = await house.exchange(ADA, "↻", "One again.", retry=True, retry_turn=first.turn.turn_id)
+async def test_an_earlier_turn_can_be_retried(driver: TurnDriver) -> None:
+    first = await driver.exchange(ADA, "first", "One.")
+    await driver.exchange(ADA, "second", "Two.")
+    done = await driver.exchange(ADA, "↻", "One again.", retry=True, retry_turn=first.turn.turn_id)
     assert done.context.message is not None
     assert done.context.message.text == "first"
 
 
-async def test_retry_twice_and_after_a_takeover(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "first", "One.")
-    turn = await house.turn(ADA, "/retry")
+async def test_a_retry_can_be_repeated_also_after_a_takeover(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "first", "One.")
+    turn = await driver.turn(ADA, "/retry")
     incoming = incoming_of(turn, "/retry", private(ADA), retry=True)
     a = await store.begin(incoming, "m")
     b = await store.begin(incoming, "m")
     assert a.message_id == b.message_id
     assert a.message == b.message
     await store.finish(incoming, reply("Two."))
-    await house.close(turn)
-    await house.exchange(ADA, "/retry", "Three.", retry=True)
+    await driver.close(turn)
+    await driver.exchange(ADA, "/retry", "Three.", retry=True)
     assert await sql("select text from message where role = 'assistant' and status = 'complete'") == [("Three.",)]
     assert await sql("select exchange_count from thread") == [(1,)]
 
 
-async def test_nobody_retries_somebody_elses_message(house: House, store: Store, sql: Sql) -> None:
-    theirs = await house.exchange(BEN, "ben says", "Hello Ben.", chat_id=GROUP)
+async def test_nobody_can_retry_another_persons_message(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    theirs = await driver.exchange(BEN, "ben says", "Hello Ben.", chat_id=GROUP)
     for of_turn in (None, theirs.turn.turn_id):
-        turn = await house.turn(ADA, "/retry", GROUP)
+        turn = await driver.turn(ADA, "/retry", GROUP)
         incoming = incoming_of(turn, "/retry", group(), retry=True, retry_turn=of_turn)
         context = await store.begin(incoming, "m")
         assert context.message_id is None
         assert context.message is None
         assert context.recent == ()
-        await house.close(turn)
+        await driver.close(turn)
     assert await sql("select count(*) from message where status = 'replaced'") == [(0,)]
 
 
-async def test_nothing_to_retry(house: House, store: Store) -> None:
-    turn = await house.turn(ADA, "/retry")
+async def test_retry_without_a_message_finds_nothing(driver: TurnDriver, store: Store) -> None:
+    turn = await driver.turn(ADA, "/retry")
     context = await store.begin(incoming_of(turn, "/retry", private(ADA), retry=True), "m")
     assert context.message_id is None
 
 
-async def test_retry_does_not_reach_behind_a_new_session(house: House, store: Store) -> None:
-    await house.exchange(ADA, "before")
+async def test_retry_does_not_reach_into_an_earlier_session(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "before")
     await store.new_session(private(ADA), ADA, 0, "")
-    turn = await house.turn(ADA, "/retry")
+    turn = await driver.turn(ADA, "/retry")
     context = await store.begin(incoming_of(turn, "/retry", private(ADA), retry=True), "m")
     assert context.message_id is None
 
@@ -294,11 +294,11 @@ async def test_retry_does_not_reach_behind_a_new_session(house: House, store: St
 # Sessions
 
 
-async def test_a_new_session_starts_with_a_clean_page(house: House, store: Store, sql: Sql) -> None:
-    await house.exchange(ADA, "before", actions=[fact(ADA, "likes tea")])
+async def test_a_new_session_starts_without_earlier_messages(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "before", actions=[fact(ADA, "likes tea")])
     done = await store.new_session(private(ADA), ADA, 0, "Plans")
     assert done.messages == 2
-    after = await house.exchange(ADA, "after")
+    after = await driver.exchange(ADA, "after")
     assert after.context.recent == ()
     assert after.context.summary is None
     assert [memory.content for memory in after.context.memories] == ["likes tea"]
@@ -306,29 +306,31 @@ async def test_a_new_session_starts_with_a_clean_page(house: House, store: Store
     assert await sql("select count(*) from job where kind = 'summary'") == [(1,)]
 
 
-async def test_a_new_session_after_nothing_was_said_changes_nothing(house: House, store: Store, sql: Sql) -> None:
+async def test_a_new_session_without_messages_in_between_changes_nothing(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
     assert (await store.new_session(private(ADA), ADA, 0, "")).messages == 0
-    await house.exchange(ADA, "hello")
+    await driver.exchange(ADA, "hello")
     await store.new_session(private(ADA), ADA, 0, "")
     assert (await store.new_session(private(ADA), ADA, 0, "")).messages == 0
     assert await sql("select count(*) from job where kind = 'summary'") == [(1,)]
 
 
-async def test_a_new_session_in_one_thread_leaves_the_others(house: House, store: Store) -> None:
-    await house.exchange(ADA, "in the dm")
-    await house.exchange(ADA, "in topic 5", topic_id=5)
+async def test_a_new_session_in_one_thread_leaves_the_others(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "in the dm")
+    await driver.exchange(ADA, "in topic 5", topic_id=5)
     await store.new_session(private(ADA), ADA, 0, "")
-    assert said((await house.exchange(ADA, "again", topic_id=5)).context.recent) == ["in topic 5", "Yes."]
+    assert said((await driver.exchange(ADA, "again", topic_id=5)).context.recent) == ["in topic 5", "Yes."]
 
 
 # Status
 
 
-async def test_status_counts_ones_own(house: House, store: Store) -> None:
-    await house.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
-    await house.exchange(BEN, "hello")
-    await house.say(message(BEN, "waiting"), limit=0)
-    await house.say(message(ADA, "/status"), limit=0)  # which is not what it counts
+async def test_status_counts_only_the_persons_own_data(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "hello", actions=[fact(ADA, "likes tea")])
+    await driver.exchange(BEN, "hello")
+    await driver.say(message(BEN, "waiting"), limit=0)
+    await driver.say(message(ADA, "/status"), limit=0)  # not counted
     status = await store.status(private(ADA))
     keys = ("memories", "threads", "exchanges", "waiting", "running", "soul")
     assert {key: getattr(status, key) for key in keys} == {

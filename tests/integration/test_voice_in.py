@@ -1,4 +1,4 @@
-"""Voice notes and other recordings: heard, told back before the answer, and answered as what they say."""
+"""Tests voice notes and other recordings: transcribed, shown before the answer, and answered as their words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from relay.core.errors import DeliveryUncertain, MessengerRefused
 from tests.integration.conftest import Server
-from tests.integration.ears import Listening, listening
-from tests.integration.house import ADA, BEN
+from tests.integration.speech import Listening, listening
+from tests.integration.turn_driver import ADA, BEN
 from tests.standins.telegram.values import Upload
 
 Json = dict[str, Any]
@@ -24,12 +24,12 @@ async def room(embedded: Server) -> AsyncIterator[Listening]:
 
 
 async def blocks(room: Listening) -> list[Json]:
-    """The blocks of what people said, in order."""
+    """Returns the blocks of people's messages, in order."""
     rows = await room.relay.sql("select blocks from message where role = 'user' order by id")
     return [block for (own,) in rows for block in own]
 
 
-async def test_a_voice_note_is_told_back_and_answered(room: Listening) -> None:
+async def test_a_voice_note_is_echoed_and_answered(room: Listening) -> None:
     calls: list[tuple[str, Any]] = []
     room.relay.wire.watch = lambda method, given: calls.append((method, given.get("action")))
     room.ears.open.clear()
@@ -53,7 +53,7 @@ async def test_a_voice_note_is_told_back_and_answered(room: Listening) -> None:
     ]
 
 
-async def test_whose_words_a_recording_holds(room: Listening) -> None:
+async def test_recordings_are_attributed_to_the_speaker_or_to_others(room: Listening) -> None:
     tg = room.relay.tg
     await tg.say(room.dm, ADA, video_note=Upload(b"my own face", "n.mp4", "video/mp4", 3))
     await room.settled()
@@ -78,7 +78,7 @@ async def test_whose_words_a_recording_holds(room: Listening) -> None:
     ]
 
 
-async def test_a_long_one_is_told_back_collapsed_and_cut_at_one_message(room: Listening) -> None:
+async def test_a_long_echo_is_collapsed_and_cut_at_one_message(room: Listening) -> None:
     await room.speak("word " * 100)
     await room.settled()
     (entity,) = room.mine()[0].entities
@@ -88,11 +88,11 @@ async def test_a_long_one_is_told_back_collapsed_and_cut_at_one_message(room: Li
     echo = next(message for message in room.mine() if message.text.startswith("🎤 🙂"))
     assert echo.text.endswith(" …")
     assert 4000 < len(echo.text.encode("utf-16-le")) // 2 <= 4096
-    assert len(str((await blocks(room))[-1]["text"])) == len("🙂 and on " * 900), "the model gets all of it"
+    assert len(str((await blocks(room))[-1]["text"])) == len("🙂 and on " * 900), "the model must get the whole text"
 
 
 @pytest.mark.parametrize(("which", "told"), [("off", 0), ("long", 1)])
-async def test_which_are_told_back_is_a_choice(room: Listening, which: str, told: int) -> None:
+async def test_the_setting_decides_which_recordings_are_echoed(room: Listening, which: str, told: int) -> None:
     room.relay.worker.runner.echoes._which = which
     await room.speak("a short one")
     await room.settled()
@@ -106,21 +106,21 @@ async def test_which_are_told_back_is_a_choice(room: Listening, which: str, told
     ]
 
 
-async def test_nothing_heard_is_said_and_asks_no_model(room: Listening) -> None:
+async def test_a_silent_recording_is_reported_without_asking_the_model(room: Listening) -> None:
     await room.speak(" ")
     await room.settled()
     assert room.told() == ["⚠️ I could not use your voice note. I heard nobody speak in it."]
     assert room.requests == []
 
 
-async def test_of_a_very_long_one_it_is_said_that_the_rest_was_not_heard(room: Listening) -> None:
+async def test_a_very_long_recording_is_said_to_be_transcribed_only_in_part(room: Listening) -> None:
     room.ears.cut = True
     await room.speak("the beginning")
     await room.settled()
     assert room.told()[1] == "You said: the beginning\n\nI listened to the first 20 minutes of your voice note."
 
 
-async def test_several_that_are_one_input_are_each_told_back(room: Listening) -> None:
+async def test_each_of_several_recordings_in_one_input_is_echoed(room: Listening) -> None:
     room.ears.open.clear()
     await room.speak("zero")
     await room.heard("zero")
@@ -137,7 +137,7 @@ async def test_several_that_are_one_input_are_each_told_back(room: Listening) ->
     assert len(room.told()) == 5
 
 
-async def test_in_a_group_it_stands_before_the_answer_that_grows(room: Listening) -> None:
+async def test_in_a_group_the_echo_stands_before_the_growing_answer(room: Listening) -> None:
     tg = room.relay.tg
     group = tg.group(-1001, "Group", [ADA, tg.user(BEN, "Ben")])
     asked = await tg.say(group, ADA, f"@{tg.bot.username} hello")
@@ -152,7 +152,7 @@ async def test_in_a_group_it_stands_before_the_answer_that_grows(room: Listening
 
 
 @pytest.mark.parametrize("moment", ["before it is sent", "after it was sent", "while the model answers"])
-async def test_a_crash_neither_loses_nor_repeats_it(
+async def test_a_crash_neither_loses_nor_repeats_an_echo(
     room: Listening, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wire, reached, forever = room.relay.wire, asyncio.Event(), asyncio.Event()
@@ -188,7 +188,9 @@ async def test_a_crash_neither_loses_nor_repeats_it(
     assert len(room.requests) == 1
 
 
-async def test_an_echo_that_does_not_arrive_costs_no_answer(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_undelivered_echo_does_not_prevent_the_answer(
+    room: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wire, call, lost = room.relay.wire, room.relay.wire.call, [True]
 
     async def failing(method: str, **given: Any) -> Any:
@@ -209,7 +211,7 @@ async def test_an_echo_that_does_not_arrive_costs_no_answer(room: Listening, mon
     assert room.told() == ["🎤 lost", "You said: lost", "You said: refused"]
 
 
-async def test_stop_ends_the_listening_at_once(room: Listening) -> None:
+async def test_stop_ends_a_transcription_at_once(room: Listening) -> None:
     room.ears.open.clear()
     await room.speak("for hours")
     await room.heard("for hours")
@@ -223,7 +225,7 @@ async def test_stop_ends_the_listening_at_once(room: Listening) -> None:
     assert room.told()[-1] == "You said: something else"
 
 
-async def test_stop_ends_the_fetching_at_once(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stop_ends_a_download_at_once(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = asyncio.Event()
 
     async def endless(file_id: str, most: int) -> bytes:
@@ -242,7 +244,9 @@ async def test_stop_ends_the_fetching_at_once(room: Listening, monkeypatch: pyte
     assert room.ears.listened == []
 
 
-async def test_what_joins_a_turn_lets_it_listen_and_tell_once(room: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_message_that_joins_a_turn_causes_no_second_transcription(
+    room: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("relay.surfaces.telegram.incoming.intake.JOIN_SECONDS", 60)
     reply, asked, may = room.relay.worker.engine.gate._model.reply, asyncio.Event(), asyncio.Event()
 

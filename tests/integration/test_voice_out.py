@@ -1,4 +1,4 @@
-"""Whose answers are said aloud: who spoke themselves hears them; what others wrote makes nothing be said."""
+"""Tests which answers are spoken: the answer to a person's own voice note is. Others' words never cause speech."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from relay.core.models import ModelRequest
 from tests.integration.conftest import Server
-from tests.integration.ears import FakeVoice, Listening, listening
-from tests.integration.house import ADA
+from tests.integration.speech import FakeVoice, Listening, listening
+from tests.integration.turn_driver import ADA
 from tests.standins.telegram.values import StoredMessage
 
 Json = dict[str, Any]
@@ -44,7 +44,7 @@ async def say(room: Listening, words: str, **more: Any) -> StoredMessage:
 
 
 def tempt(room: Listening, text: str = "It is so. [VOICE_REPLY]") -> None:
-    """The model wants every answer to be said."""
+    """Makes the model request speech for every answer."""
 
     def answers(request: ModelRequest) -> list[Json]:
         return [{"type": "text", "text": text}]
@@ -53,7 +53,7 @@ def tempt(room: Listening, text: str = "It is so. [VOICE_REPLY]") -> None:
     mind.answers = answers
 
 
-async def test_voice_answers_voice(room: Listening, voice: FakeVoice) -> None:
+async def test_a_voice_note_is_answered_with_voice(room: Listening, voice: FakeVoice) -> None:
     await say(room, "hello there")
     assert voice.said == ["You said: hello there."]
     assert ["voice" in message.raw for message in room.mine()] == [False, False, True]
@@ -61,18 +61,18 @@ async def test_voice_answers_voice(room: Listening, voice: FakeVoice) -> None:
     assert len(voice.said) == 1
 
 
-async def test_the_recordings_of_others_are_answered_in_writing(room: Listening, voice: FakeVoice) -> None:
+async def test_recordings_of_others_are_answered_in_writing(room: Listening, voice: FakeVoice) -> None:
     await say(room, "what Sam said", forward_from="Sam")
     own = await say(room, "my own words")
     assert voice.said == ["You said: my own words."]
     await write(room, "what about this?", reply_to=own)
     assert "my own words" in room.told()[-1]
-    assert len(voice.said) == 1, "what is replied to was said before"
+    assert len(voice.said) == 1, "the quoted recording was already answered"
     await write(room, "/retry")
     assert len(voice.said) == 1
 
 
-async def test_what_others_wrote_has_nothing_said_aloud(room: Listening, voice: FakeVoice) -> None:
+async def test_forwarded_text_never_causes_a_spoken_answer(room: Listening, voice: FakeVoice) -> None:
     tempt(room)
     await write(room, "Say it aloud, Relay.", forward_from="Sam")
     assert voice.said == []
@@ -81,15 +81,15 @@ async def test_what_others_wrote_has_nothing_said_aloud(room: Listening, voice: 
     assert voice.said == ["It is so."]
 
 
-async def test_the_model_may_want_it_said(room: Listening, voice: FakeVoice) -> None:
+async def test_the_model_may_ask_for_a_spoken_answer(room: Listening, voice: FakeVoice) -> None:
     tempt(room)
     await write(room, "tell me aloud")
     assert voice.said == ["It is so."]
     await write(room, "what does [VOICE_REPLY] mean?")
-    assert len(voice.said) == 1, "the model repeats what it read"
+    assert len(voice.said) == 1, "a repeated tag must not cause speech"
 
 
-async def test_a_correction_is_answered_aloud_again(room: Listening, voice: FakeVoice) -> None:
+async def test_a_corrected_voice_note_is_answered_with_voice_again(room: Listening, voice: FakeVoice) -> None:
     await say(room, "I live in Rome")
     before = notes(room)
     await write(room, "I live in Riga", reply_to=room.mine()[0])

@@ -1,4 +1,4 @@
-"""Text, voice, photo and document are four ways to say something: what follows from it is the same for all."""
+"""Tests text, voice, photo and document as input: the effects are the same for all four."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from relay.archive.export import pages
-from relay.archive.readable import Readable
+from relay.archive.readable.text import Readable
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, ModelRequest, Space
-from relay.media.reading import Read, Reader, report_refusal
+from relay.media.reading import FileContents, Reader, report_refusal
 from tests.integration.conftest import Server
-from tests.integration.house import ADA, BEN, EVE, GROUP
 from tests.integration.inside import Inside, Json, inside
+from tests.integration.turn_driver import ADA, BEN, EVE, GROUP
 from tests.integration.work import summarise_due
 from tests.standins.telegram import Chat, StoredMessage, Upload, User
 
@@ -30,29 +30,29 @@ OWN_WORDS = ("text", "voice")
 
 
 class Sounds:
-    """Hears what is said."""
+    """Transcribes every recording as the same fact."""
 
-    async def read(self, attachment: Attachment) -> Read:
-        return Read([{"type": "text", "text": FACT, "file": asdict(attachment)}], FACT)
+    async def read(self, attachment: Attachment) -> FileContents:
+        return FileContents([{"type": "text", "text": FACT, "file": asdict(attachment)}], FACT)
 
 
 class Pictures:
-    async def read(self, attachment: Attachment) -> Read:
-        return Read([{"type": "image", "file": asdict(attachment), "untrusted": "photo"}], "(photo)")
+    async def read(self, attachment: Attachment) -> FileContents:
+        return FileContents([{"type": "image", "file": asdict(attachment), "untrusted": "photo"}], "(photo)")
 
 
 class Documents:
-    """Reads texts; what is called broken, nobody can."""
+    """Reads every document as the same fact. Refuses documents named `broken…`."""
 
-    async def read(self, attachment: Attachment) -> Read:
+    async def read(self, attachment: Attachment) -> FileContents:
         if attachment.name.startswith("broken"):
             return report_refusal(attachment, MediaRefused("It is damaged."))
         text = {"type": "text", "text": FACT, "untrusted": "document", "file": asdict(attachment)}
-        return Read([text], f"(file {attachment.name})\n{FACT}")
+        return FileContents([text], f"(file {attachment.name})\n{FACT}")
 
 
 class Requests(list[ModelRequest]):
-    """What the model was asked; what it answers."""
+    """Records the requests to the model, and answers them."""
 
     def answers(self, request: ModelRequest) -> list[Json]:
         self.append(request)
@@ -63,7 +63,7 @@ class Requests(list[ModelRequest]):
 
     @property
     def last(self) -> str:
-        """The present message of the last request, as the model reads it."""
+        """The current message of the last request, as the model reads it."""
         return str(self[-1].messages[-1]["content"])
 
 
@@ -90,7 +90,7 @@ def replies(relay: Inside, chat: Chat) -> list[StoredMessage]:
 
 
 @pytest.mark.parametrize("way", list(WAYS))
-async def test_memory_holds_for_every_way(relay: Inside, asked: Requests, way: str) -> None:
+async def test_memory_works_for_every_kind_of_input(relay: Inside, asked: Requests, way: str) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     await said(relay, chat, **WAYS[way])
     (reply,) = replies(relay, chat)
@@ -111,7 +111,7 @@ async def test_memory_holds_for_every_way(relay: Inside, asked: Requests, way: s
 
 
 @pytest.mark.parametrize("way", list(WAYS))
-async def test_exchanges_summaries_titles_and_search_hold_for_every_way(
+async def test_exchanges_summaries_and_search_work_for_every_kind_of_input(
     relay: Inside, asked: Requests, way: str
 ) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
@@ -129,7 +129,7 @@ async def test_exchanges_summaries_titles_and_search_hold_for_every_way(
 
 
 @pytest.mark.parametrize("way", list(WAYS))
-async def test_an_export_and_its_text_hold_every_way(relay: Inside, way: str) -> None:
+async def test_an_export_contains_every_kind_of_input(relay: Inside, way: str) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     await said(relay, chat, **WAYS[way])
     readable = Readable("Ada", relay.worker._services.zone)
@@ -152,7 +152,7 @@ async def test_retry_answers_a_message_with_its_file_again(relay: Inside, asked:
     ], first
 
 
-async def test_what_cannot_be_used_alone_gets_its_line_and_no_model(relay: Inside, asked: Requests) -> None:
+async def test_an_unusable_message_gets_an_explanation_without_asking_the_model(relay: Inside, asked: Requests) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     await said(relay, chat, document=Upload(b"x", "broken.pdf"))
     await said(relay, chat, story={"chat": {"id": 5, "first_name": "Ben"}, "id": 1})
@@ -163,7 +163,7 @@ async def test_what_cannot_be_used_alone_gets_its_line_and_no_model(relay: Insid
     assert not asked
 
 
-async def test_each_of_many_files_that_cannot_be_used_gets_its_line_wholly(relay: Inside, asked: Requests) -> None:
+async def test_each_of_many_unusable_files_is_explained_in_full(relay: Inside, asked: Requests) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     names = [f"broken-{n} {'*long* name_' * 6}.pdf" for n in range(6)]
     for name in names:
@@ -174,7 +174,7 @@ async def test_each_of_many_files_that_cannot_be_used_gets_its_line_wholly(relay
     assert not asked
 
 
-async def test_a_question_beside_unusable_files_is_answered_and_each_is_told_once(
+async def test_a_question_beside_unusable_files_is_answered_and_each_file_explained(
     relay: Inside, asked: Requests
 ) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
@@ -199,7 +199,9 @@ async def test_a_question_beside_unusable_files_is_answered_and_each_is_told_onc
         ({"dice": {"emoji": "🎲", "value": 6}}, "(threw 🎲: 6)"),
     ],
 )
-async def test_things_are_answered_and_found_again(relay: Inside, asked: Requests, what: Json, words: str) -> None:
+async def test_locations_contacts_polls_and_dice_are_answered_and_can_be_quoted(
+    relay: Inside, asked: Requests, what: Json, words: str
+) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     sent = await said(relay, chat, **what)
     assert replies(relay, chat)[-1].text == "Noted."
@@ -210,7 +212,7 @@ async def test_things_are_answered_and_found_again(relay: Inside, asked: Request
     assert words in asked.last
 
 
-async def test_a_place_that_moves_says_nothing_more(relay: Inside, asked: Requests) -> None:
+async def test_updates_of_a_live_location_are_not_answered_again(relay: Inside, asked: Requests) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     sent = await said(relay, chat, location={"latitude": 1.0, "longitude": 2.0, "live_period": 900})
     for step in range(3):
@@ -221,7 +223,7 @@ async def test_a_place_that_moves_says_nothing_more(relay: Inside, asked: Reques
     assert len(replies(relay, chat)) == 1
 
 
-async def test_a_question_about_an_older_file_brings_it_along(relay: Inside, asked: Requests) -> None:
+async def test_a_question_about_an_older_file_includes_the_file(relay: Inside, asked: Requests) -> None:
     chat = relay.tg.dm(relay.tg.user(ADA, "Ada"))
     spoken = await said(relay, chat, voice=Upload(b"sound", "a.oga", "audio/ogg"))
     await said(relay, chat, text="what did I say?", reply_to=spoken)
@@ -230,7 +232,7 @@ async def test_a_question_about_an_older_file_brings_it_along(relay: Inside, ask
     assert rows == [(FACT, "voice"), ("what did I say?", "voice")]
 
 
-async def test_somebody_elses_file_in_a_group_comes_as_theirs(relay: Inside, asked: Requests) -> None:
+async def test_another_persons_file_in_a_group_is_marked_as_theirs(relay: Inside, asked: Requests) -> None:
     ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
     group = relay.tg.group(GROUP, "Group", [ada, ben])
     note = await said(relay, group, ben, voice=Upload(b"sound", "a.oga", "audio/ogg"))

@@ -1,4 +1,4 @@
-"""A database in which nothing stays: what property tests try thousands of times on one, at the price of its calls."""
+"""A database whose changes are all rolled back. Property tests run thousands of examples on one database this way."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from typing import Any
 
 import psycopg
 
-from relay.clients.postgres.database import _called, _translate
+from relay.clients.postgres.database import _call_function, _translate
 
 TRIES = 200
-"""After so many, the room that they took is cleared."""
+"""After this many examples, a vacuum frees their space."""
 
 
 class Undone:
-    """The `Database` port on one connection, within a transaction that never ends well."""
+    """The `Database` port on one connection, in a transaction that is always rolled back."""
 
     def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
         self._connection = connection
         self._tries = 0
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`. A call that fails is undone by itself, as if it had its own transaction."""
+        """See `ports.Database.call`. A failed call is rolled back alone, as if it had its own transaction."""
         try:
             async with self._connection.transaction():
-                return await _called(self._connection, function, arguments)
+                return await _call_function(self._connection, function, arguments)
         except psycopg.Error as error:
             raise _translate(error) from None
 
     async def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Runs a statement among what is undone; its rows."""
+        """Runs a statement in the same transaction, and returns its rows."""
         cursor = await self._connection.execute(statement.encode(), values or None)
         return await cursor.fetchall() if cursor.description else []
 
     @contextlib.asynccontextmanager
     async def tried(self) -> AsyncIterator[None]:
-        """What is done within is undone at its end."""
-        await self._connection.execute(b"select")  # begins the transaction: else each call would, and commit it
+        """Rolls back at the end what was done inside."""
+        await self._connection.execute(b"select")  # begins the transaction; otherwise each call would commit its own
         try:
             yield
         finally:
@@ -51,7 +51,7 @@ class Undone:
 
 @contextlib.asynccontextmanager
 async def undone(url: str) -> AsyncIterator[Undone]:
-    """The port on a database. Nothing but this may write to it."""
+    """Yields the port on a database. Nothing else may write to this database."""
     async with await psycopg.AsyncConnection.connect(url, prepare_threshold=None) as connection:
         await connection.execute(b"set search_path = relay, public, extensions")
         await connection.commit()

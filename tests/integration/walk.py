@@ -1,4 +1,4 @@
-"""People who do random things in random chats, all day long."""
+"""A random walk: people do random things in random chats."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections import Counter
 from typing import Any
 
 from relay.core.models import ModelRequest, Space
+from relay.memory.night.answers import AnswerUnclear
+from relay.memory.night.asking import BatchModel
+from relay.memory.night.consolidate import Consolidation
+from relay.memory.night.digest import as_markdown, notice_of, write_digest
 from relay.memory.rows.upkeep.digest import DigestPlace
-from relay.memory.sleep.answers import AnswerUnclear
-from relay.memory.sleep.asking import BatchModel
-from relay.memory.sleep.consolidate import Consolidation
-from relay.memory.sleep.digest import as_markdown, write_digest
 from relay.memory.writing.summaries import summarise
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.chat.turn_buttons import is_turn_button
@@ -28,19 +28,21 @@ Json = dict[str, Any]
 KNOWN = {1001: "Ada", 1002: "Ben", 1003: "Eve", 1004: "Dan"}
 ADMINS = frozenset([1001, 1002])
 STRANGER = 6666
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
+"""Replaces the digits in words, so that a word can name a preference."""
 COMMON = ["garden", "piano", "tent", "salad", "recipe", "train", "holiday", "budget", "lantern", "violin", "meadow"]
-"""What everybody speaks of: so it is found, whoever looks for it."""
+"""Words that everyone uses, so that every search finds them."""
 FOR_ALL = {"soul", "persona", "invite"}
-"""Verbs whose text is meant for everybody."""
+"""Commands whose text everyone may see."""
 QUESTION_FOR_ALL = re.compile(rf"✎ ({'|'.join(sorted(FOR_ALL))})\b")
 ACTS = {
     "say": 40, "command": 24, "press": 20, "lend": 5, "hear": 4, "edit": 3, "react": 2, "come": 5, "go": 7, "change": 3,
-    "sum": 4, "night": 1,
+    "sum": 4, "night": 1, "like": 4,
 }  # fmt: skip
 
 
 class Walk:
-    """A seeded random walk, with the ledger of who may see what."""
+    """A seeded random walk, with a ledger of who may see what."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -51,7 +53,7 @@ class Walk:
         self._buttons: list[tuple[Chat, int, str]] = []
 
     def settle_in(self, relay: Inside) -> None:
-        """Everybody comes, and the groups begin."""
+        """Creates the people, the chats and the groups."""
         self.relay, self.tg, self.ledger = relay, relay.tg, Ledger(relay.tg)
         relay.wire.watch = self.ledger.call
         ada, ben, eve, dan = (self.tg.user(user_id, name) for user_id, name in KNOWN.items())
@@ -68,7 +70,7 @@ class Walk:
     # The model
 
     def answers(self, request: ModelRequest) -> list[Json]:
-        """The model repeats, learns, keeps and forgets what it is shown; sometimes it keeps it to itself."""
+        """Answers as the model, which randomly repeats, learns, keeps, forgets or ignores what it was shown."""
         self.ledger.prompt(request)
         self.count["prompts"] += 1
         shown = sorted(words_of(request.system, request.messages))
@@ -92,7 +94,7 @@ class Walk:
         return [{"type": "text", "text": text}]
 
     def _looks(self) -> Json:
-        """A call of a tool: it looks for what everybody speaks of, or opens an id that it made up."""
+        """Returns a tool call that searches for common words or opens an invented id."""
         used: Json = {"type": "tool_use", "id": f"toolu_{self._next()}"}
         if self.random.random() < 0.5:
             self.count["open_memory"] += 1
@@ -102,12 +104,12 @@ class Walk:
         return used | {"name": "search_memory", "input": {"query": query, "kinds": kinds, "limit": 20}}
 
     def _forged(self) -> str:
-        """The id of something that is, or may be, in somebody's memory."""
+        """Returns an id that is, or may be, in someone's memory."""
         kind, number = self.random.choice("mmkkksd"), self.random.randrange(1, 30)
         return {"m": f"m{number * 9}", "d": f"d{number}.1"}.get(kind, f"{kind}{number}")
 
     def _facts(self, request: ModelRequest) -> list[str]:
-        """Some of the facts that it was shown, as they are."""
+        """Returns some of the facts that the model was shown, unchanged."""
         facts = re.findall(
             r"^- (?:\w+: )?(.*)$", "\n".join(block["text"] for block in request.system[1:]), re.MULTILINE
         )
@@ -119,7 +121,7 @@ class Walk:
     # Steps
 
     async def steps(self, number: int) -> None:
-        """Does this many things, one after the other. Raises `Leak`."""
+        """Runs this many steps, one after the other. Raises `Leak`."""
         for _ in range(number):
             name = self.random.choices(list(ACTS), list(ACTS.values()))[0]
             self.count[name] += 1
@@ -139,7 +141,7 @@ class Walk:
             self.ledger.said(act.typed, self._home(act.chat, act.actor))
 
     async def say(self) -> None:
-        """Somebody says something somewhere, perhaps in reply, perhaps something that they heard elsewhere."""
+        """A person writes in a chat, sometimes as a reply, sometimes with a word seen elsewhere."""
         user = self._somebody()
         chat = self._chat(user)
         text = f"{self._address(chat)}{self._phrase()} {' '.join(self._fresh())}{self._heard(user)}"
@@ -148,7 +150,7 @@ class Walk:
         await self._say(chat, user, text, target, turn=True, **more)
 
     async def command(self) -> None:
-        """A verb, each in its turn, with something after it."""
+        """A person runs a command with some text after it. Each command gets its turn."""
         self._verbs = self._verbs or sorted(name for name, verb in COMMANDS.items() if "chat" in verb.surfaces)
         name = self._verbs.pop(self.random.randrange(len(self._verbs)))
         self.count["/" + name] += 1
@@ -163,6 +165,17 @@ class Walk:
         )
         if name == "unlink" and user.id in ADMINS:
             self.ledger.lenders.pop(chat.id, None)
+
+    async def like(self) -> None:
+        """A person says how they like answers, gives the chat its own preferences, or forgets preferences."""
+        user = self._somebody()
+        chat = self._chat(user)
+        fresh = self._fresh()
+        said = [f"prefer {fresh[0]}", f"avoid {fresh[0]}", "here own", "here use", "forget *"]
+        self.ledger.likes[fresh[0]] = user.id
+        mention = "" if chat.private else f"@{self.tg.bot.username}"
+        told = self.random.choices(said, [6, 6, 1, 1, 1])[0]
+        await self._say(chat, user, f"/preferences{mention} {told}", None, True)
 
     async def _say(
         self,
@@ -184,7 +197,7 @@ class Walk:
         await self.tg.say(chat, user, text, topic=topic, reply_to=target, **more)
 
     async def press(self) -> None:
-        """Somebody presses a button that is or was shown, their own or another's."""
+        """A person presses a button that is or was shown, their own or someone else's."""
         shown = [
             (chat, message, data)
             for chat in self._live()
@@ -219,7 +232,7 @@ class Walk:
             self.ledger.lenders.pop(chat.id)
 
     async def lend(self) -> None:
-        """Somebody who may lends their memory to a group."""
+        """A person who may lends their memory to a group."""
         user = self.tg.users[self.random.choice(sorted(ADMINS))]
         chats = [chat for chat in self._groups() if user.id in present(chat) and not self.ledger.alone(chat)]
         if not chats:
@@ -233,7 +246,7 @@ class Walk:
                 await self._press(chat, user, message, data)
 
     async def hear(self) -> None:
-        """Somebody answers a question of the bot's. What about, the question knows: any space that they may see."""
+        """A person answers a question of the bot's. The question may be about any space that they may see."""
         asked = [m for chat in self._live() for m in chat.messages.values() if m.from_bot and m.text.startswith("✎")]
         if not asked:
             return
@@ -247,7 +260,7 @@ class Walk:
                 self.ledger.said(fresh, home)
 
     async def edit(self) -> None:
-        """Somebody edits what they said; it stays where it was said."""
+        """A person edits a message of theirs, which stays in its space."""
         user = self._somebody()
         chat = self._chat(user)
         own = [m for m in chat.messages.values() if m.user_id == user.id and "text" in m.raw and "/" not in m.text]
@@ -266,7 +279,7 @@ class Walk:
         self.tg.edit(chat, message, text)
 
     async def react(self) -> None:
-        """Somebody reacts to something."""
+        """A person reacts to a message."""
         user = self._somebody()
         chat = self._chat(user)
         if message := self._message(chat):
@@ -274,7 +287,7 @@ class Walk:
             self.tg.react(chat, user, message, self.random.choice(["👍", "👎", "🔥", None]))
 
     async def come(self) -> None:
-        """Somebody joins a group."""
+        """A person joins a group."""
         chat = self.random.choice(self._groups())
         absent = [user for user in map(self.tg.person, [*KNOWN, STRANGER]) if user.id not in present(chat)]
         if absent:
@@ -283,7 +296,7 @@ class Walk:
             self.tg.add_member(chat, user)
 
     async def go(self) -> None:
-        """Somebody leaves a group, or is sent away; the last one that the bot knows stays."""
+        """A person leaves a group or is removed. The last known member stays."""
         chat = self.random.choice(self._groups())
         user = self.tg.users[self.random.choice(self._people(chat))]
         if [user_id for user_id in self._people(chat) if user_id in KNOWN] == [user.id]:
@@ -294,7 +307,7 @@ class Walk:
             del self.ledger.lenders[chat.id]
 
     async def change(self) -> None:
-        """The bot gets other rights, is sent away and asked back; a group becomes public, private, a supergroup."""
+        """The bot gets other rights or is removed and added; or a group becomes public, private or a supergroup."""
         chat = self.random.choice(self._groups())
         by = self.tg.users[next(user_id for user_id in self._people(chat) if user_id in KNOWN)]
         self._begin(Act(f"{chat.title} changes", chat))
@@ -311,7 +324,7 @@ class Walk:
                 self.tg.migrate(chat, -1_000_000_004_242)
 
     async def sum(self) -> None:
-        """The summaries that are owed are made, one after the other."""
+        """Makes the summaries that are due, one after the other."""
         while due := await claim_summaries(self.relay.store, 1):
             ((kind, owner, chat_id),) = await self.relay.sql(
                 "select kind, owner_id, chat_id from space where id = (select space_id from thread where id = %s)",
@@ -323,7 +336,7 @@ class Walk:
             self.ledger.end()
 
     async def night(self) -> None:
-        """A night in which every space wants its digest: each is made of what that space holds, and said there."""
+        """Runs a night in which every space wants its digest. Each digest is made from its space and sent there."""
         store = self.relay.store
         for kind, owner, chat_id in await self.relay.sql("select kind, owner_id, chat_id from space"):
             chat = self.tg.chats.get(owner or chat_id)
@@ -340,30 +353,30 @@ class Walk:
             with contextlib.suppress(AnswerUnclear):
                 await work.plan(space.space_id)
             if space.chat_id is not None and (day := await store.digest_due(space.space_id)):
-                self.count["digests"] += await store.post_digest(
-                    space.space_id, bot_id, {"text": as_markdown(await write_digest(mind, day))}
-                )
-                self.relay.worker.accept([], 0)  # else it looks for what nobody sent it every few seconds
+                text = as_markdown(await write_digest(mind, day))
+                notice = notice_of(text, ()) if text else None
+                self.count["digests"] += await store.post_digest(space.space_id, bot_id, notice)
+                self.relay.worker.accept([], 0)  # send it now; otherwise the worker checks every few seconds
             await self.relay.settled()
             self.ledger.end()
         await store.end_night(begun)
 
-    # What there is to choose from
+    # Choices
 
     def _next(self) -> int:
         self._number += 1
         return self._number
 
     def _fresh(self) -> list[str]:
-        """Two words that nobody ever said: who knows one must not learn the other."""
-        number = self._next()
-        return [f"q{number:05x}az", f"q{number:05x}bz"]
+        """Returns two words that were never used. A person who knows one must not learn the other."""
+        number = f"{self._next():05x}".translate(LETTERS)
+        return [f"q{number}az", f"q{number}bz"]
 
     def _phrase(self) -> str:
         return " ".join(self.random.sample(COMMON, 3))
 
     def _heard(self, user: User) -> str:
-        """A word that somebody may have seen somewhere else."""
+        """Returns a word that the person may have seen elsewhere."""
         if self.random.random() > 0.15 or user.id not in KNOWN:
             return ""
         seen = self.ledger.seen_by(user.id)
@@ -402,7 +415,7 @@ class Walk:
         return [user_id for user_id in present(chat) if user_id != self.tg.bot.id]
 
     def _chat(self, user: User) -> Chat:
-        """A chat in which somebody is; a stranger has none with the bot."""
+        """Returns a chat that the person is in. A stranger has no chat with the bot."""
         chats = [chat for chat in self._live() if user.id in self._people(chat)]
         return self.random.choice(chats or [self.tg.chat(-1004)])
 
@@ -414,7 +427,7 @@ class Walk:
         return self.ledger.home_of(chat) if user.id in KNOWN else None
 
     def _collect(self) -> None:
-        """Keeps the buttons of the newest messages, to press them when they are long gone."""
+        """Keeps the buttons of the newest messages, to press them after they are gone."""
         for chat in self._live():
             for message in list(chat.messages.values())[-2:]:
                 self._buttons += [(chat, message.message_id, data) for data in message.buttons.values() if data]

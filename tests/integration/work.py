@@ -1,4 +1,4 @@
-"""Background work as tests do it: the jobs of one kind, run or claimed by hand."""
+"""Background work in tests: the jobs of one kind, run or claimed by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.integration.conftest import Sql
 
 @dataclass(frozen=True)
 class Due:
-    """A summary that is owed, claimed."""
+    """A claimed summary job and its work."""
 
     job: ClaimedJob
     work: SummaryWork
@@ -28,14 +28,14 @@ class Due:
 
 @dataclass(frozen=True)
 class Judging:
-    """Messages that are to be judged, claimed."""
+    """A claimed judging job and its messages."""
 
     job: ClaimedJob
     work: JudgingWork
 
 
 def written(due: Due, text: str, tainted: bool = False) -> NewSummary:
-    """The summary that is owed, with a text."""
+    """Returns the due summary with this text."""
     previous, messages = due.work.previous, due.work.messages
     return NewSummary(
         text=text, model="small", usage={"input_tokens": 3}, settings={"max_tokens": 800}, derivation={},
@@ -55,25 +55,25 @@ async def title_due(titler: Titler) -> int:
 
 
 async def claim_summaries(store: Store, limit: int, key: str | None = None) -> list[Due]:
-    """Claims summaries that are due, with what each is made of."""
+    """Claims summaries that are due, with the messages of each."""
     jobs = await store.claim_jobs("summary", None, limit, key)
     works = [await store.summary_work(job) for job in jobs]
     return [Due(job, work) for job, work in zip(jobs, works, strict=True) if work is not None]
 
 
 async def judge_due(judge: Judge, patience: float = 0) -> int:
-    """Judges what waits. Returns how many batches were judged."""
+    """Judges what is waiting. Returns how many batches were judged."""
     return await Runner(judge.store, [judging_kind(judge)]).run_due("judging", patience)
 
 
 async def claim_judging(store: Store, limit: int = 1) -> list[Judging]:
-    """Claims threads in which something waits to be judged, with the next of it."""
+    """Claims threads in which messages wait to be judged, with the next batch of each."""
     jobs = await store.claim_jobs("judging", None, limit)
-    works = [await store.judging_work(job) for job in jobs]
+    works = [await store.begin_judging(job) for job in jobs]
     return [Judging(job, work) for job, work in zip(jobs, works, strict=True) if work is not None]
 
 
 async def judge_again_now(sql: Sql) -> None:
-    """The time has come to judge again what only keywords have judged."""
+    """Makes it time to judge again what was only judged by keywords."""
     await sql("update judge_again set at = now()")
     await sql("update job set due_at = now() where kind = 'judging' and last_error is null")

@@ -1,4 +1,4 @@
-"""A bot between Telegram's stand-in and a real model, for the tests of one file."""
+"""A bot between the Telegram stand-in and a real model, for the tests of one file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tests.acceptance.harness import OWNER, RelayProcess, environment
 from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
 
 if TYPE_CHECKING:
-    from tests.realmodel.server import Asked, RealModel
+    from tests.realmodel.server import RealModel, RecordedRequest
 
 NAMES = {"RELAY_MODEL": "smollm2", "RELAY_SMALL_MODEL": "smollm2-small", "RELAY_MODEL_TIMEOUT": "300"}
 PATIENCE = 300.0
-"""Seconds for an answer: reading a prompt of 2,000 tokens takes some, on two cores with other work."""
+"""Seconds to wait for an answer: reading a prompt of 2,000 tokens is slow on two busy cores."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All in this folder need the model."""
+    """Marks all tests in this folder as needing the model."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.real_model)
@@ -45,34 +45,34 @@ class Talk:
     dm: Chat
 
     async def ask(self, text: str) -> StoredMessage:
-        """Ada writes; the bot's reply."""
+        """Sends a message from Ada and returns the bot's reply."""
         said = await self.tg.say(self.dm, self.ada, text)
         return await self.tg.wait_reply(self.dm, said, timeout=PATIENCE)
 
     @property
-    def answers(self) -> list[Asked]:
-        """What the model was asked for answers to people."""
+    def answers(self) -> list[RecordedRequest]:
+        """The requests to the model for answers to people."""
         return [one for one in self.model.asked if one.body["model"] == NAMES["RELAY_MODEL"]]
 
     def drafts(self, since: float = 0.0) -> list[str]:
-        """What Telegram showed of answers while they grew."""
+        """The drafts of growing answers that Telegram showed."""
         return [call.params["text"] for call in self.tg.calls("sendMessageDraft", self.dm.id) if call.at > since]
 
     def sql(self, query: str) -> list[tuple[Any, ...]]:
-        """What a superuser reads in the database."""
+        """The rows that a superuser reads with a query."""
         cluster = Cluster(self.data)
         cluster.prepare()
         with psycopg.connect(cluster.url("postgres"), autocommit=True) as connection:
             return connection.execute(query.encode()).fetchall()
 
     async def until(self, query: str) -> Any:
-        """Waits until a query gives something true, and returns it: a job may try three times, 90 s each."""
+        """Waits until a query gives something true, and returns it. A job may try three times, 90 s each."""
         return await self.tg.wait_for(lambda: self.sql(query)[0][0], 2 * PATIENCE)
 
 
 @contextlib.asynccontextmanager
 async def talking(model: RealModel, **settings: str) -> AsyncIterator[Talk]:
-    """A bot with this model. At the end it must have logged no traceback."""
+    """Runs a bot with this model. Asserts at the end that it logged no traceback."""
     folder = Path(tempfile.mkdtemp(prefix="relay-real-"))
     async with TelegramStandIn() as tg, model:
         ada = tg.user(OWNER, "Ada")

@@ -1,6 +1,6 @@
 """`python -m tests.realmodel.judged [N]`: how well SmolLM2-135M judges N (200) labelled messages with Relay's prompt.
 
-The tool that the judge forces is forced here too, by a grammar made of its schema. Needs `scripts/real-model`.
+A grammar made from the schema of the judge's forced tool forces its use here too. Needs `scripts/real-model`.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from llama_cpp import LlamaGrammar
 
 from relay.core.charge import Charge
 from relay.core.models import ModelRequest, Step
-from relay.memory.review.judging import Judge, asked_findings
+from relay.memory.review.judging import Judge, ask_findings
 from relay.memory.review.readings import readings
 from relay.memory.rows.upkeep.judging import Batch
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.judged import Labelled, keywords_keep, labelled, score
 from tests.judging import message
-from tests.realmodel.server import mind, tokens
+from tests.realmodel.server import load_model, tokens
 
 WINDOW, MOST_TOKENS = 4096, 300
 
 
 class SmallModel:
-    """What the judge asks. It answers one request after the other."""
+    """The model that the judge asks. It answers one request after the other."""
 
     def __init__(self) -> None:
-        self.llama, _ = mind("judge", WINDOW)
+        self.llama, _ = load_model("judge", WINDOW)
         self.asked = 0
 
     async def ask(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
-        """Answers as Anthropic's API would: with the forced tool's input, or with text."""
+        """Answers as Anthropic's API does: with the forced tool's input, or with text."""
         self.asked += 1
         system = "\n\n".join(str(block["text"]) for block in request.system)
         prompt = tokens(self.llama, {"system": [{"type": "text", "text": system}], "messages": request.messages})
@@ -57,12 +57,12 @@ class SmallModel:
 
 
 async def judged(text: str, model: SmallModel) -> bool | None:
-    """Whether the model keeps something of a message; None: it gave no valid answer."""
+    """Whether the model keeps anything from a message, or None if it gave no valid answer."""
     gate = cast("Gate", model)
     judge = Judge(cast("Store", None), gate, "smollm2")
     batch = Batch(thread_id=1, messages=(message(1, text),))
     for reading in readings(batch):
-        found = await asked_findings(judge, gate, batch, reading)
+        found = await ask_findings(judge, gate, batch, reading)
         return None if found is None else bool(found)
     return False
 
@@ -77,7 +77,7 @@ def told(name: str, some: list[Labelled], kept: dict[str, bool]) -> None:
 
 
 async def main(number: int) -> None:
-    """Judges a sample, the same each time, and prints how well."""
+    """Judges a fixed sample and prints how well."""
     some = random.Random(7).sample(labelled(), number)
     model, begun = SmallModel(), time.process_time()
     answers = {one.text: await judged(one.text, model) for one in some}

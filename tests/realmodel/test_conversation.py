@@ -1,4 +1,4 @@
-"""A conversation with a real model: not that it is clever, but that all around it works."""
+"""A conversation with a real model. The tests check that everything around it works, not that it is clever."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FORCED = ("I have a cat called Mia.", "I work as a teacher in Lisbon.", "My sist
 FREE = ("I have two sons.", "I live near the river.", "My father is a baker.", "I love oranges.", "I drive an old car.")
 TAGGED = r"""root ::= [A-Z] [^[\]\n\\`]{10,60} [.!] "\n[LEARN: " [A-Z] [a-zA-Z0-9 ,']{8,40} "]"
 """
-"""Some words, then a tag: which words, and what is learned, the model says."""
+"""Some words, then a tag. The model chooses the words and what is learned."""
 WELL_FORMED = re.compile(r"\[LEARN: [^\[\]\n]+\]")
 
 
@@ -52,21 +52,21 @@ async def test_a_conversation_is_answered_streamed_summarised_and_judged() -> No
             reply = await talk.ask(text)
             assert reply.text.strip()
             grown += [shown for shown in talk.drafts()[before:] if reply.text.startswith(shown[:20])]
-        assert len(grown) >= len(SAID), "answers grew before they stood"
+        assert len(grown) >= len(SAID), "answers grew before they were complete"
         assert sum(one.pieces for one in talk.answers) > 3 * len(SAID)
         # after five exchanges there is a summary
         assert await talk.until("select max(text) from relay.summary")
         await talk.ask("Thank you.")
-        # what was used is counted as the model told it
+        # usage is counted as the model reported it
         used = talk.sql("select sum(output) from relay.spend where what = 'answer'")[0][0]
         assert used == sum(one.pieces for one in talk.answers)
-        # whatever the judge's answers are: all is judged, and what keywords find is kept
+        # whatever the judge answers, everything is judged, and what the keywords find is kept
         await talk.until("select not exists (select from relay.job where kind = 'judging' and due_at <= now())")
         kept = [content for (content,) in talk.sql("select content from relay.memory")]
         assert any("Lisbon" in content for content in kept), kept
 
 
-async def test_stop_in_the_middle_keeps_what_was_said() -> None:
+async def test_stopping_an_answer_keeps_the_text_so_far() -> None:
     async with talking(RealModel(temperature=0.7), RELAY_MAX_TOKENS="2000") as talk:
         said = await talk.tg.say(talk.dm, talk.ada, "Tell me a very long story about a ship, in many chapters.")
         await talk.tg.wait_for(lambda: len(begun(talk)) >= 3, PATIENCE)
@@ -76,25 +76,25 @@ async def test_stop_in_the_middle_keeps_what_was_said() -> None:
         first = begun(talk)[0].rstrip()
         assert reply.text.startswith(first)
         await talk.tg.wait_for(lambda: talk.model.asked[0].stop_reason == "hung up", PATIENCE)
-        assert talk.model.asked[0].pieces < 1500, "the model was told to stop, too"
+        assert talk.model.asked[0].pieces < 1500, "the model was stopped as well"
         again = await talk.ask("Go on.")
         assert again.text.strip()
-        kept = str(talk.model.asked[-1].body["messages"])
+        kept = str(talk.answers[-1].body["messages"])
         assert first[:40] in kept.replace("\\n", "\n") or first[:40] in kept
 
 
 def begun(talk: Talk) -> list[str]:
-    """The drafts that show words of the model's, not that it is waited for."""
+    """The drafts that show the model's words, not the waiting sign."""
     return [text for text in talk.drafts() if not text.startswith("⏳")]
 
 
-async def test_tags_that_it_says_are_taken_out_and_kept() -> None:
-    """A grammar has it say tags; then it is free, and says what it has said before: of its own, in whatever form."""
+async def test_the_models_tags_are_removed_and_learned() -> None:
+    """A grammar makes the model say tags. Without the grammar it then repeats them by itself, in any form."""
     async with talking(RealModel(grammar=TAGGED), RELAY_MAX_TOKENS="64") as talk:
         assert "soul" in (await talk.ask(f"/soul set {SOUL}")).text.lower()
         for text in FORCED:
             assert "[LEARN" not in (await talk.ask(text)).text
-        assert learned(talk), "perhaps one alone: what says nearly the same is kept once"
+        assert learned(talk), "at least one: nearly equal facts are kept once"
         talk.model.grammar = ""
         for text in FREE:
             assert not WELL_FORMED.search((await talk.ask(text)).text)
@@ -107,7 +107,7 @@ async def test_tags_that_it_says_are_taken_out_and_kept() -> None:
 
 
 def learned(talk: Talk) -> list[str]:
-    """What is remembered."""
+    """The contents of the active memories."""
     return [content for (content,) in talk.sql("select content from relay.memory where status = 'active'")]
 
 
@@ -120,11 +120,11 @@ async def test_a_small_window_makes_the_prompt_shorter() -> None:
         assert "too long" in [one.stop_reason for one in talk.answers]
         assert "too long" in (await talk.ask("7 q z " * 400)).text
         assert (await talk.ask("Are you there?")).text.strip()
-        # what no window holds is summarised too: with less of the longest
+        # messages too long for the window are summarised too, with less of the longest
         assert await talk.until("select max(text) from relay.summary")
 
 
-async def test_the_terminal_talks_with_it_too(tmp_path: Path) -> None:
+async def test_the_terminal_chat_works_with_the_real_model(tmp_path: Path) -> None:
     async with RealModel() as model:
         settings = {
             **NAMES, "ANTHROPIC_API_KEY": "sk-ant-test", "ANTHROPIC_BASE_URL": model.url, "RELAY_MAX_TOKENS": "64",

@@ -1,5 +1,5 @@
-"""A process that speaks as `relay.embedding` does, without a model: a vector tells which words a text has. A text says
-what is to happen to it."""
+"""A process with the protocol of `relay.embedding`, without a model. A text's vector tells its words, and its first
+word sets what happens."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def tell(**what: object) -> None:
 
 
 def vector_of(text: str) -> str | None:
-    """`die`: the process ends at once; `hang`: nothing comes back; `null`: it cannot be embedded; `environment`: the
-    vector's first number is how many secrets the process sees."""
+    """Returns the text's vector. First words: `die` ends the process, `hang` never returns, `null` can't be embedded,
+    and `environment` gives the number of secrets that the process sees as the first component."""
     word = text.partition(" ")[0]
     if word == "die":
         os._exit(9)

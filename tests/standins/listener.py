@@ -1,4 +1,4 @@
-"""A process that speaks as `relay.media.speech` does and hears nothing: each recording says what is to happen to it."""
+"""A process with the protocol of `relay.media.speech` that transcribes nothing. Each recording says what happens."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def tell(**what: object) -> None:
 
 
 def main() -> None:
-    """`die`: it ends at once; `die once PATH`: it does when that file is not there yet; `hang`: it says nothing; else:
-    that text is what was said, and how often this process was asked."""
+    """Recordings: `die` ends the process, `die once PATH` does so unless that file exists, `refuse` is refused, `hang`
+    never returns. Any other word is the transcript, with the count of this process's requests."""
     asked = json.loads(sys.stdin.buffer.readline())
     if asked["model"] == "broken":
         tell(failed="RuntimeError: no such model")

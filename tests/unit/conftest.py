@@ -1,4 +1,4 @@
-"""What all unit tests share."""
+"""Fixtures of all unit tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from relay.surfaces.telegram.formatting import markdown
 
 @pytest.fixture(scope="session", autouse=True)
 def slow_machine() -> Iterator[None]:
-    """Formatting may take as long as in a thread: on a busy machine, with coverage, texts of tests took longer."""
+    """Allows formatting as much time as in a thread, since busy machines exceed the usual limit under coverage."""
     bound, markdown._SECONDS = markdown._SECONDS, markdown._SECONDS_BESIDE
     yield
     markdown._SECONDS = bound

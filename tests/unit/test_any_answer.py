@@ -1,4 +1,4 @@
-"""Whatever a model answers where a form was asked for: it is taken in that form, or it is no valid answer."""
+"""Any answer of a model to a request for a given form is read in that form or rejected as invalid."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from relay.core.models import Step
 from relay.core.prompt_markup import cut_to_tokens, estimate_tokens
 from relay.memory.calls.base import storable
 from relay.memory.intents import process_intents
+from relay.memory.night import consolidate, digest
+from relay.memory.night.answers import AnswerUnclear, list_of
 from relay.memory.review.findings import KINDS, TOOL, InvalidAnswer, findings_in
-from relay.memory.review.findings import given as given_in
+from relay.memory.review.findings import read_tool_input as given_in
 from relay.memory.review.settling import apply_decisions, decisions_in
-from relay.memory.rows.upkeep.nights import DatedNote, MemoryPair
-from relay.memory.sleep import consolidate, digest
-from relay.memory.sleep.answers import AnswerUnclear, list_of
+from relay.memory.rows.upkeep.night import DatedNote, MemoryPair
 from relay.memory.writing.summaries import read_summary
 from relay.memory.writing.titles import title_of
 from relay.surfaces.telegram.formatting.format import format_reply
@@ -46,7 +46,7 @@ DEEP = 100_000
 
 
 def written(value: Any) -> st.SearchStrategy[str]:
-    """A value as a model may write it: altered, with words around it, with a key twice, or broken."""
+    """A value as a model may write it: altered, surrounded by text, with a key twice, or broken."""
     whole = altered(value) | json_of("findings", "decisions", "pair", "topic", "points", "is", "new", "kind")
     text = st.builds(lambda one, ascii: json.dumps(one, ensure_ascii=ascii), whole | st.just(value), st.booleans())
     twice = text.map(lambda one: re.sub(r'"(\w+)": ', r'"\1": 5, "\1": ', one, count=2))
@@ -58,7 +58,7 @@ def written(value: Any) -> st.SearchStrategy[str]:
 
 
 def steps(texts: st.SearchStrategy[str], value: Any = None, tool: str = "") -> st.SearchStrategy[Step]:
-    """What a model returns: text in one piece or several, thoughts, calls of tools, and why it stopped."""
+    """A model's reply: text in one or more pieces, thinking, tool calls, and a stop reason."""
     said = st.lists(texts, min_size=1, max_size=2).map(lambda all: [{"type": "text", "text": one} for one in all])
     called = altered(value).map(lambda one: [{"type": "tool_use", "id": "t", "name": tool, "input": one}])
     blocks = said | called if tool else said
@@ -72,14 +72,14 @@ def said(text: str) -> Step:
 
 
 def assert_storable(value: Any) -> None:
-    """The database takes it: it can be written as JSON of texts that are whole."""
+    """Asserts that the database can store a value: it encodes to JSON with valid text."""
     json.dumps(storable(value), ensure_ascii=False, allow_nan=False).encode()
 
 
 @examples(150)
 @given(steps(written(FINDINGS), FINDINGS, TOOL))
 @example(said('{"findings": ' * DEEP + "}" * DEEP))
-def test_a_judges_findings(step: Step) -> None:
+def test_any_judge_answer_gives_valid_findings_or_is_rejected(step: Step) -> None:
     try:
         found = findings_in(given_in(step, TOOL), ROWS)
     except InvalidAnswer:
@@ -99,7 +99,7 @@ def test_a_judges_findings(step: Step) -> None:
 
 @examples(150)
 @given(steps(written(DECISIONS), DECISIONS, "settle"))
-def test_how_findings_stand_to_memory(step: Step) -> None:
+def test_any_settling_answer_gives_valid_decisions_or_is_rejected(step: Step) -> None:
     try:
         decided = decisions_in(given_in(step, "settle"), NEAR)
     except InvalidAnswer:
@@ -115,9 +115,9 @@ def test_how_findings_stand_to_memory(step: Step) -> None:
 @given(steps(written(VERDICTS)))
 @example(said("[" * DEEP + "]" * DEEP))
 @example(said('[{"pair": true, "verdict": "same", "content": "x"}]'))
-def test_a_nights_verdicts(step: Step) -> None:
+def test_any_consolidation_answer_gives_valid_verdicts_or_is_rejected(step: Step) -> None:
     try:
-        rows = consolidate.checked(list_of(step), 2)
+        rows = consolidate.check_verdicts(list_of(step), 2)
     except (AnswerUnclear, ModelRefused):
         return
     assert len({row["pair"] for row in rows}) == len(rows)
@@ -131,9 +131,9 @@ def test_a_nights_verdicts(step: Step) -> None:
 
 @examples(150)
 @given(steps(written(TOPICS)))
-def test_a_days_digest(step: Step) -> None:
+def test_any_digest_answer_gives_storable_topics_or_is_rejected(step: Step) -> None:
     try:
-        topics = digest.checked(list_of(step))
+        topics = digest.check_topics(list_of(step))
     except (AnswerUnclear, ModelRefused):
         return
     assert_storable(topics)
@@ -145,7 +145,7 @@ def test_a_days_digest(step: Step) -> None:
 
 @examples(200)
 @given(steps(st.one_of(ODD_TEXT, replies, markdowns, st.sampled_from(["Title: ", "“Tea”.", "# A\nB"]))))
-def test_a_title(step: Step) -> None:
+def test_any_title_answer_gives_a_plain_short_title_or_is_rejected(step: Step) -> None:
     try:
         title = title_of(step)
     except (EmptyAnswer, ModelRefused):
@@ -158,7 +158,7 @@ def test_a_title(step: Step) -> None:
 
 @examples(200)
 @given(steps(st.one_of(ODD_TEXT, replies, markdowns)))
-def test_a_summary(step: Step) -> None:
+def test_any_summary_answer_gives_a_bounded_text_or_is_rejected(step: Step) -> None:
     try:
         text = cut_to_tokens(read_summary(step), SUMMARY_TOKENS)
     except (EmptyAnswer, ModelRefused, ContextTooLong):
@@ -191,7 +191,7 @@ STREAMS = [[START, *one, END] for one in (TEXT, CALL, THOUGHT)]
 
 
 def called_with(pieces: list[str]) -> list[Json]:
-    """A stream in which a tool's input comes in these pieces."""
+    """A stream in which a tool's input arrives in these pieces."""
     deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
     return [START, *_events(*deltas, block={"type": "tool_use", "id": "t", "name": "n", "input": {}}), END]
 
@@ -205,7 +205,7 @@ inputs = st.lists(written({"query": "tea", "most": [3]}), max_size=3).map(called
 @example([START, {"type": "message_delta", "delta": {}, "usage": {"output_tokens": "7"}}])
 @example(called_with(["[" * DEEP, "]" * DEEP]))
 @example(called_with(['{"a": ' * 500, "1", "}" * 500]))
-def test_a_stream(events: Any) -> None:
+def test_any_stream_of_events_gives_storable_blocks(events: Any) -> None:
     heard, shown = Streamed(lambda text: shown.append(text)), list[str]()
     try:
         for event in events if isinstance(events, list) else [events]:
@@ -221,7 +221,7 @@ def test_a_stream(events: Any) -> None:
     assert_storable([block.get("input") for block in heard.plain() if isinstance(block.get("input"), str)])
 
 
-def test_a_block_that_begins_with_no_text_has_an_empty_one() -> None:
+def test_a_block_that_begins_with_null_text_begins_empty() -> None:
     heard = Streamed(lambda text: None)
     heard.take({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": None}})
     heard.take({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}})
@@ -229,34 +229,34 @@ def test_a_block_that_begins_with_no_text_has_an_empty_one() -> None:
 
 
 @pytest.mark.parametrize("deep", ["[" * DEEP + "]" * DEEP, '{"a":' * 101 + "1" + "}" * 101])
-def test_an_input_that_is_nested_too_deeply_is_none(deep: str) -> None:
+def test_a_tool_input_that_is_nested_too_deeply_is_refused(deep: str) -> None:
     with pytest.raises(ValueError, match="too deeply"):
         heard_all([deep])
 
 
-def test_signs_in_a_text_nest_nothing() -> None:
+def test_brackets_inside_a_string_do_not_count_as_nesting() -> None:
     text = "[" * 500 + '\\"' + "{" * 500
     assert heard_all([f'{{"a": "{text}"}}']) == {"a": text.replace("\\", "")}
     assert heard_all([f'{{"a": 1, "b": "{text}']) == {"a": 1}
 
 
 def heard_all(pieces: list[str]) -> Any:
-    """A tool's input as it was heard in these pieces."""
+    """The tool input that a stream assembles from these pieces."""
     heard = Streamed(lambda text: None)
     for event in called_with(pieces):
         heard.take(event)
     return heard.plain()[0]["input"]
 
 
-def test_a_list_that_is_nested_without_end_is_none() -> None:
+def test_a_list_that_is_nested_too_deeply_is_unclear() -> None:
     with pytest.raises(AnswerUnclear):
         list_of(said("[" * DEEP + "]" * DEEP))
 
 
-def test_the_examples_are_answers() -> None:
+def test_the_example_answers_are_accepted() -> None:
     assert len(findings_in(FINDINGS, ROWS)) == 3
     assert decisions_in(DECISIONS, NEAR).keys() == {0}
-    assert len(consolidate.checked(VERDICTS, 2)) == len(digest.checked(TOPICS)) == 2
+    assert len(consolidate.check_verdicts(VERDICTS, 2)) == len(digest.check_topics(TOPICS)) == 2
     for events in STREAMS:
         heard = Streamed(lambda text: None)
         for event in events:

@@ -1,4 +1,4 @@
-"""A backup that was altered by hand or by chance: refused with a sentence before anything is changed."""
+"""A backup altered by hand or by chance is refused with a sentence before anything is changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from relay.archive.backup_file import BackupWriter, Header, rows
 from relay.archive.move_rows import MovedTable
-from relay.archive.restore import Checked, check
+from relay.archive.restore import CheckedBackup, check
 from relay.core.errors import RelayError
 from tests.integration.sides import Looking
 from tests.strategies import altered, damaged, examples, json_of
@@ -47,7 +47,7 @@ LINES = [json.loads(line) for line in gzip.decompress(BACKUP).splitlines()][:-1]
 
 
 def packed(lines: list[Any]) -> bytes:
-    """Lines as a backup whose checksum is right."""
+    """Packs lines as a backup with a correct checksum."""
     text = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     end = json.dumps({"end": hashlib.sha256(text).hexdigest()}).encode() + b"\n"
     return gzip.compress(text + end)
@@ -55,7 +55,7 @@ def packed(lines: list[Any]) -> bytes:
 
 @pytest.fixture(scope="module", autouse=True)
 def in_no_thread() -> Iterator[None]:
-    """To go to a thread and back takes longer than to check so small a file."""
+    """Runs checks without a thread: switching to one takes longer than checking so small a file."""
 
     async def at_once(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
@@ -65,8 +65,8 @@ def in_no_thread() -> Iterator[None]:
     RUNNER.close()
 
 
-def told(content: bytes) -> Checked | None:
-    """What a check finds; None when it refuses."""
+def told(content: bytes) -> CheckedBackup | None:
+    """The result of the check, or None if it refuses the file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.relay-backup"
         path.write_bytes(content)
@@ -78,7 +78,7 @@ def told(content: bytes) -> Checked | None:
         return found
 
 
-def test_an_unaltered_one_is_taken() -> None:
+def test_an_unaltered_backup_is_accepted() -> None:
     found, again = told(BACKUP), told(packed(LINES))
     assert found is not None
     assert again is not None
@@ -100,7 +100,7 @@ def test_a_damaged_backup_is_refused(content: bytes) -> None:
 @example([{**LINES[0], "tables": [5]}, *LINES[1:]])
 @example([{**LINES[0], "made_at": "yesterday"}, *LINES[1:]])
 @example([*LINES[:-1], {"sums": {"space": [2, "1"]}}])
-def test_one_that_was_made_up_is_refused_or_well_formed(lines: Any) -> None:
+def test_a_made_up_backup_is_refused_or_well_formed(lines: Any) -> None:
     found = told(packed(lines if isinstance(lines, list) else [lines]))
     if found is not None:
         assert found.header.schema <= SCHEMA
@@ -110,18 +110,18 @@ def test_one_that_was_made_up_is_refused_or_well_formed(lines: Any) -> None:
 
 @examples(100)
 @given(damaged(b"\n".join(gzip.decompress(BACKUP).splitlines()[:-1])))
-def test_one_whose_lines_were_damaged_before_they_were_packed_is_refused_or_well_formed(text: bytes) -> None:
+def test_a_backup_with_damaged_lines_is_refused_or_well_formed(text: bytes) -> None:
     end = json.dumps({"end": hashlib.sha256(text + b"\n").hexdigest()}).encode() + b"\n"
     found = told(gzip.compress(text + b"\n" + end))
     assert found is None or found.header.complete
 
 
-def test_what_says_no_more_than_a_list_or_counts_without_end_is_refused() -> None:
+def test_a_backup_of_a_bare_list_or_with_infinite_counts_is_refused() -> None:
     assert told(packed([[1]])) is None
     assert told(packed([*LINES[:-1], {"sums": {"space": [float("inf"), "1"]}}])) is None
 
 
-def test_what_counts_its_rows_or_sums_them_otherwise_is_refused_before_anything_is_changed() -> None:
+def test_a_backup_whose_row_counts_or_checksums_differ_is_refused() -> None:
     sums = LINES[-1]["sums"]
     for other in ([-1, sums["message"][1]], [1, sums["message"][1]], [2, "0"]):
         assert told(packed([*LINES[:-1], {"sums": sums | {"message": other}}])) is None
@@ -129,13 +129,13 @@ def test_what_counts_its_rows_or_sums_them_otherwise_is_refused_before_anything_
 
 
 @pytest.mark.parametrize("row", [b"[", b'["1", "a"', b'["1", 2]', b'["1", {}]', b'["1", "\xff"]', b"[" * 100_000])
-def test_rows_that_are_none_are_refused(row: bytes) -> None:
+def test_a_backup_with_malformed_rows_is_refused(row: bytes) -> None:
     text = b"".join(line + b"\n" for line in [*gzip.decompress(BACKUP).splitlines()[:2], row, *SUMS])
     end = json.dumps({"end": hashlib.sha256(text).hexdigest()}).encode() + b"\n"
     assert told(gzip.compress(text + end)) is None
 
 
-def test_what_is_nested_without_end_is_refused() -> None:
+def test_a_backup_that_is_nested_too_deeply_is_refused() -> None:
     assert told(gzip.compress(b"[" * 100_000 + b"\n")) is None
     text = gzip.decompress(BACKUP).splitlines()
     assert told(gzip.compress(b"\n".join([text[0], b'{"a":' * 100_000, b""]))) is None

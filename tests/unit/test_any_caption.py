@@ -1,4 +1,4 @@
-"""Captions, which hold 1,024 UTF-16 code units: taken whole, as somebody else's words, beside the file."""
+"""Captions of up to 1,024 UTF-16 code units are kept whole, as somebody else's words, next to the file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from relay.core.models import Sound
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.calls.base import storable
 from relay.memory.intents import process_intents
-from relay.surfaces.telegram.formatting.attachments import without_long_code
+from relay.surfaces.telegram.formatting.attachments import extract_long_code
 from relay.surfaces.telegram.formatting.split import utf16_offsets
-from relay.surfaces.telegram.outgoing.files import file_request, sent_as, voice_request
-from relay.surfaces.telegram.parsing.message_parser import joined_blocks, parts_of, reply_of
+from relay.surfaces.telegram.outgoing.files import choose_method, file_request, voice_request
+from relay.surfaces.telegram.parsing.message_parser import join_blocks, parts_of, reply_of
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import WITH_DOCUMENT, Bot, command_of
 from tests.strategies import ODD_TEXT, examples, markdowns, replies
@@ -34,7 +34,7 @@ GLYPHS = [
 
 
 def at_limit(text: str) -> str:
-    """A text cut to what a caption holds; half a pair of surrogates may be left, as a careless app leaves it."""
+    """Cuts a text to a caption's length. May leave half a surrogate pair, as a careless app does."""
     return text.encode("utf-16-le", "surrogatepass")[: 2 * LIMIT].decode("utf-16-le", "surrogatepass")
 
 
@@ -57,9 +57,9 @@ def sent(kind: str, caption: str, **more: Any) -> Json:
 @example("😀" * 512, "photo", False)
 @example("x" + "😀" * 511 + "\ud83d", "video", False)
 @example("/soul " + "y" * 1018, "document", True)
-def test_a_caption_is_taken_whole_and_as_material(caption: str, kind: str, album: bool) -> None:
+def test_a_caption_is_kept_whole_and_marked_untrusted(caption: str, kind: str, album: bool) -> None:
     message = as_message(sent(kind, caption, **({"media_group_id": "5"} if album else {})))
-    file, *words = joined_blocks([message], ADA, BOT)
+    file, *words = join_blocks([message], ADA, BOT)
     assert file["type"] == "attachment"
     assert words == ([{"type": "text", "text": caption, "untrusted": "caption"}] if caption.strip() else [])
     assert [part.sequel for part in parts_of([message, message], ADA, BOT)] == [False, False]
@@ -74,7 +74,7 @@ def test_a_caption_is_taken_whole_and_as_material(caption: str, kind: str, album
 
 @examples(60)
 @given(captions, st.sampled_from(CARRIERS))
-def test_a_caption_that_is_replied_to_is_told_whole(caption: str, kind: str) -> None:
+def test_a_caption_that_is_replied_to_is_quoted_whole(caption: str, kind: str) -> None:
     target = sent(kind, caption, **{"from": {"id": BEN, "first_name": "Ben"}})
     reply = reply_of(as_message({"message_id": 6, "text": "Why?", "reply_to_message": target}), BOT, ADA)
     assert reply is not None
@@ -84,11 +84,11 @@ def test_a_caption_that_is_replied_to_is_told_whole(caption: str, kind: str) -> 
 
 @examples(60)
 @given(markdowns.map(lambda text: text + LONG_CODE))
-def test_what_is_sent_has_no_caption_that_could_be_too_long(answer: str) -> None:
+def test_files_are_sent_without_captions(answer: str) -> None:
     place = Place(ADA, 0, True)
-    _, files = without_long_code(answer)
-    requests = [sent_as(file_request(file, place)) for file in files]
+    _, files = extract_long_code(answer)
+    requests = [choose_method(file_request(file, place)) for file in files]
     if spoken := voice_request(process_intents(answer).text, place):
-        requests.append(sent_as(spoken, Sound(b"OggS", "audio/ogg", 1)))
+        requests.append(choose_method(spoken, Sound(b"OggS", "audio/ogg", 1)))
         assert utf16_offsets(spoken["say"]["text"])[-1] > 0
     assert not [parameters for _, parameters in requests if "caption" in parameters]

@@ -1,4 +1,4 @@
-"""A file of any kind that was damaged: the process that opens it opens or refuses it, within its bounds."""
+"""A damaged file of any kind is opened or refused by its process, within the limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests import papers, speech
 from tests.pictures import HEIC, KINDS, SVG, TGS, WEBM, animation, picture, with_place
 from tests.strategies import damaged, examples
-from tests.unit.test_opening_documents import FILES
+from tests.unit.test_extracted_documents import FILES
 from tests.warm import Warm
 
 PICTURES = [picture(kind, 60, 40) for kind in KINDS] + [animation(kind, 3, 60, 40) for kind in ("GIF", "WEBP", "PNG")]
@@ -42,7 +42,7 @@ IsSettled = Callable[..., bool]
 
 @pytest.fixture(scope="module")
 def is_settled() -> Iterator[IsSettled]:
-    """Whether a file is opened, or refused with a sentence about it: neither crash nor hang."""
+    """A function that tells whether a file is opened or refused with a sentence, without a crash or hang."""
     warm = Warm()
 
     def tried(work: str, content: bytes, **options: Any) -> bool:
@@ -55,7 +55,7 @@ def is_settled() -> Iterator[IsSettled]:
 
 @cache
 def recorded() -> list[bytes]:
-    """A short noise as a recording of every kind, and with a picture."""
+    """A short noise as a recording in every format, with and without a picture."""
     sound = speech.silent(0.3, 0.2)
     made = [speech.encoded(sound, container, codec) for container, codec in RECORDINGS]
     return made + [speech.encoded(sound, container, codec, video=True) for container, codec in VIDEOS]
@@ -86,11 +86,11 @@ def test_any_sound_becomes_a_voice_note_or_is_refused(is_settled: IsSettled, con
 @with_av
 @examples(40)
 @given(recordings)
-def test_any_recording_is_heard_or_refused(is_settled: IsSettled, content: bytes) -> None:
+def test_any_recording_is_decoded_or_refused(is_settled: IsSettled, content: bytes) -> None:
     assert is_settled("recording", content)
 
 
-def test_what_is_whole_is_opened_and_a_crash_is_noticed() -> None:
+def test_an_intact_file_is_opened_and_a_crash_is_noticed() -> None:
     warm = Warm()
     told = warm.open("picture", PICTURES[0], max_pixels=50_000_000)["told"]
     assert told == {"width": 60, "height": 40, "mime": "image/jpeg", "frames": 1}

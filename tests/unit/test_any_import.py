@@ -1,4 +1,4 @@
-"""A file that is given as an export: it is one, or it is refused with a sentence; nothing beside it is touched."""
+"""A file given as an export is accepted, or refused with a sentence; no other file is touched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from relay.archive.export import line
 from relay.archive.export_file import LINES, ImportRefused
-from relay.archive.imports import Checked, check
+from relay.archive.imports import CheckedExport, check
 from tests.strategies import altered, damaged, examples, json_of
 
 Json = dict[str, Any]
@@ -38,7 +38,7 @@ NAMES = ["../../x", "/etc/x", "..\\x", "x/../../" + LINES, LINES.upper(), "a" * 
 
 
 def zipped(content: bytes, packing: int = zipfile.ZIP_DEFLATED, *others: str) -> bytes:
-    """An archive with an export, and files of other names in it."""
+    """An archive with an export and files with other names."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", packing) as archive:
         for name in others:
@@ -47,8 +47,8 @@ def zipped(content: bytes, packing: int = zipfile.ZIP_DEFLATED, *others: str) ->
     return packed.getvalue()
 
 
-def told(content: bytes, name: str) -> Checked | None:
-    """What a check finds; None when it refuses. It makes and changes no file."""
+def told(content: bytes, name: str) -> CheckedExport | None:
+    """The result of the check, or None if it refuses the file. Asserts that it makes and changes no file."""
     above = Path(ABOVE.name)
     path = above / "folder" / name
     path.parent.mkdir(exist_ok=True)
@@ -78,7 +78,7 @@ archives = st.builds(
 )  # fmt: skip
 
 
-def test_a_whole_one_is_taken() -> None:
+def test_a_whole_export_is_accepted() -> None:
     for found in (told(WHOLE, "x.jsonl"), told(zipped(WHOLE), "x.zip"), told(zipped(WHOLE, 0, *NAMES[:2]), "x.zip")):
         assert found is not None
         assert (found.space.owner_id, found.cited) == (7, {3})
@@ -101,6 +101,6 @@ def test_any_archive_is_an_export_or_refused(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("cut", range(0, len(WHOLE), 7))
-def test_one_that_is_cut_off_is_refused(cut: int) -> None:
+def test_an_export_that_is_cut_off_is_refused(cut: int) -> None:
     assert told(WHOLE[:cut], "x.jsonl") is None
     assert told(zipped(WHOLE[:cut]), "x.zip") is None

@@ -1,4 +1,4 @@
-"""Whatever stands in the environment or in `.env`: it is read, or one sentence names what is wrong."""
+"""Any environment or `.env` file is read, or one sentence names the setting that is wrong."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ assigned = st.builds(
 )  # fmt: skip
 SOME = ["TELEGRAM_BOT_TOKEN", "RELAY_ADMINS", "DATABASE_URL", "RELAY_DATA_DIR", "RELAY_MAX_TOKENS", "RELAY_TIMEZONE"]
 FILE = "# Mine\n\n" + "".join(f'{name}="5"\n' for name in SOME)
-"""Short: the whole example takes a hundredth of a second to read."""
+"""Short, because reading the whole example takes a hundredth of a second."""
 files = st.one_of(
     damaged(FILE.encode()),
     st.lists(assigned | values, max_size=6).map(lambda lines: "".join(lines).encode("utf-8", "surrogatepass")),
@@ -43,7 +43,7 @@ files = st.one_of(
 
 
 def is_of_a_system(text: str) -> bool:
-    """Whether an environment can hold a text."""
+    """Whether an environment variable can hold a text."""
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
@@ -53,7 +53,7 @@ def is_of_a_system(text: str) -> bool:
 
 @pytest.fixture(scope="module", autouse=True)
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A folder of its own, and no setting of whoever runs the tests."""
+    """An empty folder and an environment without Relay's settings."""
     before, kept = Path.cwd(), {name: text for name, text in os.environ.items() if name.upper() not in NAMES}
     os.chdir(tmp_path_factory.mktemp("settings"))
     with mock.patch.dict(os.environ, kept, clear=True):
@@ -62,7 +62,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def assert_usable(settings: Settings) -> None:
-    """What is made of settings can be made of these."""
+    """Asserts that everything derived from settings works with these."""
     assert 0 <= settings.bot_id < 2**63
     assert all(0 <= number < 2**63 for number in settings.admins | settings.users)
     assert settings.webhook_token in settings.secrets
@@ -72,7 +72,7 @@ def assert_usable(settings: Settings) -> None:
 
 
 def assert_told(names: set[str]) -> None:
-    """The settings are read, or a sentence names one of these; with those left out that are wrong they are."""
+    """Asserts that the settings load, or that an error names one of these; without the wrong ones they load."""
     try:
         assert_usable(load())
     except SettingsError as error:
@@ -96,7 +96,7 @@ def assert_told(names: set[str]) -> None:
 @example({"ANTHROPIC_BASE_URL": "http://999.999.999.999"})
 @example({"SUPABASE_URL": "http://١"})
 @example({"DATABASE_URL": f"postgresql://{'x' * 300}/relay"})
-def test_any_environment_is_read_or_one_setting_is_named(environment: dict[str, str]) -> None:
+def test_any_environment_is_read_or_the_wrong_setting_is_named(environment: dict[str, str]) -> None:
     with mock.patch.dict(os.environ, environment):
         assert_told(set(environment))
 
@@ -105,7 +105,7 @@ def test_any_environment_is_read_or_one_setting_is_named(environment: dict[str, 
 @given(files)
 @example(b"RELAY_DATA_DIR=\0x\n")
 @example(b"TELEGRAM_BOT_TOKEN='123456789:abc\n'\n")
-def test_any_file_is_read_or_one_setting_is_named(content: bytes) -> None:
+def test_any_env_file_is_read_or_the_wrong_setting_is_named(content: bytes) -> None:
     Path(".env").write_bytes(content)
     assert_told({*NAMES, ".env"})
     assert all(found.said for found in checks.file(load_with_errors()[0]))
@@ -113,7 +113,7 @@ def test_any_file_is_read_or_one_setting_is_named(content: bytes) -> None:
 
 @examples(100)
 @given(files, st.dictionaries(st.sampled_from(NAMES), values.filter(str.isprintable), max_size=3))
-def test_any_file_is_filled_in_or_left_alone(content: bytes, answers: dict[str, str]) -> None:
+def test_any_env_file_is_filled_in_or_refused(content: bytes, answers: dict[str, str]) -> None:
     path = Path(".env")
     path.write_bytes(content)
     try:
@@ -121,7 +121,7 @@ def test_any_file_is_filled_in_or_left_alone(content: bytes, answers: dict[str, 
     except SettingsError:
         return
     before = env_file._bindings(text)
-    after = env_file._bindings(env_file.filled(text, answers))
+    after = env_file._bindings(env_file.fill_in(text, answers))
     assert not [one for one in after if one.error]
     others = [(one.key, one.value) for one in before if one.key and one.key not in answers]
     assert [(one.key, one.value) for one in after if one.key and one.key not in answers] == others

@@ -1,4 +1,4 @@
-"""The file that a message carries, whatever the message says of it."""
+"""The file attached to a message is described within limits, whatever the message says about it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIELDS = ("file_id", "file_unique_id", "file_name", "mime_type", "file_size", "d
 
 @examples(100)
 @given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), ANY), st.booleans())
-def test_nothing_that_it_says_gets_through_unbounded(kind: str, found: dict[str, Any], several: bool) -> None:
+def test_every_field_of_an_attachment_is_bounded(kind: str, found: dict[str, Any], several: bool) -> None:
     attachment = attachment_of(as_message({kind: [found, found] if several else found}))
     if attachment is None:
         return
@@ -30,7 +30,7 @@ def test_nothing_that_it_says_gets_through_unbounded(kind: str, found: dict[str,
     assert len(attachment.mime) <= NAME_LENGTH
 
 
-def test_names_keep_only_their_last_part() -> None:
+def test_file_names_keep_only_their_last_path_part() -> None:
     names = {"../../etc/passwd": "passwd", "C:\\a\\b.txt": "b.txt", "in\u202efdp.exe": "infdp.exe", "a\0b": "ab"}
     for given_, kept in names.items():
         attachment = attachment_of(as_message({"document": {"file_id": "x", "file_name": given_}}))
@@ -44,7 +44,7 @@ def test_a_photo_is_its_largest_size() -> None:
     assert attachment_of(as_message({"photo": sizes})) == Attachment("photo", "c", "cc", width=1280, height=1280)
 
 
-def test_stickers_tell_their_kind_and_their_preview() -> None:
+def test_a_sticker_has_its_kind_and_its_preview() -> None:
     sticker = {"file_id": "f", "file_unique_id": "u", "emoji": "😀", "thumbnail": {"file_id": "t"}}
     types = {}
     for name, told in (("still", {}), ("drawn", {"is_animated": True}), ("film", {"is_video": True})):
@@ -55,7 +55,7 @@ def test_stickers_tell_their_kind_and_their_preview() -> None:
     assert types == {"still": "image/webp", "drawn": "application/x-tgsticker", "film": "video/webm"}
 
 
-def test_nothing_odd_gets_through() -> None:
+def test_malformed_fields_of_an_attachment_are_dropped() -> None:
     odd = {"file_id": "f", "mime_type": ["x"], "thumbnail": {"file_id": 5}, "file_name": "../a\n/b.png", "width": -1}
     assert attachment_of(as_message({"document": odd})) == Attachment("document", "f", "f", "b.png")
     assert attachment_of(as_message({"document": {"file_id": 5}, "photo": "x"})) is None

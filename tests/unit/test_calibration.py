@@ -1,4 +1,4 @@
-"""What short messages weigh, and what is worth a judge's look."""
+"""The weight of short messages, and which messages are worth judging."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from relay.memory.review.calibration import SHORT, weight, worth_judging
         "",
     ],
 )
-def test_small_talk_costs_no_call(text: str) -> None:
+def test_small_talk_is_not_judged(text: str) -> None:
     assert not worth_judging(text)
 
 
@@ -58,7 +58,7 @@ def test_small_talk_costs_no_call(text: str) -> None:
         "❤️",
     ],
 )
-def test_a_short_feeling_is_worth_six(text: str) -> None:
+def test_a_short_feeling_has_importance_six(text: str) -> None:
     assert weight(text) == ("feeling", 6)
     assert worth_judging(text)
 
@@ -90,14 +90,14 @@ def test_a_short_feeling_is_worth_six(text: str) -> None:
         "Точно!",
     ],
 )
-def test_assent_is_worth_five(text: str) -> None:
+def test_assent_has_importance_five(text: str) -> None:
     assert weight(text) == ("acknowledgement", 5)
 
 
 @pytest.mark.parametrize(
     "text", ["at 7 pm", "tomorrow then", "it was Lisbon", "am Dienstag", "завтра", "Sarah", "no, Ben"]
 )
-def test_numbers_dates_and_names_are_looked_at(text: str) -> None:
+def test_short_messages_with_numbers_dates_or_names_are_judged(text: str) -> None:
     assert worth_judging(text)
     assert weight(text) is None
 
@@ -115,25 +115,25 @@ def test_numbers_dates_and_names_are_looked_at(text: str) -> None:
         "मैं दिल्ली में रहता हूँ",
     ],
 )
-def test_where_names_have_no_capitals_short_messages_are_looked_at(text: str) -> None:
+def test_short_messages_in_scripts_without_capitals_are_judged(text: str) -> None:
     assert worth_judging(text)
 
 
 @pytest.mark.parametrize("text", ["好的", "네", "はい"])
-def test_a_bare_yes_costs_no_call_there_either(text: str) -> None:
+def test_a_bare_yes_in_scripts_without_capitals_is_not_judged(text: str) -> None:
     assert not worth_judging(text)
 
 
-def test_a_sentence_that_begins_with_a_capital_holds_no_name() -> None:
+def test_a_capital_at_the_start_of_a_sentence_is_no_name() -> None:
     assert not worth_judging("Please go on. And then")
 
 
 @given(st.text(min_size=SHORT, alphabet="abc "))
-def test_what_is_long_is_always_judged(text: str) -> None:
+def test_long_messages_are_always_judged(text: str) -> None:
     assert worth_judging(text) or len(text.strip()) < SHORT
 
 
 @given(st.text())
-def test_no_text_is_too_odd(text: str) -> None:
+def test_any_text_can_be_weighed(text: str) -> None:
     worth_judging(text)
     assert (weight(text) is None) or len(text.strip()) < SHORT

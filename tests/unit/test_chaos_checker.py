@@ -1,4 +1,4 @@
-"""The checker of a chaos run notices each promise that is broken."""
+"""The checker of a chaos run detects every broken promise."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from tests.chaos.answers import KEPT, WORD, heard, made_up, whole_answer
 from tests.chaos.checker import Verdict, verdict
 from tests.chaos.reading import surprises
-from tests.chaos.record import Asked, Count, Kept, Record, Shown
+from tests.chaos.record import Count, Kept, Question, Record, Shown
 
 HERE, THERE = (7, 0), (-100, 3)
 
 
 def record() -> Record:
-    """Three questions in one place and one in another, all answered as they should be."""
-    asked = [Asked(1, HERE, 7), Asked(2, THERE, 8), Asked(4, HERE, 7), Asked(5, HERE, 7)]
+    """Three questions in one place and one in another, all answered correctly."""
+    asked = [Question(1, HERE, 7), Question(2, THERE, 8), Question(4, HERE, 7), Question(5, HERE, 7)]
     shown = [
         Shown(HERE, 10, (1,), (), True),
         Shown(THERE, 11, (2,), (), True),
@@ -37,26 +37,26 @@ def judged(record: Record) -> Verdict:
     return verdict(record, made_up)
 
 
-def test_a_whole_record_passes() -> None:
+def test_a_record_without_faults_passes() -> None:
     told = judged(record())
     assert told.whole
     assert (told.asked, told.once, told.windows) == (4, 4, [])
 
 
-def test_a_lost_message() -> None:
+def test_a_lost_message_is_detected() -> None:
     one = record()
     del one.shown[1]
     assert broken(one) == ["nothing is lost"]
 
 
-def test_a_double_answer() -> None:
+def test_a_double_answer_is_detected() -> None:
     one = record()
     one.shown.append(Shown(HERE, 13, (5,), (), True))
     assert broken(one) == ["nothing is answered twice"]
     assert judged(one).once == 3
 
 
-def test_a_double_answer_that_nobody_can_help_is_counted_apart() -> None:
+def test_an_unavoidable_double_answer_is_counted_separately() -> None:
     one = record()
     one.shown[0] = replace(one.shown[0], known=False, unheard="its response was lost")
     one.shown.insert(1, Shown(HERE, 11, (1,), (), True))
@@ -66,32 +66,32 @@ def test_a_double_answer_that_nobody_can_help_is_counted_apart() -> None:
 
 
 @pytest.mark.parametrize(("known", "unheard"), [(True, "its response was lost"), (False, "")])
-def test_a_double_answer_is_not_excused_by_half_a_reason(known: bool, unheard: str) -> None:
+def test_a_double_answer_needs_both_reasons_to_be_excused(known: bool, unheard: str) -> None:
     one = record()
     one.shown[0] = replace(one.shown[0], known=known, unheard=unheard)
     one.shown.insert(1, Shown(HERE, 11, (1,), (), True))
     assert broken(one) == ["nothing is answered twice"]
 
 
-def test_a_swapped_order() -> None:
+def test_a_swapped_order_is_detected() -> None:
     one = record()
     one.shown[2] = replace(one.shown[2], message_id=9)
     assert broken(one) == ["the order of each thread is kept"]
 
 
-def test_an_order_swapped_within_one_message() -> None:
+def test_an_order_swapped_within_one_message_is_detected() -> None:
     one = record()
     one.shown[2] = replace(one.shown[2], answers=(5, 4))
     assert broken(one) == ["the order of each thread is kept"]
 
 
-def test_an_answer_in_another_place() -> None:
+def test_an_answer_in_another_place_is_detected() -> None:
     one = record()
     one.shown[1] = replace(one.shown[1], place=HERE)
     assert broken(one) == ["nothing is lost", "answers are where the question was"]
 
 
-def test_memories_that_are_lost_doubled_somebody_elses_or_unasked() -> None:
+def test_lost_doubled_misplaced_and_unasked_memories_are_detected() -> None:
     for kept, promise in (
         ([], "no memory is lost"),
         ([Kept(made_up(4), 7)] * 2, "no memory is doubled"),
@@ -104,7 +104,7 @@ def test_memories_that_are_lost_doubled_somebody_elses_or_unasked() -> None:
     assert broken(one) == ["no memory is lost", "no memory came unasked"]
 
 
-def test_a_command_without_a_reply_or_with_two() -> None:
+def test_a_command_with_no_reply_or_two_replies_is_detected() -> None:
     one = record()
     one.commands = {(HERE, "/status"): 1}
     assert broken(one) == ["nothing is lost"]
@@ -116,20 +116,20 @@ def test_a_command_without_a_reply_or_with_two() -> None:
     assert judged(one).windows == ["/status in (7, 0): a kill"]
 
 
-def test_an_edit_that_nothing_comes_of() -> None:
+def test_an_edit_without_an_offer_to_answer_again_is_detected() -> None:
     one = record()
     one.unoffered = [5]
     assert broken(one) == ["nothing is lost"]
 
 
-def test_commands_need_not_wait_for_their_turn() -> None:
+def test_commands_may_be_answered_out_of_order() -> None:
     one = record()
     one.asked[0] = replace(one.asked[0], ordered=False)
     one.shown[0] = replace(one.shown[0], message_id=13)
     assert broken(one) == []
 
 
-def test_what_somebody_took_back_is_not_kept_any_more() -> None:
+def test_a_memory_that_was_undone_must_not_be_kept() -> None:
     one = record()
     one.undone = {4}
     assert broken(one) == ["no memory came unasked"]
@@ -137,7 +137,7 @@ def test_what_somebody_took_back_is_not_kept_any_more() -> None:
     assert broken(one) == []
 
 
-def test_what_an_edited_question_taught_is_whose_it_was() -> None:
+def test_a_memory_from_an_edited_question_belongs_to_its_author() -> None:
     one = record()
     one.edited, one.shown[2] = {8: 4}, replace(one.shown[2], kept=(8,))
     assert broken(one) == ["no memory is lost", "no memory came unasked"]
@@ -145,7 +145,7 @@ def test_what_an_edited_question_taught_is_whose_it_was() -> None:
     assert broken(one) == []
 
 
-def test_wrong_counts_and_what_is_left() -> None:
+def test_wrong_counts_remaining_processes_and_logged_errors_are_detected() -> None:
     one = record()
     one.counts.append(Count("turns", 4, 3))
     one.left.append("a process: postgres")
@@ -154,7 +154,7 @@ def test_wrong_counts_and_what_is_left() -> None:
     assert "BROKEN  what is counted is right: 1" in judged(one).lines()
 
 
-def test_the_model_says_each_word_once_and_goes_on_where_it_broke_off() -> None:
+def test_the_model_says_each_word_once_and_resumes_where_it_broke_off() -> None:
     whole = whole_answer([3, 4, 5])
     assert WORD.findall(whole) == ["3", "4", "5"]
     assert KEPT.findall(whole) == ["4", "3"]
@@ -168,13 +168,13 @@ def test_the_model_says_each_word_once_and_goes_on_where_it_broke_off() -> None:
     assert KEPT.findall(whole_answer([8], taught=False)) == []
 
 
-def test_what_is_kept_of_two_questions_is_not_alike() -> None:
+def test_each_question_has_a_memory_of_its_own() -> None:
     made = [made_up(number) for number in range(3000)]
     assert len(set(made)) == len(made)
     assert all(len(one) <= 200 for one in made)
 
 
-def test_a_logged_error_is_told_whole(tmp_path: Path) -> None:
+def test_a_logged_error_is_reported_with_its_whole_traceback(tmp_path: Path) -> None:
     trace = "Traceback (most recent call last):\n" + '  File "x.py", line 1, in x\n' * 200 + "KeyError: 'the cause'"
     entry = {"event": "turn failed", "turn": 7, "exception": trace}
     crash = ["Traceback (most recent call last):", '  File "y.py", line 2', "SystemError: no more"]

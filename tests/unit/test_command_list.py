@@ -1,4 +1,4 @@
-"""What `relay --help` shows, and by what name messages call the program."""
+"""What `relay --help` shows, and the program's name in messages."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from relay.surfaces.cli.cli import cli
 run = CliRunner().invoke
 
 
-def test_help_lists_all_commands_sorted_whole_and_with_what_stands_after_them() -> None:
+def test_help_lists_all_commands_sorted_with_their_arguments() -> None:
     shown = run(cli, ["--help"], terminal_width=80).stdout
     names = re.findall(r"^  ([a-z]+)\b", shown.partition("Commands:")[2], re.MULTILINE)
     assert names == sorted(names)
     assert {"run", "users", "move", "memory"} <= set(names)
-    assert "..." not in shown.partition("Commands:")[2], "cut off"
+    assert "..." not in shown.partition("Commands:")[2], "a description is cut off"
     assert "users [approve|deny|block|admit|cancel <id>]" in shown
     assert "import <file>" in shown
     assert "move --to <to>" in shown
@@ -27,11 +27,11 @@ def test_help_lists_all_commands_sorted_whole_and_with_what_stands_after_them() 
     assert "--yes" in one
 
 
-def test_the_version_is_told_in_both_ways() -> None:
+def test_the_version_option_and_command_print_the_same() -> None:
     assert run(cli, ["--version"]).stdout == run(cli, ["version"]).stdout != ""
 
 
-def test_messages_name_the_program_as_it_is_reached_from_here(tmp_path: Path) -> None:
+def test_messages_name_the_program_as_the_shell_finds_it(tmp_path: Path) -> None:
     program = tmp_path / ".venv" / "bin" / "relay"
     program.parent.mkdir(parents=True)
     program.touch()

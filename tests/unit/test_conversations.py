@@ -17,11 +17,11 @@ def chats() -> list[Conversation]:
     return load()
 
 
-def test_the_same_each_time(chats: list[Conversation]) -> None:
+def test_the_conversations_are_the_same_each_time(chats: list[Conversation]) -> None:
     assert load() == chats
 
 
-def test_shape(chats: list[Conversation]) -> None:
+def test_the_conversations_have_the_intended_shape(chats: list[Conversation]) -> None:
     for chat in chats:
         assert 150 <= len(chat.turns) <= 300, chat.id
         assert [turn.speaker for turn in chat.turns] == [*SPEAKERS] * (len(chat.turns) // 2)
@@ -33,7 +33,7 @@ def test_shape(chats: list[Conversation]) -> None:
             assert not re.search(r"\{\w*\}", re.sub(r"```.*?```", "", turn.text, flags=re.S)), turn.text
 
 
-def test_questions(chats: list[Conversation]) -> None:
+def test_every_kind_of_question_occurs_with_evidence(chats: list[Conversation]) -> None:
     for chat in chats:
         known = {turn.dia_id for turn in chat.turns}
         assert set(KINDS) == {question.category for question in chat.questions}, chat.id
@@ -43,7 +43,7 @@ def test_questions(chats: list[Conversation]) -> None:
     assert min(counts[kind] for kind in KINDS) >= len(chats), counts
 
 
-def test_written(tmp_path, chats: list[Conversation]) -> None:
+def test_the_written_file_holds_all_turns_and_questions(tmp_path, chats: list[Conversation]) -> None:
     write(tmp_path / "chats.json")
     samples = json.loads((tmp_path / "chats.json").read_text("utf-8"))
     assert [sample["sample_id"] for sample in samples] == [chat.id for chat in chats]
@@ -54,7 +54,7 @@ def test_written(tmp_path, chats: list[Conversation]) -> None:
         assert {qa["category"] for qa in sample["qa"]} <= set(conversations.CATEGORIES.values())
 
 
-def test_facts(chats: list[Conversation]) -> None:
+def test_facts_are_quoted_from_what_the_user_said(chats: list[Conversation]) -> None:
     assert stated("I moved to Leeds in May. What now? Pat came along.") == "I moved to Leeds in May. Pat came along."
     for chat in chats:
         said = {turn.dia_id: turn.text for turn in chat.turns if turn.speaker == SPEAKERS[0]}
@@ -64,7 +64,7 @@ def test_facts(chats: list[Conversation]) -> None:
             assert set(fact.split()) <= set(said[id].split())
 
 
-def test_merged(chats: list[Conversation]) -> None:
+def test_merging_keeps_all_turns_and_facts_in_order(chats: list[Conversation]) -> None:
     life = merge(chats)
     said = {turn.dia_id: turn.text for turn in life.turns}
     assert len(said) == sum(len(chat.turns) for chat in chats)
@@ -76,7 +76,7 @@ def test_merged(chats: list[Conversation]) -> None:
     assert life.facts.keys() <= said.keys()
 
 
-def test_bm25() -> None:
+def test_bm25_ranks_texts_by_the_words_of_a_question() -> None:
     texts = ["We moved to Leeds in May.", "Leeds, Leeds, and again Leeds: a town in the north of England.", "Tea?"]
     assert BM25(texts).rank("When did we move to Leeds in May?", 3) == [0, 1]
     assert BM25(texts).rank("Which towns?", 3) == [1]

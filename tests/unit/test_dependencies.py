@@ -1,4 +1,4 @@
-"""The page about what Relay stands on says the same as what is pinned."""
+"""The page about Relay's dependencies agrees with the pinned packages."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ UNMODIFIED = {
     "psycopg": "LGPL-3.0-only", "psycopg-binary": "LGPL-3.0-only", "psycopg-pool": "LGPL-3.0-only",
     "python-telegram-bot": "LGPL-3.0-only", "edge-tts": "LGPL-3.0-only", "certifi": "MPL-2.0",
 }  # fmt: skip
-"""What is used as it is, under a licence that asks for its own changes back."""
+"""Packages used unmodified, under a licence that asks for changes to be published."""
 
 NAMED = {
     "PIL": "pillow", "dotenv": "python-dotenv", "piper": "piper-tts", "telegram": "python-telegram-bot",
-    "whisper": "openai-whisper", "psycopg_pool": "psycopg",
+    "whisper": "openai-whisper", "psycopg_pool": "psycopg", "dateutil": "python-dateutil",
 }  # fmt: skip
-"""Packages that are imported by another name; psycopg's pool comes as its extra."""
+"""Packages imported under another name; psycopg's pool comes as its extra."""
 WITH_AN_ENGINE = {"huggingface_hub", "numpy", "torch"}
-"""What an engine of speech or meaning takes and gives values of: the version that it brings is the one."""
+"""Packages whose values a speech engine or embedder exchanges; the engine determines their version."""
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -43,18 +43,18 @@ def pinned(name: str) -> set[str]:
 OWN, OTHERS = rows("What Relay asks for itself"), rows("What comes with these")
 
 
-def test_every_pinned_package_is_on_the_page_once_and_no_other() -> None:
+def test_the_page_lists_each_pinned_package_once_and_no_other() -> None:
     names = [row[0] for row in [*OWN, *OTHERS]]
     assert sorted(names) == sorted(pinned("requirements.txt"))
 
 
-def test_what_relay_asks_for_itself_stands_apart() -> None:
+def test_direct_dependencies_are_listed_separately() -> None:
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
     names = {re.split(r"[\[<>=; ]", one)[0] for one in asked}
     assert {row[0] for row in OWN} == names
 
 
-def test_all_that_relay_imports_is_asked_for() -> None:
+def test_everything_that_relay_imports_is_a_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     asked = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
     names = {re.split(r"[\[<>=; ]", one)[0] for one in asked}
@@ -63,7 +63,7 @@ def test_all_that_relay_imports_is_asked_for() -> None:
 
 
 def imported() -> set[str]:
-    """The packages of others that modules of Relay import, anywhere in them."""
+    """The third-party packages that Relay's modules import, anywhere in them."""
     found = set[str]()
     for path in (ROOT / "relay").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -74,7 +74,7 @@ def imported() -> set[str]:
     return found - sys.stdlib_module_names - {"relay"}
 
 
-def test_every_row_says_all() -> None:
+def test_every_row_is_complete() -> None:
     for name, why, keeper, licence, weight, wheels in [*OWN, *OTHERS]:
         assert why, name
         assert keeper, name
@@ -83,13 +83,13 @@ def test_every_row_says_all() -> None:
         assert wheels in ("any", "x86-64, arm64"), name
 
 
-def test_licences_are_permissive_or_of_what_is_used_unmodified() -> None:
+def test_licences_are_permissive_or_the_package_is_used_unmodified() -> None:
     for name, _, _, licence, *_ in [*OWN, *OTHERS]:
         terms = set(re.split(r" (?:AND|OR) ", licence))
         assert terms <= PERMISSIVE or licence == UNMODIFIED.get(name), name
 
 
-def test_gpl_is_in_extras_that_are_named_alone() -> None:
+def test_gpl_packages_are_only_in_extras_that_say_so() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     assert {row[0].strip("`") for row in rows("Extras")} == set(extras)
     assert not pinned("requirements.txt") & {"piper-tts", "av"}

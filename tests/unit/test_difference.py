@@ -1,4 +1,4 @@
-"""The difference between two texts: complete, readable, and shown as it is."""
+"""The difference between two texts is complete, readable, and shown literally."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.surfaces.chat.soul.difference import (
+from relay.surfaces.chat.difference import (
     ADDED,
     HIDDEN,
     KEPT,
@@ -34,7 +34,7 @@ def shown(markdown: str) -> str:
 
 
 def marks(markdown: str) -> list[tuple[str, str]]:
-    """What a person sees struck through and bold."""
+    """The struck-through and bold parts that a person sees."""
     found = []
     for message in format_reply(markdown):
         units = message.text.encode("utf-16-le")
@@ -53,15 +53,15 @@ def test_the_pieces_make_up_both_texts(before: str, after: str) -> None:
 
 
 @given(ANY, ANY)
-def test_there_is_a_difference_only_where_texts_differ(before: str, after: str) -> None:
+def test_only_differing_texts_have_a_difference(before: str, after: str) -> None:
     told = difference(before, after)
     assert bool(told) == (before != after)
     if before != after:
-        assert marks(told), "something is marked"
+        assert marks(told), "something is marked as changed"
 
 
 @given(PROSE, PROSE)
-def test_only_what_changed_is_marked(before: str, after: str) -> None:
+def test_only_changes_are_marked(before: str, after: str) -> None:
     told = difference(before, after)
     kinds = {kind for kind, _ in marks(told)}
     assert kinds <= {"strikethrough", "bold"}
@@ -70,13 +70,13 @@ def test_only_what_changed_is_marked(before: str, after: str) -> None:
 
 
 @given(PROSE)
-def test_what_is_added_is_there_whole(text: str) -> None:
+def test_an_added_text_is_shown_whole(text: str) -> None:
     told = difference("", text)
     assert "".join(shown(told).replace("\u200b", "").split()).strip("¶␣") == "".join(text.split())
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Mn"]), max_size=80))
-def test_a_text_is_shown_as_it_is(text: str) -> None:
+def test_a_text_is_shown_literally(text: str) -> None:
     words = text.split()
     if words and not HIDDEN.search(text):
         (message,) = format_reply("x\n" + exact(text))
@@ -100,7 +100,7 @@ def test_a_text_is_shown_as_it_is(text: str) -> None:
         ("no *stars*", "no **[stars](http://x)**", [("strikethrough", "*stars*"), ("bold", "**[stars](http://x)**")]),
     ],
 )
-def test_changes_as_a_person_sees_them(before: str, after: str, expected: list[tuple[str, str]]) -> None:
+def test_changes_are_marked_as_a_person_sees_them(before: str, after: str, expected: list[tuple[str, str]]) -> None:
     assert marks(difference(before, after)) == expected
 
 
@@ -109,7 +109,7 @@ def test_paragraphs_and_lists_look_as_they_were_written() -> None:
     assert shown(exact(text)).replace("\xa0", " ") == text
 
 
-def test_unchanged_stretches_are_shortened() -> None:
+def test_long_unchanged_passages_are_shortened() -> None:
     story = " ".join(f"word{n}" for n in range(500))
     told = shown(difference(f"{story} old {story} end {story}", f"{story} new {story} END {story}"))
     assert len(told) < 600
@@ -119,13 +119,13 @@ def test_unchanged_stretches_are_shortened() -> None:
     assert told.count("[…]") == 3
 
 
-def test_long_removals_are_shortened_and_additions_are_not() -> None:
+def test_long_removals_are_shortened_but_additions_are_not() -> None:
     story = " ".join(f"word{n}" for n in range(500))
     assert len(shown(difference(story, "short"))) < 600
     assert shown(difference("short", story)).endswith(story)
 
 
-def test_what_cannot_be_seen_is_shown() -> None:
+def test_invisible_characters_are_shown_by_their_code() -> None:
     hidden = "be kind\U000e0042\U000e0041 \u202eevil\u200b x\u2063y \ufe01z\u200d\u200c\u200db"
     told = shown(difference("be", hidden))
     for code in ("E0042", "E0041", "202E", "200B", "2063", "FE01", "200D", "200C"):
@@ -134,17 +134,17 @@ def test_what_cannot_be_seen_is_shown() -> None:
 
 
 @pytest.mark.parametrize("text", ["👨‍👩‍👧 family", "می‌خواهم", "ෆ්‍රී", "❤️", "مرحبا"])
-def test_joiners_of_scripts_and_emoji_are_left_alone(text: str) -> None:
+def test_joiners_of_scripts_and_emoji_stay(text: str) -> None:
     assert shown(exact(text)) == text
 
 
-def test_many_changes_have_few_marks() -> None:
+def test_the_number_of_marks_is_limited() -> None:
     before = " ".join(f"same{n} a b c d e old{n}" for n in range(300))
     after = before.replace("old", "new")
     assert len([1 for sign, _ in limit_changes(pieces(before, after)) if sign != KEPT]) <= MOST_MARKS
 
 
-def test_the_hardest_texts_take_no_long_time() -> None:
+def test_the_hardest_texts_are_compared_in_bounded_time() -> None:
     chance = random.Random(7)
     texts = [
         "a\n" * 8000,
@@ -169,7 +169,7 @@ def test_a_long_text_of_common_words_is_compared_word_by_word() -> None:
     assert marks(difference(text, text.replace("word100 ", "new "))) == [("strikethrough", "word100"), ("bold", "new")]
 
 
-def test_where_words_repeat_too_often_lines_are_compared() -> None:
+def test_texts_with_too_many_repeated_words_are_compared_line_by_line() -> None:
     lines = ["a b " * 40 + f"end{n}" for n in range(60)]
     found = pieces("\n".join(lines), "\n".join(lines).replace("end30", "new"))
     assert [text.strip() for sign, text in found if sign != KEPT] == [lines[30], lines[30].replace("end30", "new")]

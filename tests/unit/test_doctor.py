@@ -1,4 +1,4 @@
-"""What `relay doctor` says of settings, of the machine, and how it prints it."""
+"""`relay doctor`: its findings about the settings and the machine, and how it prints them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from relay.memory.rows.operations import WorkState
 from relay.surfaces.chat.people.bot_rights import decode
 from relay.surfaces.cli.doctor import backups, doctor, machine, network, speech, storage, telegram
 from relay.surfaces.cli.doctor import settings as configuration
-from relay.surfaces.cli.doctor.finding import Finding, of_error, within
+from relay.surfaces.cli.doctor.finding import Finding, of_error, run_within
 from tests.standins.telegram import TelegramStandIn
 
 TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
@@ -33,7 +33,7 @@ Usage = namedtuple("Usage", "total used free")
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting of whoever runs the tests, and an empty directory."""
+    """An empty directory and an environment without Relay's settings."""
     names = {str(field.alias) for field in Settings.model_fields.values()}
     for name in list(os.environ):
         if name.upper() in names or name.startswith("RELAY_"):
@@ -48,7 +48,7 @@ def env(text: str, mode: int = 0o600) -> None:
 
 
 def said_of_settings() -> dict[str, tuple[str, str]]:
-    """What is said of settings and their file: state and fix."""
+    """The findings about the settings and their file: state and fix."""
     given, wrong = load_with_errors()
     found = [*configuration.settings(given, wrong), *configuration.file(given)]
     return {one.said: (one.state, one.fix) for one in found}
@@ -58,11 +58,11 @@ def said_of_settings() -> dict[str, tuple[str, str]]:
 
 
 def working(admins: int = 0, users: int = 0, incidents: tuple[str, ...] = ()) -> WorkState:
-    """How the work goes where nothing waits."""
+    """The state of the work when nothing waits."""
     return WorkState(False, admins, users, 0, None, 0, incidents)
 
 
-def test_all_wrong_settings_are_told_at_once_and_the_others_are_kept() -> None:
+def test_all_wrong_settings_are_reported_and_the_others_are_kept() -> None:
     env(f"TELEGRAM_BOT_TOKEN={TOKEN}\nRELAY_ADMINS=@ada\nRELAY_MAX_TOKENS=many\nDATABASE_URL=mysql://u:hunter22@h/d\n")
     given, wrong = load_with_errors()
     assert list(wrong) == ["RELAY_ADMINS", "RELAY_MAX_TOKENS", "DATABASE_URL"]
@@ -73,7 +73,7 @@ def test_all_wrong_settings_are_told_at_once_and_the_others_are_kept() -> None:
     assert "hunter22" not in str(told)
 
 
-def test_a_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_env_file_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     Path(".env").write_bytes(b"RELAY_ADMINS=\xff\xfe1\n")
     given, wrong = load_with_errors()
     assert list(wrong) == [".env"]
@@ -87,59 +87,59 @@ def test_a_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "said", "fix"),
     [
-        ("RELAY_ADMIN=1", "RELAY_ADMIN in .env is no setting of this version", "Did you mean RELAY_ADMINS?"),
+        ("RELAY_ADMIN=1", "RELAY_ADMIN in .env is not a setting of this version", "Did you mean RELAY_ADMINS?"),
         (
             "TELEGRAM_TOKEN=1",
-            "TELEGRAM_TOKEN in .env is no setting of this version",
+            "TELEGRAM_TOKEN in .env is not a setting of this version",
             "Did you mean TELEGRAM_BOT_TOKEN?",
         ),
-        ("RELAY_XYZZY=1", "RELAY_XYZZY in .env is no setting of this version", "Take it out"),
-        ("RELAY_ADMINS=1\nhello there\n", "line 2 means nothing", "NAME=value"),
+        ("RELAY_XYZZY=1", "RELAY_XYZZY in .env is not a setting of this version", "Remove it"),
+        ("RELAY_ADMINS=1\nhello there\n", "line 2 is not a setting", "NAME=value"),
     ],
 )
-def test_what_means_nothing(text: str, said: str, fix: str) -> None:
+def test_meaningless_settings_are_warned_about(text: str, said: str, fix: str) -> None:
     env(text)
     state, told = said_of_settings()[said]
     assert (state, fix in told) == ("warning", True)
 
 
-def test_the_password_of_the_compose_file_is_no_slip() -> None:
+def test_the_compose_files_password_is_not_warned_about() -> None:
     env("RELAY_POSTGRES_PASSWORD=hunter22\n")
     assert "RELAY_POSTGRES_PASSWORD" not in str(said_of_settings())
 
 
-def test_a_name_that_has_nothing_to_do_with_relay_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrelated_names_are_not_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
     env(f"EDITOR=vi\nANTHROPIC_API_KEY=sk\ntelegram_bot_token={TOKEN}\n")
     assert {state for state, _ in said_of_settings().values()} == {"ok"}
     monkeypatch.setenv("RELAY_MODLE", "x")
-    assert said_of_settings()["RELAY_MODLE in the environment is no setting of this version"][0] == "warning"
+    assert said_of_settings()["RELAY_MODLE in the environment is not a setting of this version"][0] == "warning"
 
 
-def test_a_file_that_others_may_read() -> None:
-    said = "others on this machine can read or change it, keys and all"
+def test_an_env_file_that_others_may_read_is_warned_about() -> None:
+    said = "other users of this machine can read or change it, and its keys"
     for mode in (0o644, 0o660):
         env("RELAY_ADMINS=1", mode)
         assert said_of_settings()[said] == ("warning", "chmod g-w,o= .env")
-    env("RELAY_ADMINS=1", 0o640)  # as the service's group reads it
+    env("RELAY_ADMINS=1", 0o640)  # readable by the service's group
     assert said not in said_of_settings()
 
 
-def test_the_environment_comes_before_the_file_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overriding_environment_variables_are_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
     env(f"ANTHROPIC_API_KEY=new-key-new-key\nTELEGRAM_BOT_TOKEN={TOKEN}\n")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "old-key-old-key")
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
-    state, fix = said_of_settings()["ANTHROPIC_API_KEY: the environment has another value, which counts"]
+    state, fix = said_of_settings()["the environment has other values, which take precedence: ANTHROPIC_API_KEY"]
     assert (state, "unset ANTHROPIC_API_KEY " in fix) == ("warning", True)
     assert "key-new" not in str(said_of_settings())
 
 
-def test_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert said_of_settings()[f"none in {machine.short(tmp_path)}"][0] == "warning"
+def test_a_missing_env_file_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert said_of_settings()[f"none in {machine.shorten(tmp_path)}"][0] == "warning"
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
-    assert said_of_settings()[f"none in {machine.short(tmp_path)}; the environment is all"][0] == "skipped"
+    assert said_of_settings()[f"none in {machine.shorten(tmp_path)}; using the environment"][0] == "skipped"
 
 
-def test_what_a_start_would_refuse_is_wrong_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_settings_that_a_start_would_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_PRICES", "nowhere.json")
     assert "nowhere.json cannot be read" in doctor.with_files(*load_with_errors())["RELAY_PRICES"]
     monkeypatch.delenv("RELAY_PRICES")
@@ -152,7 +152,7 @@ def test_what_a_start_would_refuse_is_wrong_here_too(monkeypatch: pytest.MonkeyP
     )
 
 
-def test_who_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_says_how_many_people_may_use_the_bot(monkeypatch: pytest.MonkeyPatch) -> None:
     given = load_with_errors()[0]
     nobody = configuration.people(given, working())
     assert (nobody.state, "open the link" in nobody.fix) == ("warning", True)
@@ -175,13 +175,13 @@ def test_who_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
         (10e9, 9e7, "failed"),
     ],
 )
-def test_disk(monkeypatch: pytest.MonkeyPatch, total: float, free: float, state: str) -> None:
+def test_free_disk_space_is_checked(monkeypatch: pytest.MonkeyPatch, total: float, free: float, state: str) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(total, total - free, free))
     found = machine.disk(load_with_errors()[0])
     assert (found.state, bool(found.fix)) == (state, state != "ok")
 
 
-def test_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_data_directory_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given = load_with_errors()[0]
     assert machine.data_directory(given).state == "skipped"
     assert not given.data_dir.exists()
@@ -189,24 +189,24 @@ def test_the_data_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert machine.data_directory(given).state == "ok"
     given.data_dir.chmod(0o755)
     assert "chmod 7" in machine.data_directory(given).fix
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may everything
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root can access everything
     found = machine.data_directory(given)
-    assert (found.state, "may not write" in found.said) == ("failed", True)
+    assert (found.state, "no right to write" in found.said) == ("failed", True)
     monkeypatch.setattr(machine, "is_read_only", lambda _: True)
     found = machine.data_directory(given)
     assert (found.state, "read-only disk" in found.said, "Run Relay as" in found.fix) == ("failed", True, False)
     monkeypatch.setenv("RELAY_DATA_DIR", str(tmp_path / "file"))
     (tmp_path / "file").touch()
-    assert machine.data_directory(load_with_errors()[0]).said.endswith("is no directory")
+    assert machine.data_directory(load_with_errors()[0]).said.endswith("is not a directory")
 
 
-def test_an_unsupported_python(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unsupported_python_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
     assert machine.python() == []
     monkeypatch.setattr(machine, "PYTHONS", ((3, 99), (3, 100)))
     assert [one.state for one in machine.python()] == ["warning"]
 
 
-def test_backups(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_age_of_backups_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given, long_ago = load_with_errors()[0], (datetime.now(UTC) - timedelta(days=9)).isoformat()
     assert backups.backup(given, "").state == "skipped"
     assert backups.backup(given, datetime.now(UTC).isoformat()).state == "skipped"
@@ -220,14 +220,14 @@ def test_backups(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for place in (file, file / "below"):
         monkeypatch.setenv("RELAY_BACKUP_DIR", str(place))
         found = backups.backup(load_with_errors()[0], long_ago)
-        assert (found.state, "is no directory" in found.said) == ("failed", True)
-        assert str(machine.short(file)) not in machine.disk(load_with_errors()[0]).said
+        assert (found.state, "is not a directory" in found.said) == ("failed", True)
+        assert str(machine.shorten(file)) not in machine.disk(load_with_errors()[0]).said
     monkeypatch.setenv("RELAY_BACKUP_DAYS", "0")
     assert backups.backup(load_with_errors()[0], long_ago).state == "skipped"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc")
-def test_a_place_where_no_file_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_impossible_directory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_DATA_DIR", "/proc/x")
     monkeypatch.setenv("RELAY_BACKUP_DIR", "/proc/x")
     given = load_with_errors()[0]
@@ -235,8 +235,8 @@ def test_a_place_where_no_file_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.state for one in found] == ["failed", "failed", "skipped"]
 
 
-def test_incidents_are_told_as_sentences() -> None:
-    found = storage.work_of(working(incidents=("The disk is full.", "Another one.")))
+def test_incidents_are_reported_as_sentences() -> None:
+    found = storage.check_work(working(incidents=("The disk is full.", "Another one.")))
     assert found.said == "The disk is full. And 1 more."
 
 
@@ -245,7 +245,7 @@ async def silent(*_: object) -> int:
     return 0
 
 
-async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_port_used_by_another_program_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -253,7 +253,7 @@ async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(network, "ASK_SECONDS", 0.2)
         for here in (False, True):
             found = await network.ports(load_with_errors()[0], here)
-            assert (found.state, "used by another program" in found.said) == ("failed", True)
+            assert (found.state, "another program uses" in found.said) == ("failed", True)
             assert "RELAY_WEB_PORT" in found.fix
         with monkeypatch.context() as unset:
             unset.setattr(network, "_bind", lambda *_: errno.EADDRINUSE)
@@ -272,8 +272,10 @@ async def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (await network.ports(load_with_errors()[0], False)).state == "skipped"
 
 
-@pytest.mark.parametrize(("ahead", "said"), [(0, "right"), (600, "s behind"), (-600, "s ahead")])
-async def test_the_clock_is_compared_with_telegrams(monkeypatch: pytest.MonkeyPatch, ahead: float, said: str) -> None:
+@pytest.mark.parametrize(("ahead", "said"), [(0, "correct"), (600, "s behind"), (-600, "s ahead")])
+async def test_the_clock_is_compared_with_the_clock_of_telegram(
+    monkeypatch: pytest.MonkeyPatch, ahead: float, said: str
+) -> None:
     async with TelegramStandIn() as tg:
         monkeypatch.setenv("TELEGRAM_API_URL", tg.url)
         tg.clock_ahead = ahead
@@ -283,12 +285,12 @@ async def test_the_clock_is_compared_with_telegrams(monkeypatch: pytest.MonkeyPa
         assert (await network.clock(load_with_errors()[0])).state == "skipped"
 
 
-def test_a_relay_that_runs_is_seen_and_a_dead_one_is_not(tmp_path: Path) -> None:
+def test_a_stopped_relay_is_not_taken_for_a_running_one(tmp_path: Path) -> None:
     assert not in_use(tmp_path / "data")
     assert not (tmp_path / "data").exists()
     Instance(tmp_path / "data").release()
     assert not in_use(tmp_path / "data")
-    assert (tmp_path / "data").stat().st_mode & 0o066 == 0, "nobody else looks in, from the first moment"
+    assert (tmp_path / "data").stat().st_mode & 0o066 == 0, "other users never have access"
 
 
 @pytest.mark.parametrize(
@@ -298,24 +300,29 @@ def test_a_relay_that_runs_is_seen_and_a_dead_one_is_not(tmp_path: Path) -> None
             {},
             (),
             "skipped",
-            "not heard; `relay setup` where Relay runs, then a restart",
+            "not transcribed; run `relay setup` where Relay runs, then restart",
         ),
-        ({"RELAY_STT": "off"}, ("faster_whisper", "av"), "skipped", "switched off"),
+        ({"RELAY_STT": "off"}, ("faster_whisper", "av"), "skipped", "off (RELAY_STT)"),
         ({"RELAY_STT": "openai-whisper"}, ("faster_whisper", "av"), "warning", "which is not installed"),
         ({}, ("faster_whisper", "whisper", "av"), "ok", "faster-whisper"),
-        ({"RELAY_WHISPER_MODEL": "./nothing"}, ("faster_whisper", "av"), "warning", "is no model for faster-whisper"),
+        (
+            {"RELAY_WHISPER_MODEL": "./nothing"},
+            ("faster_whisper", "av"),
+            "warning",
+            "is not a model for faster-whisper",
+        ),
         ({"RELAY_WHISPER_MODEL": "./mine.pt"}, ("whisper", "av"), "ok", "model ./mine.pt"),
-        ({"RELAY_STT_LANGUAGE": "Deutsch, bitte"}, ("whisper", "av"), "warning", "no language code"),
+        ({"RELAY_STT_LANGUAGE": "Deutsch, bitte"}, ("whisper", "av"), "warning", "not a language code"),
     ],
 )
-def test_what_hears_voice_notes(
+def test_speech_to_text_is_checked(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], there: tuple[str, ...], state: str, said: str
 ) -> None:
     Path("mine.pt").touch()
     monkeypatch.setattr(installed, "find_spec", lambda name: name if name in there else None)
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    found = speech.hearing(load_with_errors()[0])
+    found = speech.speech(load_with_errors()[0])
     assert (found.state, said in found.said) == (state, True), found
     assert bool(found.fix) == (state == "warning")
 
@@ -326,8 +333,8 @@ def test_what_hears_voice_notes(
 @pytest.mark.parametrize(
     ("info", "webhook", "here", "state", "said"),
     [
-        ({"url": ""}, "", False, "ok", "asked for, 0 waiting"),
-        ({"url": "", "pending_update_count": 99}, "", True, "warning", "99 wait at Telegram"),
+        ({"url": ""}, "", False, "ok", "polled, 0 waiting"),
+        ({"url": "", "pending_update_count": 99}, "", True, "warning", "99 are waiting at Telegram"),
         ({"url": "https://else.example/secretpath"}, "", True, "failed", "a webhook is set, at else.example"),
         ({"url": ""}, "https://me.example", False, "skipped", "`relay run` sets it"),
         ({"url": ""}, "https://me.example", True, "failed", "the webhook is not set"),
@@ -339,7 +346,7 @@ def test_what_hears_voice_notes(
         ),
     ],
 )  # fmt: skip
-def test_how_messages_come(
+def test_polling_and_the_webhook_are_checked(
     monkeypatch: pytest.MonkeyPatch, info: dict[str, Any], webhook: str, here: bool, state: str, said: str
 ) -> None:
     monkeypatch.setenv("RELAY_WEBHOOK_URL", webhook)
@@ -353,13 +360,13 @@ def test_how_messages_come(
 # Printing
 
 
-def test_an_error_of_ours_is_parted_into_what_is_wrong_and_what_to_do() -> None:
+def test_an_error_is_split_into_the_problem_and_the_fix() -> None:
     found = of_error("telegram", TokenRefused())
     assert found.said == "Telegram does not accept TELEGRAM_BOT_TOKEN."
     assert found.fix == "Ask @BotFather for the current one (/mybots → API Token)."
 
 
-def test_a_page_keeps_to_its_width_and_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_keeps_its_width_and_contains_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://u:hunt%20er22@h/d")
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
     found = [
@@ -387,11 +394,11 @@ def test_a_page_keeps_to_its_width_and_tells_no_secret(monkeypatch: pytest.Monke
         ([("database", "failed"), ("settings", "failed")], 2),
     ],
 )
-def test_the_exit_code(findings: list[tuple[str, Any]], code: int) -> None:
+def test_the_exit_code_follows_the_findings(findings: list[tuple[str, Any]], code: int) -> None:
     assert doctor.exit_code([Finding(name, state, "") for name, state in findings]) == code
 
 
-async def test_a_check_that_breaks_or_hangs_is_a_finding_like_others() -> None:
+async def test_a_check_that_breaks_or_hangs_becomes_a_finding() -> None:
     async def breaks() -> list[Finding]:
         raise KeyError("result")
 
@@ -402,5 +409,5 @@ async def test_a_check_that_breaks_or_hangs_is_a_finding_like_others() -> None:
         return []
 
     for work, said in ((breaks(), "KeyError"), (hangs(), "no answer within 0.01 s")):
-        first, second = await within(0.01, ("first", "second"), work)
+        first, second = await run_within(0.01, ("first", "second"), work)
         assert (first.state, said in first.said, second.state) == ("failed", True, "skipped")

@@ -1,4 +1,4 @@
-"""What becomes of a document in an input: a block, words, parts that are kept; and whose matter it is."""
+"""What a document becomes in an input: a block, text, and stored parts; and which reader handles it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 
 from relay.core.models import Attachment
 from relay.media.attachment_reader import fit_documents
-from relay.media.documents import SHOWN_TOKENS, Documents, to_read
+from relay.media.documents import SHOWN_TOKENS, Documents, make_read
 from relay.media.prepared import new_cache
-from relay.media.reading import Read
+from relay.media.reading import FileContents
 
 
-class Opened:
-    """An opener that says the same of every file."""
+class FakeFileExtractor:
+    """A file extractor that returns the same for every file."""
 
     def __init__(self, kind: str = "text") -> None:
         self.kind = kind
@@ -26,17 +26,17 @@ class Opened:
         return told("words", kind=self.kind), []
 
 
-class Named:
-    """A reader of another kind."""
+class NamedReader:
+    """A reader of another kind, which returns its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
-    async def read(self, attachment: Attachment) -> Read:
-        return Read([], self.name)
+    async def read(self, attachment: Attachment) -> FileContents:
+        return FileContents([], self.name)
 
 
-class Bytes:
+class FakeFiles:
     @asynccontextmanager
     async def open(self, attachment: Attachment) -> AsyncIterator[bytes]:
         yield b"content"
@@ -64,14 +64,16 @@ def sent(name: str, mime: str = "") -> Attachment:
         ("a.pdf", "application/pdf", "PDF", "📄 a.pdf"),
     ],
 )
-def test_who_reads_a_file(name: str, mime: str, kind: str, who: str) -> None:
-    files: Any = Bytes()
-    documents = Documents(files, Opened(kind), Named("sounds"), Named("pictures"), 100, new_cache())
+def test_the_type_of_a_file_decides_which_reader_opens_it(name: str, mime: str, kind: str, who: str) -> None:
+    files: Any = FakeFiles()
+    documents = Documents(
+        files, FakeFileExtractor(kind), NamedReader("sounds"), NamedReader("pictures"), 100, new_cache()
+    )
     assert asyncio.run(documents.read(sent(name, mime))).text == who
 
 
-def test_a_document_that_can_be_shown_is_a_block_without_its_text() -> None:
-    read = to_read(sent("deed.pdf", "application/pdf"), told("words", kind="PDF", whole=True))
+def test_a_document_that_can_be_shown_becomes_a_block_without_text() -> None:
+    read = make_read(sent("deed.pdf", "application/pdf"), told("words", kind="PDF", whole=True))
     (block,) = read.blocks
     assert block["type"] == "document"
     assert (block["pages"], block["parts"], block["untrusted"]) == (3, 1, "document")
@@ -83,9 +85,9 @@ def test_a_document_that_can_be_shown_is_a_block_without_its_text() -> None:
     assert (read.text, read.notice) == ("📄 deed.pdf", "")
 
 
-def test_of_a_long_text_the_message_holds_the_beginning_and_says_how_to_read_on() -> None:
+def test_a_long_document_shows_its_beginning_and_how_to_read_on() -> None:
     part = "word " * 1200
-    read = to_read(sent("long.txt"), told(*[part] * 20, note="It is long."))
+    read = make_read(sent("long.txt"), told(*[part] * 20, note="It is long."))
     (block,) = read.blocks
     shown = block["text"].count("word ") // 1200
     assert block["text"].startswith(f"long.txt (text), parts 1–{shown} of 20; read_document reads the others:\n\n")
@@ -93,11 +95,11 @@ def test_of_a_long_text_the_message_holds_the_beginning_and_says_how_to_read_on(
     assert block["untrusted"] == "document"
     assert len(read.documents[0]["parts"]) == 20
     assert read.notice == "📄 long.txt: It is long."
-    (short,) = to_read(sent("a.txt"), told("all")).blocks
+    (short,) = make_read(sent("a.txt"), told("all")).blocks
     assert short["text"] == "a.txt (text):\n\nall"
 
 
-def test_what_one_input_keeps_is_bounded_and_told() -> None:
+def test_the_stored_parts_of_one_input_are_limited_with_a_notice() -> None:
     both = [{"name": "a", "parts": ["12345", "12345"]}, {"name": "b", "parts": ["12345", "12345"]}]
     assert fit_documents(both, 20) == (both, [])
     kept, notices = fit_documents(both, 15)

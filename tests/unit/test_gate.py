@@ -1,4 +1,4 @@
-"""The one way to the model: nothing goes round it, equal requests are one call, budgets hold for what is under way."""
+"""The gate to the model: nothing bypasses it, equal requests are one call, and budgets cover calls under way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import relay
-from relay.clients.fakes import FakeBooks
+from relay.clients.fakes import FakeLedger
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ModelUnavailable
 from relay.core.models import ModelRequest, Step
@@ -20,15 +20,15 @@ from relay.memory.spending.gate import Gate
 
 ADA, BEN = 1, 2
 PRICES = Prices({"m": Price(0.0, 100_000.0, 0.0)})
-"""A token that comes out costs ten cents."""
+"""An output token costs ten cents."""
 
 
 def request(text: str, most: int = 1) -> ModelRequest:
     return ModelRequest("m", [], [{"role": "user", "content": [{"type": "text", "text": text}]}], most)
 
 
-class Held:
-    """A model that answers when it may; each answer costs a token."""
+class HeldModel:
+    """A model that answers when allowed; each answer costs a token."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -54,7 +54,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-# Nothing goes round it
+# Nothing bypasses it
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
@@ -63,7 +63,7 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
         yield str(path.relative_to(root)), ast.parse(path.read_text())
 
 
-def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
+def test_only_the_gate_and_the_composition_root_use_the_model() -> None:
     knows, replies, makes = set(), set(), set()
     for name, tree in modules():
         for node in ast.walk(tree):
@@ -74,7 +74,7 @@ def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
             if isinstance(node, ast.ImportFrom) and node.module == "relay.clients.anthropic.client":
                 makes.add(name)
             if isinstance(node, ast.Attribute) and node.attr == "_model":
-                assert "gate" not in ast.unparse(node.value), f"{name} reaches into the gate"
+                assert "gate" not in ast.unparse(node.value), f"{name} accesses the gate's internals"
     assert knows == {"memory/spending/gate.py", "runtime/runtime.py"}
     assert replies == {"memory/spending/gate.py", "conversation/model_loop.py"}, (
         "model_loop.py asks through `Work.reply`"
@@ -82,7 +82,7 @@ def test_nothing_but_the_gate_and_the_root_knows_the_model() -> None:
     assert makes == {"runtime/clients.py"}
 
 
-def test_the_models_client_is_handed_to_the_gate_and_to_nothing_else() -> None:
+def test_the_models_client_is_passed_only_to_the_gate() -> None:
     uses = {
         (name, node.attr)
         for name, tree in modules()
@@ -101,25 +101,25 @@ def test_the_models_client_is_handed_to_the_gate_and_to_nothing_else() -> None:
 # Calls under way
 
 
-async def test_equal_requests_under_way_are_one_call() -> None:
-    model, books = Held(), FakeBooks()
+async def test_equal_simultaneous_requests_are_one_call() -> None:
+    model, books = HeldModel(), FakeLedger()
     gate = Gate(model, books)
     same = [gate.ask(request("a"), Charge("digest", user_id=n, space_id=1), 5) for n in (ADA, BEN, ADA)]
     others = [gate.ask(request("a"), Charge("digest", space_id=2), 5), gate.ask(request("b"), Charge("digest"), 5)]
     tasks = [asyncio.create_task(one) for one in (*same, *others)]
     await settle()
-    assert model.asked == ["a", "a", "b"], "another space's is its own"
+    assert model.asked == ["a", "a", "b"], "another space makes its own call"
     model.may.set()
     steps = await asyncio.gather(*tasks)
     assert steps[0] is steps[1] is steps[2]
     assert len(books.spends) == 3
     await gate.ask(request("a"), Charge("digest", space_id=1), 5)
-    assert len(model.asked) == 4, "one that has ended is not joined"
+    assert len(model.asked) == 4, "a call that has ended is not shared"
 
 
-async def test_a_call_goes_on_while_anybody_waits_for_it() -> None:
-    model = Held()
-    gate = Gate(model, FakeBooks())
+async def test_a_call_continues_while_anyone_waits_for_it() -> None:
+    model = HeldModel()
+    gate = Gate(model, FakeLedger())
     first, second = (asyncio.create_task(gate.ask(request("a"), Charge("title", space_id=1), 5)) for _ in range(2))
     await settle()
     first.cancel()
@@ -130,9 +130,9 @@ async def test_a_call_goes_on_while_anybody_waits_for_it() -> None:
     assert model.running == 0
 
 
-async def test_a_failure_is_everybodys_who_waited() -> None:
-    model = Held()
-    gate = Gate(model, FakeBooks())
+async def test_a_failure_is_raised_for_everyone_who_waited() -> None:
+    model = HeldModel()
+    gate = Gate(model, FakeLedger())
     tasks = [asyncio.create_task(gate.ask(request("broken"), Charge("title"), 5)) for _ in range(3)]
     await settle()
     model.may.set()
@@ -140,14 +140,14 @@ async def test_a_failure_is_everybodys_who_waited() -> None:
     assert len(model.asked) == 1
 
 
-async def test_a_model_that_takes_too_long_is_said_in_words() -> None:
+async def test_a_model_that_takes_too_long_gives_an_error_sentence() -> None:
     with pytest.raises(ModelUnavailable, match="longer than"):
-        await Gate(Held(), FakeBooks()).ask(request("a"), Charge("title"), 0.01)
+        await Gate(HeldModel(), FakeLedger()).ask(request("a"), Charge("title"), 0.01)
 
 
-async def test_a_few_are_asked_at_once_and_waiting_for_a_place_is_not_the_models_time() -> None:
-    model = Held()
-    few = Gate(model, FakeBooks()).limit(3)
+async def test_waiting_for_a_free_slot_does_not_count_as_the_models_time() -> None:
+    model = HeldModel()
+    few = Gate(model, FakeLedger()).limit(3)
     tasks = [asyncio.create_task(few.ask(request(str(n)), Charge("title"), 0.5)) for n in range(10)]
     await settle()
     assert model.asked == ["0", "1", "2"]
@@ -162,9 +162,9 @@ async def test_a_few_are_asked_at_once_and_waiting_for_a_place_is_not_the_models
 # Budgets
 
 
-async def test_calls_at_once_do_not_overshoot_a_persons_budget() -> None:
-    model = Held()
-    gate = Gate(model, FakeBooks(), Budget(each=0.35, prices=PRICES))
+async def test_simultaneous_calls_do_not_overshoot_a_persons_budget() -> None:
+    model = HeldModel()
+    gate = Gate(model, FakeLedger(), Budget(each=0.35, prices=PRICES))
 
     async def one(number: int, person: int) -> Step:
         async with gate.work(Charge("answer", user_id=person), "m") as work:
@@ -172,10 +172,10 @@ async def test_calls_at_once_do_not_overshoot_a_persons_budget() -> None:
 
     tasks = [asyncio.create_task(one(number, ADA)) for number in range(10)]
     await settle()
-    assert len(model.asked) == 3, "what they may cost is kept free for them"
+    assert len(model.asked) == 3, "their maximum cost is reserved"
     other = asyncio.create_task(one(99, BEN))
     await settle()
-    assert model.asked[-1] == "99", "another's budget is their own"
+    assert model.asked[-1] == "99", "another person has their own budget"
     model.may.set()
     await other
     done = await asyncio.gather(*tasks, return_exceptions=True)
@@ -184,9 +184,9 @@ async def test_calls_at_once_do_not_overshoot_a_persons_budget() -> None:
     assert len(model.asked) - 1 <= 4, "overshot by one call at most"
 
 
-async def test_the_budget_of_all_bounds_all_together() -> None:
-    model = Held()
-    gate = Gate(model, FakeBooks(), Budget(total=0.25, prices=PRICES))
+async def test_the_total_budget_limits_all_people_together() -> None:
+    model = HeldModel()
+    gate = Gate(model, FakeLedger(), Budget(total=0.25, prices=PRICES))
     tasks = [asyncio.create_task(gate.ask(request(str(n)), Charge("judge", user_id=n), 5)) for n in range(8)]
     await settle()
     assert len(model.asked) == 2
@@ -195,10 +195,10 @@ async def test_the_budget_of_all_bounds_all_together() -> None:
     assert model.most == 2
 
 
-async def test_one_call_is_made_however_much_it_may_cost_while_anything_is_left() -> None:
-    model = Held()
+async def test_any_remaining_budget_allows_one_more_call() -> None:
+    model = HeldModel()
     model.may.set()
-    gate = Gate(model, FakeBooks(), Budget(each=0.15, prices=PRICES))
+    gate = Gate(model, FakeLedger(), Budget(each=0.15, prices=PRICES))
     async with gate.work(Charge("answer", user_id=ADA), "m", Spent(0, 0.1)) as work:
         await work.reply(request("dear", most=1000), lambda _: None)
         with pytest.raises(BudgetUsedUp, match=r"Your budget of \$0\.15"):
@@ -206,8 +206,8 @@ async def test_one_call_is_made_however_much_it_may_cost_while_anything_is_left(
     assert model.asked == ["dear"]
 
 
-async def test_what_is_cut_off_is_kept_and_told_to_what_goes_on() -> None:
-    model, books = Held(), FakeBooks()
+async def test_the_cost_of_a_cancelled_call_is_recorded_and_counted() -> None:
+    model, books = HeldModel(), FakeLedger()
     gate = Gate(model, books, Budget(each=1, prices=PRICES))
     async with gate.work(Charge("answer", user_id=ADA, turn_id=2), "m") as lasting:
 

@@ -1,4 +1,4 @@
-"""What is kept in mind of groups has a bound; and what is asked about them is asked until Telegram answers."""
+"""What is cached about groups is limited, and questions about them are retried until Telegram answers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import pytest
 
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ChatGone, ChatMigrated, MessengerError, MessengerThrottled, MessengerUnavailable
+from relay.core.models import Space
 from relay.core.retry import RetryPolicy
 from relay.surfaces.telegram.groups.groups import MOST_KNOWN, Groups
 from relay.surfaces.telegram.outgoing import insist
 from relay.surfaces.telegram.parsing.objects import Chat
 
 
-def test_of_groups_that_got_another_id_only_so_many_are_kept() -> None:
+def test_the_number_of_remembered_group_moves_is_limited() -> None:
     groups = Groups(FakeMessenger(), 1)
     for number in range(3 * MOST_KNOWN):
-        groups.moved(-number)
+        groups.note_move(-number)
     assert groups.just_moved(-number)
     assert len(groups._moved) <= MOST_KNOWN + 1
 
 
 class Failing(FakeMessenger):
-    """Fails in these ways, one after the other, before it tells of a group of one person and the bot, its admin."""
+    """Raises these errors in turn, then describes a group of one person and the bot, which is its admin."""
 
     def __init__(self, *troubles: MessengerError) -> None:
         super().__init__()
@@ -37,11 +38,19 @@ class Failing(FakeMessenger):
         return told[method]
 
 
-async def test_a_group_is_asked_about_for_as_long_as_telegram_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its message would be set aside after three failures."""
+async def test_questions_about_a_group_are_retried_while_telegram_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the group's message would be set aside after three failures."""
     monkeypatch.setattr(insist, "RETRIES", RetryPolicy(first=0.0, longest=0.0))
     group = Chat(-5, "group")
     away = [MessengerUnavailable("Telegram is away."), MessengerThrottled(0)] * 10
     assert await Groups(Failing(*away), 1).is_alone(group, 7)
     assert await Groups(Failing(ChatMigrated(-1000000000005)), 1).is_alone(group, 7), "the same people are in it"
     assert not await Groups(Failing(ChatGone("Forbidden: the bot was kicked")), 1).is_alone(group, 7)
+
+
+async def test_a_command_asks_telegram_only_once_about_a_membership() -> None:
+    messenger = Failing()
+    sees = Groups(messenger, 1).eyes_of(7)
+    assert [await sees(Space("group", chat_id=-5)) for _ in range(3)] == [True] * 3
+    assert [method for method, _ in messenger.calls] == ["getChatMember"]
+    assert not await sees(Space("private", owner_id=8))

@@ -1,4 +1,4 @@
-"""Whether a process is ready, and how often the database is asked."""
+"""Health checks: whether a process is ready, and how often the database is asked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OK = {"database": "ok", "telegram": "ok", "queue": "ok"}
 
 @dataclass
 class State:
-    """A process and its database, as a test wants them."""
+    """A process and its database in the state that a test needs."""
 
     silence: float = 3.0
     free: int = 5
@@ -59,28 +59,28 @@ class State:
         (State(stopping=True), {"process": "stopping"}),
     ],
 )
-async def test_what_is_wrong_is_named(state: State, wrong: dict[str, str]) -> None:
+async def test_a_health_check_names_what_is_wrong(state: State, wrong: dict[str, str]) -> None:
     assert await state.health().ready() == OK | wrong
 
 
-async def test_a_database_that_hangs_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hanging_database_does_not_block_health_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.05)
     state = State(hangs=True)
     health = state.health()
     for _ in range(3):
         assert (await health.ready())["database"] == "does not answer"
-    assert sorted(state.asked) == ["ping", "queue"], "what is under way is not asked again"
+    assert sorted(state.asked) == ["ping", "queue"], "a query under way is not repeated"
     health.close()
 
 
-async def test_however_many_ask_the_database_is_asked_once() -> None:
+async def test_simultaneous_health_checks_ask_the_database_once() -> None:
     state = State()
     health = state.health()
     assert await asyncio.gather(*(health.ready() for _ in range(50))) == [OK] * 50
     assert sorted(state.asked) == ["ping", "queue"]
 
 
-async def test_whoever_goes_away_takes_nobody_elses_answer_along() -> None:
+async def test_a_cancelled_health_check_does_not_cancel_the_others() -> None:
     state = State()
     health = state.health()
     gone, stays = asyncio.create_task(health.ready()), asyncio.create_task(health.ready())

@@ -1,4 +1,4 @@
-"""Intents: what is taken out of a reply, what stays, and what is shown while it grows."""
+"""Intents: what is removed from a reply, what stays, and what is shown while it grows."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.memory.intents import Forget, Intents, Learn, Rejected, Remember, process_intents, visible, without_echoes
+from relay.memory.intents import Forget, Intents, Learn, Rejected, Remember, process_intents, remove_echoes, visible
 from relay.memory.tags import MOST_TAGS
 from tests.fragments import REMEMBER
 from tests.strategies import examples, replies
@@ -22,7 +22,7 @@ def shown(reply: str) -> str:
     return process_intents(reply).text
 
 
-def test_a_reply_with_every_tag() -> None:
+def test_a_reply_with_every_tag_is_parsed() -> None:
     reply = f"Noted!\n[LEARN: likes tea]\n[FORGET: likes coffee]\n{REMEMBER}\n[VOICE_REPLY]"
     assert process_intents(reply) == Intents(
         text="Noted!",
@@ -72,7 +72,7 @@ def test_a_reply_with_every_tag() -> None:
         ("[[LEARN: doubled]]", "doubled"),
     ],
 )
-def test_learn(reply: str, fact: str) -> None:
+def test_a_learn_tag_is_parsed_and_removed(reply: str, fact: str) -> None:
     intents = process_intents(reply)
     assert intents.actions == (Learn(fact),)
     assert intents.rejected == ()
@@ -80,7 +80,7 @@ def test_learn(reply: str, fact: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["[VOICE_REPLY]", "[Voice_Reply]", "[ voice_reply ]"])
-def test_voice_reply(tag: str) -> None:
+def test_a_voice_reply_tag_is_parsed_and_removed(tag: str) -> None:
     assert process_intents(f"Hello {tag}") == Intents("Hello", (), (), True)
 
 
@@ -118,12 +118,12 @@ CODE = [
 
 
 @pytest.mark.parametrize("reply", CODE)
-def test_nothing_in_code_or_in_a_quote_acts_or_changes(reply: str) -> None:
+def test_tags_in_code_or_in_a_quote_are_text(reply: str) -> None:
     assert process_intents(reply) == Intents(reply.strip(), (), (), False)
 
 
 @pytest.mark.parametrize("reply", CODE)
-def test_code_beside_tags_keeps_every_byte(reply: str) -> None:
+def test_code_next_to_tags_stays_unchanged(reply: str) -> None:
     intents = process_intents(f"[LEARN: before]\n\nText\n\n{reply}\n\nText")
     assert intents.actions == (Learn("before"),)
     assert reply in intents.text
@@ -205,11 +205,11 @@ def test_text_without_tags_is_unchanged(text: str) -> None:
         ("[LEA[VOICE_REPLY]RN: x]", "[LEA RN: x]"),
     ],
 )
-def test_removal_leaves_no_trace(reply: str, text: str) -> None:
+def test_removing_a_tag_leaves_no_trace(reply: str, text: str) -> None:
     assert shown(reply) == text
 
 
-def test_learn_limits() -> None:
+def test_a_reply_has_at_most_five_learn_tags() -> None:
     intents = process_intents("".join(f"[LEARN: fact {n}]\n" for n in range(7)))
     assert intents.actions == tuple(Learn(f"fact {n}") for n in range(5))
     assert intents.rejected == tuple(Rejected("LEARN", f"fact {n}", "more than 5 in one reply") for n in (5, 6))
@@ -231,7 +231,7 @@ def test_a_refused_tag_is_removed_and_listed(reply: str, rejected: Rejected) -> 
     assert process_intents(f"a {reply} b") == Intents("a b", (), (rejected,), False)
 
 
-def test_two_hundred_characters_are_counted_after_whitespace_is_collapsed() -> None:
+def test_the_length_limit_counts_collapsed_whitespace() -> None:
     words = "xy   \n" * 65
     assert actions(f"[LEARN: {words}]") == (Learn(" ".join(words.split())),)
     assert actions(f"[LEARN: {'é' * 200}]") == (Learn("é" * 200),)
@@ -242,13 +242,13 @@ def test_forget_needs_four_letters_or_digits(words: str) -> None:
     assert actions(f"[FORGET: {words}]") == (Forget(words),)
 
 
-def test_forget_limit() -> None:
+def test_a_reply_has_at_most_three_forget_tags() -> None:
     intents = process_intents("".join(f"[FORGET: fact{n}]" for n in range(4)))
     assert intents.actions == (Forget("fact0"), Forget("fact1"), Forget("fact2"))
     assert intents.rejected == (Rejected("FORGET", "fact3", "more than 3 in one reply"),)
 
 
-def test_identical_actions_collapse_and_do_not_count() -> None:
+def test_identical_actions_are_merged_and_count_once() -> None:
     intents = process_intents("[LEARN: tea]\n[learn:  tea ]\n" * 4 + "[LEARN: coffee]" + REMEMBER + REMEMBER)
     assert intents.actions == (
         Learn("tea"),
@@ -290,7 +290,7 @@ def test_a_tag_that_is_not_closed_is_text(reply: str, text: str, reason: str) ->
         (json.dumps({"content": "я" * 2000}), Remember("я" * 2000, "knowledge", ())),
     ],
 )
-def test_remember(source: str, learning: Remember) -> None:
+def test_a_remember_tag_is_parsed_and_removed(source: str, learning: Remember) -> None:
     for tag in ("[REMEMBER]", "[ remember ]"):
         assert process_intents(f"a\n{tag}{source}\nb") == Intents("a\nb", (learning,), (), False)
 
@@ -340,7 +340,7 @@ def test_invalid_json_stays_visible_and_is_listed(reply: str) -> None:
     assert intents.rejected[0].reason == "not followed by a valid JSON object"
 
 
-def test_remember_limit() -> None:
+def test_a_reply_has_at_most_five_remember_tags() -> None:
     intents = process_intents("\n".join(f'[REMEMBER] {{"content": "c{n}"}}' for n in range(6)))
     assert len(intents.actions) == 5
     assert intents.rejected == (Rejected("REMEMBER", "c5", "more than 5 in one reply"),)
@@ -388,7 +388,7 @@ def test_remember_limit() -> None:
         ("", ""),
     ],
 )
-def test_visible(partial: str, text: str) -> None:
+def test_tags_in_a_growing_reply_are_hidden(partial: str, text: str) -> None:
     assert visible(partial) == text
 
 
@@ -413,7 +413,7 @@ plain = st.lists(st.sampled_from(["text", "[x]", "[", "`", "```", "\n", "\n\n", 
 @example("a\n1. [VOICE_REPLY]")
 @example("a\n1. [VOICE_REPLY]\u00a0")
 @example("[VOICE_REPLY]```\n[VOICE_REPLY]\n``` `\n[VOICE_REPLY]")
-def test_what_was_shown_while_streaming_stays(reply: str) -> None:
+def test_text_shown_while_streaming_stays_in_the_final_text(reply: str) -> None:
     final = shown(reply)
     for end in range(len(reply) + 1):
         partial = visible(reply[:end])
@@ -422,7 +422,7 @@ def test_what_was_shown_while_streaming_stays(reply: str) -> None:
 
 @given(replies)
 @examples(400)
-def test_what_is_shown_grows_only(reply: str) -> None:
+def test_the_shown_text_only_grows(reply: str) -> None:
     last = ""
     for end in range(len(reply) + 1):
         partial = visible(reply[:end])
@@ -432,7 +432,7 @@ def test_what_is_shown_grows_only(reply: str) -> None:
 
 @given(replies)
 @examples(400)
-def test_what_is_shown_catches_up_after_the_paragraph(reply: str) -> None:
+def test_the_shown_text_is_complete_after_the_paragraph(reply: str) -> None:
     reply += "\n\nThe end"
     assert visible(reply) == shown(reply)
 
@@ -480,13 +480,13 @@ pieces = st.sampled_from(
     st.lists(pieces | st.sampled_from([REMEMBER, "`[LEARN: in code]`", "[x]", "é", "\n```\n[LEARN: in code]\n```\n"]))
 )
 @examples(400)
-def test_what_is_shown_asks_for_nothing_more(parts: list[str]) -> None:
+def test_the_final_text_contains_no_more_tags(parts: list[str]) -> None:
     intents = process_intents("".join(parts))
     assert process_intents(intents.text) == Intents(intents.text, (), (), False)
 
 
 @given(st.lists(pieces.filter(lambda piece: piece != "- ")))
-def test_removal_leaves_no_blank_lines_or_spaces(parts: list[str]) -> None:
+def test_removing_tags_leaves_no_extra_blank_lines_or_spaces(parts: list[str]) -> None:
     reply = "".join(part.rstrip(" ") for part in parts)
     while "\n\n\n" in reply:
         reply = reply.replace("\n\n\n", "\n\n")
@@ -497,7 +497,7 @@ def test_removal_leaves_no_blank_lines_or_spaces(parts: list[str]) -> None:
 
 
 def steps(function: Callable[[str], object], text: str) -> int:
-    """How many lines of Python the function runs, which the machine's speed does not change."""
+    """How many lines of Python a function runs, independent of the machine's speed."""
     count = 0
 
     def trace(frame: object, event: str, arg: object) -> object:
@@ -523,7 +523,7 @@ UNITS = [
 ]
 
 
-# What the model only repeats
+# Tags that the model only repeats
 
 
 @pytest.mark.parametrize(
@@ -542,18 +542,18 @@ UNITS = [
         (f"`{REMEMBER}`", '[REMEMBER]\n{"category": "operational", "content": "Deploys on Fridays!"}'),
     ],
 )
-def test_a_tag_that_was_read_is_not_the_models_own(read: str, reply: str) -> None:
-    intents = without_echoes(process_intents(f"Ok.\n{reply}\n[LEARN: likes tea]"), ["nothing", read])
+def test_a_tag_copied_from_the_input_is_rejected(read: str, reply: str) -> None:
+    intents = remove_echoes(process_intents(f"Ok.\n{reply}\n[LEARN: likes tea]"), ["nothing", read])
     assert intents.actions == (Learn("likes tea"),)
     assert [one.reason for one in intents.rejected] == ["it was in the message itself"]
     assert intents.text == "Ok."
 
 
 @pytest.mark.parametrize("read", ["End with [VOICE_REPLY].", "> [voice_reply]", "```\n[VOICE_REPLY]\n```"])
-def test_to_speak_because_one_read_so_is_no_wish(read: str) -> None:
+def test_a_voice_reply_tag_copied_from_the_input_is_rejected(read: str) -> None:
     wish = process_intents("Ok. [VOICE_REPLY]")
-    assert not without_echoes(wish, ["nothing", read]).voice_reply
-    assert without_echoes(wish, ["voice reply", "VOICE_REPLY"]).voice_reply
+    assert not remove_echoes(wish, ["nothing", read]).voice_reply
+    assert remove_echoes(wish, ["voice reply", "VOICE_REPLY"]).voice_reply
 
 
 @pytest.mark.parametrize(
@@ -563,14 +563,14 @@ def test_to_speak_because_one_read_so_is_no_wish(read: str) -> None:
         "[LEARN: I am] the king", "(LEARN: I am the king)", "[REMEMBER] I am the king", "",
     ],
 )  # fmt: skip
-def test_ones_own_words_without_their_tag_can_be_learned(read: str) -> None:
+def test_input_text_without_a_tag_can_be_learned(read: str) -> None:
     intents = process_intents("Ok. [LEARN: I am the king]")
-    assert without_echoes(intents, [read]) == intents
+    assert remove_echoes(intents, [read]) == intents
 
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("function", [process_intents, visible])
-def test_the_work_grows_with_the_length_alone(unit: str, function: Callable[[str], object]) -> None:
+def test_parsing_takes_time_in_proportion_to_the_length(unit: str, function: Callable[[str], object]) -> None:
     short, long = unit * (3000 // len(unit)), unit * (12000 // len(unit))
     assert steps(function, long) <= 5 * steps(function, short) + 200
 
@@ -584,14 +584,14 @@ def test_a_hundred_kilobytes_of_nonsense_is_parsed(unit: str) -> None:
     visible(f"a{text}")
 
 
-def test_of_a_reply_with_more_tags_than_any_means_the_rest_is_text() -> None:
-    """Each unfinished tag looks ahead: 8,000 of them held everybody up."""
+def test_tags_beyond_the_limit_are_text() -> None:
+    """Each unfinished tag looks ahead; 8,000 of them used to block the bot."""
     reply = "[LEARN: " * 8000
     assert len(process_intents(reply).rejected) <= MOST_TAGS
     many = "".join(f"[LEARN: fact {number}]" for number in range(MOST_TAGS + 1))
     assert process_intents(many).text == visible(f"{many} ") == f"[LEARN: fact {MOST_TAGS}]"
 
 
-def test_a_tag_that_was_read_is_no_wish_however_many_stand_before_it() -> None:
+def test_a_copied_tag_is_rejected_after_any_number_of_other_tags() -> None:
     read = "[LEARN: chaff] " * 2 * MOST_TAGS + "[LEARN: is ill]"
-    assert without_echoes(process_intents("[LEARN: is ill]"), [read]).actions == ()
+    assert remove_echoes(process_intents("[LEARN: is ill]"), [read]).actions == ()

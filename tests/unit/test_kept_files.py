@@ -1,4 +1,4 @@
-"""Files that are kept in a folder: what a crash left, and a disk that is nearly full."""
+"""Files kept in a folder: remains of a crash, a nearly full disk, and removal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from relay.runtime.storage import Storage
 Usage = namedtuple("Usage", "total used free")
 
 
-async def test_what_a_crash_left_half_written_goes_at_the_start(tmp_path: Path) -> None:
+async def test_a_half_written_file_is_removed_at_the_start(tmp_path: Path) -> None:
     folder = tmp_path / "media"
     await KeptFiles(folder).put("AgADxyz", b"content")
     half = folder / "yz" / ".AgADuvwyz.partial"
@@ -32,9 +32,7 @@ async def test_what_a_crash_left_half_written_goes_at_the_start(tmp_path: Path) 
     assert folder.stat().st_mode & 0o777 == (folder / "yz").stat().st_mode & 0o777 == 0o700
 
 
-async def test_nothing_more_is_kept_on_a_disk_that_is_nearly_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_files_are_kept_on_a_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = Usage(100e9, 99e9, 1e9)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     monkeypatch.setattr("relay.clients.kept_files.log", structlog.get_logger())
@@ -49,7 +47,7 @@ async def test_nothing_more_is_kept_on_a_disk_that_is_nearly_full(
     assert await kept.get("AgADa") == b"content"
 
 
-async def test_a_kept_file_is_removed_once_asked_for(tmp_path: Path) -> None:
+async def test_a_kept_file_is_removed_on_request(tmp_path: Path) -> None:
     kept = KeptFiles(tmp_path / "media")
     await kept.put("AgADxyz", b"content")
     await kept.put("AgADxyz-still", b"still")
@@ -58,20 +56,20 @@ async def test_a_kept_file_is_removed_once_asked_for(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "media").rglob("*") if path.is_file()]
 
 
-async def test_of_what_is_erased_no_copy_stays_of_the_time_when_files_were_kept(tmp_path: Path) -> None:
+async def test_erasing_removes_files_kept_before_keeping_was_turned_off(tmp_path: Path) -> None:
     kept = KeptFiles(tmp_path / "media")
     await kept.put("AgADxyz", b"content")
     settings = Settings(_env_file=None, RELAY_DATA_DIR=str(tmp_path), RELAY_KEEP_MEDIA="off")
     storage = Storage(None, None, "")  # type: ignore[arg-type]
-    leftovers = Runtime(Clients(settings), storage, "a worker", UNLIMITED).erasure_cleanup
+    cleanup = Runtime(Clients(settings), storage, "a worker", UNLIMITED).erasure_cleanup
     store = FilesGone(["AgADxyz"])
-    await remove_files(store, leftovers.media_store)  # type: ignore[arg-type]
+    await remove_files(store, cleanup.media_store)  # type: ignore[arg-type]
     assert await kept.get("AgADxyz") is None
     assert store.left == []
 
 
 class FilesGone:
-    """The kept files of what was erased, of a store."""
+    """A store that lists the kept files of erased data."""
 
     def __init__(self, left: list[str]) -> None:
         self.left = left

@@ -1,4 +1,4 @@
-"""Logging: no secret in any line, whoever writes it."""
+"""Logging: no line holds a secret, whichever code writes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECRET = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """The logging of the test run, as it was."""
+    """Restores the logging of the test run."""
     root = logging.getLogger()
     handlers, level, hook = list(root.handlers), root.level, sys.excepthook
     yield
@@ -35,7 +35,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_no_secret_gets_out(capsys: pytest.CaptureFixture[str], form: str) -> None:
+def test_no_log_line_contains_a_secret(capsys: pytest.CaptureFixture[str], form: str) -> None:
     configure("INFO", form, [SECRET, ""])
     structlog.get_logger().info(f"url {SECRET}", address=f"https://x/bot{SECRET}/getMe")
     logging.getLogger("some.library").warning("failed: %s", SECRET)
@@ -51,7 +51,7 @@ def test_no_secret_gets_out(capsys: pytest.CaptureFixture[str], form: str) -> No
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_no_secret_gets_out_of_what_is_no_text(capsys: pytest.CaptureFixture[str], form: str) -> None:
+def test_values_in_log_lines_contain_no_secret(capsys: pytest.CaptureFixture[str], form: str) -> None:
     configure("INFO", form, [SECRET])
     structlog.get_logger().info("x", values=[SECRET], more={"a": {"b": f"y{SECRET}"}}, error=ValueError(SECRET))
     written = "\n".join(lines(capsys))
@@ -59,7 +59,7 @@ def test_no_secret_gets_out_of_what_is_no_text(capsys: pytest.CaptureFixture[str
     assert "[secret]" in written
 
 
-def test_json_lines_are_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_log_lines_are_valid_json(capsys: pytest.CaptureFixture[str]) -> None:
     configure("INFO", "json", [])
     structlog.get_logger().info("hello", n=5)
     logging.getLogger("some.library").warning("from %s", "outside")
@@ -70,21 +70,21 @@ def test_json_lines_are_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["httpx", "httpcore", "telegram.ext", "apscheduler.scheduler"])
-def test_libraries_that_print_addresses_are_quiet(capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_libraries_that_log_addresses_are_silenced(capsys: pytest.CaptureFixture[str], name: str) -> None:
     configure("DEBUG", "json", [])
     logging.getLogger(name).info("POST https://api.telegram.org/bot1:x/getUpdates")
     assert lines(capsys) == []
 
 
-def test_the_level_counts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_log_level_is_respected(capsys: pytest.CaptureFixture[str]) -> None:
     configure("WARNING", "json", [])
     structlog.get_logger().info("quiet")
     structlog.get_logger().warning("loud")
     assert [json.loads(line)["event"] for line in lines(capsys)] == ["loud"]
 
 
-def test_short_values_are_no_secrets(capsys: pytest.CaptureFixture[str]) -> None:
-    """An empty or tiny secret would blacken every line."""
+def test_short_values_are_not_redacted(capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty or tiny secret would redact every line."""
     configure("INFO", "json", ["", "a"])
     structlog.get_logger().info("banana")
     assert "banana" in lines(capsys)[0]
@@ -94,7 +94,7 @@ SAID = "the marmalade is behind the clock"
 
 
 def broken(said: str) -> None:
-    """Fails as code does that cannot make sense of what somebody said."""
+    """Fails like code that cannot parse what somebody said."""
     try:
         int(said)
     except ValueError as error:
@@ -102,7 +102,7 @@ def broken(said: str) -> None:
 
 
 def logged(said: str) -> None:
-    """What is in reach of a traceback."""
+    """Logs an error while local variables, which a traceback can reach, hold the text."""
     held = {"text": said}
     try:
         broken(held["text"])
@@ -113,7 +113,7 @@ def logged(said: str) -> None:
 
 @pytest.mark.parametrize("form", ["json", "console"])
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
-def test_what_errors_quote_of_a_message_is_logged_at_debug_only(
+def test_error_texts_that_quote_a_message_are_logged_only_at_debug(
     capsys: pytest.CaptureFixture[str], form: str, level: str
 ) -> None:
     configure(level, form, [])
@@ -125,7 +125,7 @@ def test_what_errors_quote_of_a_message_is_logged_at_debug_only(
     assert ("its text is logged at DEBUG" in written) == (level == "INFO")
 
 
-def test_our_own_sentences_are_always_logged(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_texts_of_our_own_errors_are_always_logged(capsys: pytest.CaptureFixture[str]) -> None:
     configure("INFO", "json", [])
     try:
         raise DatabaseError("The database is full.")
@@ -134,7 +134,7 @@ def test_our_own_sentences_are_always_logged(capsys: pytest.CaptureFixture[str])
     assert json.loads(lines(capsys)[0])["exception"].endswith("relay.core.errors.DatabaseError: The database is full.")
 
 
-def test_errors_in_a_group_are_told_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_in_an_exception_group_are_logged_too(capsys: pytest.CaptureFixture[str]) -> None:
     configure("INFO", "json", [])
     try:
         raise ExceptionGroup("two", [OSError("no disk"), ValueError(SAID)])
@@ -146,7 +146,7 @@ def test_errors_in_a_group_are_told_too(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_what_nobody_caught_is_a_line_too_and_so_is_a_warning(capsys: pytest.CaptureFixture[str], form: str) -> None:
+def test_uncaught_errors_and_warnings_are_logged(capsys: pytest.CaptureFixture[str], form: str) -> None:
     configure("INFO", form, [SECRET])
     try:
         raise ValueError(SECRET)
@@ -165,7 +165,7 @@ def test_what_nobody_caught_is_a_line_too_and_so_is_a_warning(capsys: pytest.Cap
         assert "ValueError" in crash["exception"]
 
 
-def test_a_line_is_one_line_whatever_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_entry_is_always_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     configure("DEBUG", "json", [])
     structlog.get_logger().debug("heard", text="one\ntwo\r\n\u2028\ud83d end", what=object())
     logging.getLogger("some.library").warning("three\nfour")

@@ -1,4 +1,4 @@
-"""Downloads for reading: tried again, bounded, refused in a sentence; and how much is held at a time."""
+"""Downloads of files: retries, limits, refusals in a sentence, and how much is held at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from relay.clients.fakes import FakeMessenger
 from relay.clients.telegram.client import Telegram
 from relay.core.errors import MediaRefused, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
-from relay.core.models import Attachment, Heard
+from relay.core.models import Attachment, Transcript
 from relay.media.documents import Documents
 from relay.media.files import AT_ONCE, HEARD, TRIES, Files, too_large
 from relay.media.pictures import Pictures
@@ -26,8 +26,8 @@ from tests.standins.telegram.values import TEST_TOKEN
 MB = 2**20
 
 
-class Troubled(FakeMessenger):
-    """Fails as it is told to, then gives the file."""
+class FailingMessenger(FakeMessenger):
+    """Raises the given errors, then returns the file."""
 
     def __init__(self, errors: Sequence[MessengerError], pause: float = 0.0) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ async def got(files: Files, attachment: Attachment) -> bytes:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Pauses take no time; how long they were."""
+    """Skips pauses and records their lengths."""
     pauses: list[float] = []
     sleep = asyncio.sleep
 
@@ -71,8 +71,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return pauses
 
 
-async def test_trouble_is_tried_again_within_bounds(quick: list[float]) -> None:
-    messenger = Troubled([MessengerUnavailable(), MessengerThrottled(5), MessengerThrottled(900)])
+async def test_failed_downloads_are_retried_with_bounded_pauses(quick: list[float]) -> None:
+    messenger = FailingMessenger([MessengerUnavailable(), MessengerThrottled(5), MessengerThrottled(900)])
     assert await got(Files(messenger, MB), attachment()) == b"content"
     assert messenger.asked == TRIES
     own, asked, most = [pause for pause in quick if pause]
@@ -81,35 +81,35 @@ async def test_trouble_is_tried_again_within_bounds(quick: list[float]) -> None:
     assert 30 <= most <= 31.5
 
 
-async def test_it_is_not_tried_for_ever(quick: list[float]) -> None:
-    messenger = Troubled([MessengerUnavailable()] * 99)
+async def test_a_download_is_retried_a_limited_number_of_times(quick: list[float]) -> None:
+    messenger = FailingMessenger([MessengerUnavailable()] * 99)
     with pytest.raises(MediaRefused, match="send it again later"):
         await got(Files(messenger, MB), attachment())
     assert messenger.asked == TRIES
 
 
-async def test_a_file_of_another_bot_or_one_that_is_gone_is_asked_for_once() -> None:
-    messenger = Troubled([MessengerRefused("wrong file_id or the file is temporarily unavailable")] * 9)
-    with pytest.raises(MediaRefused, match="does not give it to me any more"):
+async def test_a_download_that_telegram_refuses_is_not_retried() -> None:
+    messenger = FailingMessenger([MessengerRefused("wrong file_id or the file is temporarily unavailable")] * 9)
+    with pytest.raises(MediaRefused, match="no longer gives it to me"):
         await got(Files(messenger, MB), attachment())
     assert messenger.asked == 1
 
 
-async def test_what_hangs_in_all_tries_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_download_that_hangs_in_all_attempts_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relay.media.files.SECONDS", 0.05)
     with pytest.raises(MediaRefused, match="send it again later"):
-        await got(Files(Troubled([], pause=60), MB), attachment())
+        await got(Files(FailingMessenger([], pause=60), MB), attachment())
 
 
-async def test_a_few_come_beside_each_other() -> None:
-    messenger = Troubled([], pause=0.01)
+async def test_a_limited_number_of_files_are_downloaded_at_once() -> None:
+    messenger = FailingMessenger([], pause=0.01)
     files = Files(messenger, MB)
     await asyncio.gather(*(got(files, attachment(number=n)) for n in range(20)))
     assert messenger.most_running == AT_ONCE
 
 
-async def test_one_that_waits_for_another_try_holds_up_nobody() -> None:
-    messenger = Troubled([MessengerThrottled(20)] * AT_ONCE)
+async def test_a_download_waiting_for_a_retry_does_not_hold_up_the_others() -> None:
+    messenger = FailingMessenger([MessengerThrottled(20)] * AT_ONCE)
     files = Files(messenger, MB)
     waiting = [asyncio.create_task(got(files, attachment(number=n))) for n in range(AT_ONCE)]
     await asyncio.sleep(0.01)
@@ -118,8 +118,8 @@ async def test_one_that_waits_for_another_try_holds_up_nobody() -> None:
         task.cancel()
 
 
-async def test_a_file_that_is_told_to_be_too_large_is_not_asked_for() -> None:
-    messenger = Troubled([])
+async def test_a_file_declared_too_large_is_not_downloaded() -> None:
+    messenger = FailingMessenger([])
     with pytest.raises(MediaRefused, match="2 MB; I can take 1 MB"):
         await got(Files(messenger, MB), attachment(size=MB + 1))
     assert messenger.asked == 0
@@ -129,20 +129,20 @@ async def test_a_file_that_is_told_to_be_too_large_is_not_asked_for() -> None:
     ("size", "most", "line", "hint"),
     [
         (30 * MB, 20 * MB, "30 MB; I can take 20 MB.", "TELEGRAM_API_URL"),
-        (30 * MB, 40 * MB, "30 MB; I can take 20 MB.", "TELEGRAM_API_URL"),  # it was Telegram that refused
+        (30 * MB, 40 * MB, "30 MB; I can take 20 MB.", "TELEGRAM_API_URL"),  # Telegram refused it
         (0, 40 * MB, "It is too large: I can take 20 MB.", "TELEGRAM_API_URL"),
         (50 * MB, 40 * MB, "50 MB; I can take 40 MB.", "RELAY_MAX_FILE_MB sets"),
         (8 * MB, 5 * MB, "8 MB; I can take 5 MB.", "RELAY_MAX_FILE_MB sets"),
     ],
 )
-def test_the_limit_is_told_with_what_lifts_it(size: int, most: int, line: str, hint: str) -> None:
+def test_the_size_limit_error_says_how_to_raise_the_limit(size: int, most: int, line: str, hint: str) -> None:
     error = too_large(size, most)
     assert line in str(error)
     assert hint in str(error)
     assert error.plain.endswith(line)
 
 
-async def test_a_file_longer_than_it_was_told_to_be_is_cut_off_on_the_wire() -> None:
+async def test_a_download_longer_than_declared_is_cut_off() -> None:
     async with TelegramStandIn() as tg:
         client = Telegram(TEST_TOKEN, tg.url)
         await client.open()
@@ -162,7 +162,7 @@ async def test_a_file_longer_than_it_was_told_to_be_is_cut_off_on_the_wire() -> 
 
 
 async def held_at_once(room: Room, sizes: Sequence[int]) -> tuple[list[int], int]:
-    """In which order those of some sizes got in, and the most bytes that were in at once."""
+    """The order in which work of these sizes got room, and the most bytes held at once."""
     order, held, most = list[int](), 0, 0
 
     async def work(number: int, size: int) -> None:
@@ -178,7 +178,7 @@ async def held_at_once(room: Room, sizes: Sequence[int]) -> tuple[list[int], int
     return order, most
 
 
-async def test_only_so_much_is_held_at_once_first_come_first_served() -> None:
+async def test_the_memory_for_files_is_limited_and_shared_in_order() -> None:
     order, most = await held_at_once(Room(240), [150, 150, 20, 200, 11, 120, 40, 40])
     assert order == list(range(8))
     assert most <= 200
@@ -187,7 +187,7 @@ async def test_only_so_much_is_held_at_once_first_come_first_served() -> None:
     assert most == 40
 
 
-async def test_what_is_small_and_what_is_large_do_not_wait_for_each_other() -> None:
+async def test_small_and_large_files_do_not_wait_for_each_other() -> None:
     room = Room(240)
     async with room.reserve(200), asyncio.timeout(5), room.reserve(10):
         pass
@@ -198,7 +198,7 @@ async def test_what_is_small_and_what_is_large_do_not_wait_for_each_other() -> N
             pass
 
 
-async def test_who_gives_up_waiting_leaves_room_to_the_others() -> None:
+async def test_a_cancelled_reservation_leaves_room_for_the_others() -> None:
     room = Room(240)
     async with room.reserve(200):
         waiting = asyncio.create_task(room.reserve(50).__aenter__())
@@ -209,8 +209,8 @@ async def test_who_gives_up_waiting_leaves_room_to_the_others() -> None:
         pass
 
 
-class Slow:
-    """Opens, or hears, for as long as it is told to; counts the bytes that it was given meanwhile."""
+class SlowEngine:
+    """Extracts or transcribes until `done` is set, and counts the bytes that it holds."""
 
     def __init__(self) -> None:
         self.held = self.most = 0
@@ -220,9 +220,9 @@ class Slow:
         await self._work(content)
         return {"width": 1, "height": 1, "mime": "image/png", "frames": 1}, [b"small"]
 
-    async def hear(self, recording: bytes, language: str = "") -> Heard:
+    async def hear(self, recording: bytes, language: str = "") -> Transcript:
         await self._work(recording)
-        return Heard("words", "en", "fake")
+        return Transcript("words", "en", "fake")
 
     async def _work(self, content: bytes) -> None:
         self.held += len(content)
@@ -231,39 +231,39 @@ class Slow:
         self.held -= len(content)
 
 
-def reader(messenger: FakeMessenger, opener: Slow, ears: Slow) -> Reader:
+def reader(messenger: FakeMessenger, extractor: SlowEngine, transcriber: SlowEngine) -> Reader:
     files, cache = Files(messenger, 20 * MB), new_cache()
-    pictures = Pictures(files, opener, 10**6, cache)
-    sounds = Sounds(Files(messenger, 20 * MB, None, HEARD), pictures, ears, 20)
-    return Reader(sounds, pictures, Documents(files, opener, sounds, pictures, 100, cache))
+    pictures = Pictures(files, extractor, 10**6, cache)
+    sounds = Sounds(Files(messenger, 20 * MB, None, HEARD), pictures, transcriber, 20)
+    return Reader(sounds, pictures, Documents(files, extractor, sounds, pictures, 100, cache))
 
 
-async def test_long_recordings_hold_up_nobodys_photo() -> None:
-    messenger, opener, ears = FakeMessenger(), Slow(), Slow()
+async def test_long_recordings_do_not_hold_up_photos() -> None:
+    messenger, extractor, transcriber = FakeMessenger(), SlowEngine(), SlowEngine()
     messenger.files = {f"file-{number}": bytes(20 * MB) for number in range(5)} | {"photo": bytes(50_000)}
-    opener.done.set()
-    everything = reader(messenger, opener, ears)
+    extractor.done.set()
+    everything = reader(messenger, extractor, transcriber)
     kinds = ["voice", "video", "audio", "document"]
     long = [
         asyncio.create_task(everything.read(replace(attachment(20 * MB, number, kind), mime="audio/ogg")))
         for number, kind in enumerate(kinds)
     ]
-    while not ears.held:  # noqa: ASYNC110
+    while not transcriber.held:  # noqa: ASYNC110
         await asyncio.sleep(0)
     photo = await asyncio.wait_for(everything.read(Attachment("photo", "photo", "photo", size=50_000)), 10)
     assert photo.blocks[0]["type"] == "image"
     assert not any(task.done() for task in long)
-    ears.done.set()
+    transcriber.done.set()
     assert [(await task).text for task in long] == ["words"] * 4
-    assert ears.most == 20 * MB, "one large recording is held at a time"
+    assert transcriber.most == 20 * MB, "one large recording is held at a time"
 
 
 async def test_ten_large_files_of_one_message_are_not_held_together() -> None:
-    messenger, opener = FakeMessenger(), Slow()
+    messenger, extractor = FakeMessenger(), SlowEngine()
     messenger.files = {f"file-{number}": bytes(20 * MB) for number in range(10)}
-    everything = reader(messenger, opener, Slow())
+    everything = reader(messenger, extractor, SlowEngine())
     tasks = [asyncio.create_task(everything.read(attachment(20 * MB, n, "photo"))) for n in range(10)]
     await asyncio.sleep(0.2)
-    opener.done.set()
+    extractor.done.set()
     assert all([(await task).blocks for task in tasks])
-    assert opener.most == 40 * MB
+    assert extractor.most == 40 * MB

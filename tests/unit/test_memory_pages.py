@@ -1,4 +1,4 @@
-"""The pages that show memory: one message each, whatever is in it, with buttons that Telegram takes."""
+"""The pages that show memory: one message each, whatever they contain, with buttons that Telegram accepts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from relay.memory.calls.base import decode_row
 from relay.memory.rows.changes import ChangePage, PastChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage, MemorySource, OpenedMemory, Posted
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.memory.cards import around, card, origin, quote
-from relay.surfaces.chat.memory_buttons import CHOSEN, View
-from relay.surfaces.chat.memory_pages import PAGE, Page, history_page, list_page, people_page, within
+from relay.surfaces.chat.memory.cards import card, cut_around, origin, quote
+from relay.surfaces.chat.memory_pages import PAGE, Page, cut_units, history_page, list_page, people_page
+from relay.surfaces.chat.memory_views import CHOSEN, View
 from relay.surfaces.telegram.formatting.format import Formatted, format_reply
 from tests.strategies import examples
 
@@ -78,7 +78,7 @@ def source(**more: Any) -> MemorySource:
 
 
 def one(page: Page) -> Formatted:
-    """The one message that a page is; its buttons are such as Telegram takes."""
+    """The single message of a page. Asserts that Telegram accepts its buttons."""
     (message,) = format_reply(page.text)
     assert len(message.text.encode("utf-16-le")) // 2 <= 4096
     assert len(message.entities) <= 100
@@ -90,7 +90,7 @@ def one(page: Page) -> Formatted:
             assert 0 < len(button.callback_data.encode()) <= 64
             kind, *parts = button.callback_data.split(":")
             assert kind in {
-                *("ml", "mo", "mw", "mp", "mq", "mf", "mc", "mb", "mu", "md", "mh", "mr", "mv", "e", "ma", "mk")
+                *("ml", "mo", "mw", "mp", "mq", "mg", "mf", "mc", "mb", "mu", "md", "mh", "mr", "mv", "e", "ma", "mk")
             }
             assert len(parts) == {"e": 1, "mb": 1, "mk": 1, "md": 3, "mv": 3}.get(kind, 2)
     return message
@@ -104,12 +104,12 @@ def data(page: Page, label: str) -> str:
     return next(button.callback_data for row in page.rows for button in row if label in button.text)
 
 
-# Whatever is in it
+# Any content
 
 
 @examples(150)
 @given(contents=st.lists(NASTY, min_size=1, max_size=PAGE), name=NASTY, view=VIEWS, number=IDS, group=st.booleans())
-def test_a_list_of_anything_is_one_message(
+def test_a_list_of_any_memories_is_one_message(
     contents: list[str], name: str, view: View, number: int, group: bool
 ) -> None:
     rows = [memory(number - n, text, subject=name, pinned=True, kind="learning") for n, text in enumerate(contents)]
@@ -124,7 +124,7 @@ def test_a_list_of_anything_is_one_message(
 
 @examples(150)
 @given(content=NASTY, name=NASTY, view=VIEWS, number=IDS, tags=st.lists(NASTY, max_size=10), said=NASTY)
-def test_a_memory_of_anything_is_one_message(
+def test_a_card_of_any_memory_is_one_message(
     content: str, name: str, view: View, number: int, tags: list[str], said: str
 ) -> None:
     row = memory(number, content, subject=name, tags=tags, category=name, pinned=True, updated_at="2027-01-01T00:00Z",
@@ -146,7 +146,7 @@ def test_a_memory_of_anything_is_one_message(
     status=st.sampled_from(["applied", "pending", "undone", "discarded"]),
     action=st.sampled_from(["learn", "refresh", "forget", "pin"]),
 )
-def test_changes_of_anything_are_one_message(
+def test_a_list_of_any_changes_is_one_message(
     contents: list[str], name: str, number: int, status: str, action: str
 ) -> None:
     rows = [change(number - n, action, status, content=text, before=text + "!", subject=name)
@@ -166,14 +166,14 @@ def test_a_quote_shows_just_the_text(text: str) -> None:
 
 @given(NASTY, st.integers(2, 300))
 def test_a_cut_text_fits(text: str, units: int) -> None:
-    assert len(within(text, units).encode("utf-16-le", "replace")) // 2 <= units
+    assert len(cut_units(text, units).encode("utf-16-le", "replace")) // 2 <= units
 
 
 # Views
 
 
 @given(VIEWS, st.integers(1, 10**6 - 1))
-def test_a_view_is_read_as_it_was_written(view: View, page: int) -> None:
+def test_a_view_survives_encoding(view: View, page: int) -> None:
     turned = View(view.chosen, page, view.words)
     assert View.decode(turned.encode()) == turned
     assert ":" not in turned.encode()
@@ -182,7 +182,7 @@ def test_a_view_is_read_as_it_was_written(view: View, page: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "a", "zz.1", "u.1", "ux.1", "w.1", "a.-1", "a.x", "u" + "1" * 30, "a.0", "a.1.tea"]
 )
-def test_nonsense_is_the_beginning_of_everything(text: str) -> None:
+def test_a_malformed_view_is_the_first_page_of_all(text: str) -> None:
     assert View.decode(text) == View()
 
 
@@ -198,7 +198,7 @@ def test_a_search_keeps_the_words_that_fit(text: str, words: str) -> None:
 # What is shown
 
 
-def test_the_list_says_number_mark_text_and_date_in_the_houses_zone() -> None:
+def test_a_list_shows_number_mark_text_and_date_of_each_memory() -> None:
     page = list_page(known(memory(12, "likes *tea*", pinned=True), memory(11, "tabs", kind="learning")), View(), "",
                      ZoneInfo("Europe/Berlin"))  # fmt: skip
     text = one(page).text
@@ -219,7 +219,7 @@ def test_a_groups_list_names_the_group_and_its_people() -> None:
     assert data(page, "My own") == "ml:0:a.1"
 
 
-def test_pages_are_turned_as_far_as_there_are_any() -> None:
+def test_page_buttons_lead_only_to_existing_pages() -> None:
     def turned(offset: int, matching: int) -> list[str]:
         page = list_page(known(memory(), matching=matching, offset=offset), View("f", 1), "", UTC)
         return [label for label in labels(page) if label[0] in "«‹›»p"]
@@ -233,7 +233,7 @@ def test_pages_are_turned_as_far_as_there_are_any() -> None:
     assert data(page, "#12") == "mo:12:w.2.tea"
 
 
-def test_filters_show_where_there_is_something_to_choose() -> None:
+def test_filters_are_shown_only_if_there_is_a_choice() -> None:
     mixed = known(memory(), total=9, facts=6, learnings=3, pinned=1, categories={"identity": 1, "operational": 2})
     assert labels(list_page(mixed, View(), "", UTC))[1:] == [
         "• All", "Facts 6", "Learnings 3", "📌 Pinned 1", "🕘 Changes", "⚙️"
@@ -243,7 +243,7 @@ def test_filters_show_where_there_is_something_to_choose() -> None:
     assert data(page, "Operational") == "ml:7:o.1"
 
 
-def test_nothing_known_and_nothing_found() -> None:
+def test_empty_lists_say_whether_nothing_is_known_or_found() -> None:
     assert "I don't know anything yet" in one(list_page(known(space_id=None), View(), "", UTC)).text
     assert labels(list_page(known(space_id=None), View(), "", UTC)) == []
     nothing = list_page(known(total=4, facts=4, pending=1), View("w", 1, "tea"), "", UTC)
@@ -253,7 +253,7 @@ def test_nothing_known_and_nothing_found() -> None:
     assert data(nothing, "1 waiting") == "mc:7:w.1"
 
 
-def test_a_card_tells_everything_and_offers_what_one_may() -> None:
+def test_a_card_shows_all_details_and_the_permitted_buttons() -> None:
     row = memory(content="likes tea\n\n- and cake", category="identity", tags=["a", "b"], kind="learning",
                  subject=None, subject_id=None, updated_at="2026-05-05T00:00:00+00:00",
                  last={"id": 90, "action": "refresh"})  # fmt: skip
@@ -262,8 +262,13 @@ def test_a_card_tells_everything_and_offers_what_one_may() -> None:
     for part in ("Learning #12", "likes tea\n- and cake", "learned 2026-05-03 22:30: I noticed it in a conversation",
                  "last changed 2026-05-05", "category: identity", "tags: a, b", "📌 Pinned: x"):  # fmt: skip
         assert part in text
-    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "Where from", "🕘 History", "↩ Undo rewording",
+    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "✔ Right", "Where from", "🕘 History", "↩ Undo rewording",
                             "‹ Back"]  # fmt: skip
+    assert data(page, "✔ Right") == "mg:12:l.3"
+    sure = card(memory(confidence=1.0, validated_at="2026-05-05T00:00:00+00:00"), View(), UTC, ADA, True)
+    assert "✔ Right" not in labels(sure)
+    assert "importance: 5 of 10, confirmed" in one(sure).text
+    assert "importance: 5 of 10, 80 % sure" in one(card(memory(confidence=0.8), View(), UTC, ADA, True)).text
     assert data(page, "Back") == "ml:7:l.3"
     assert data(page, "Undo") == "mu:90:l.3"
     assert data(card(memory(pinned=True), View(), UTC, ADA, True), "Unpin") == "mq:12:a.1"
@@ -287,7 +292,7 @@ def test_a_card_says_how_it_was_learned(more: Json, viewer: int, told: str) -> N
     assert told in one(card(memory(**more), View(), UTC, viewer, True)).text
 
 
-def test_where_from_quotes_who_said_it_when_and_where() -> None:
+def test_the_origin_page_quotes_who_said_it_when_and_where() -> None:
     answer = {"role": "assistant", "name": None, "user_id": ADA, "at": AT, "text": "Nice tea", "foreign": []}
     came = source(answer=answer, topic="Trips", topic_id=4, chat_id=-1001234,
                   posted={"chat_id": -1001234567890, "message_id": 55})  # fmt: skip
@@ -309,13 +314,13 @@ def test_where_from_quotes_who_said_it_when_and_where() -> None:
     ({"reply_to": {"own": False, "by": "Eve"}}, {"tainted": True}, "a message by Eve that was replied to."),
     ({}, {"tainted": True}, "other people's words: earlier in that conversation."),
 ])  # fmt: skip
-def test_where_from_is_honest(more: Json, row: Json, told: str) -> None:
+def test_the_origin_page_says_when_the_source_is_not_available(more: Json, row: Json, told: str) -> None:
     message = one(origin(memory(**row), source(**more), View(), UTC, ADA, ""))
     assert told in message.text
     assert not [entity for entity in message.entities if entity["type"] == "text_link"]
 
 
-def test_where_from_names_what_was_forwarded() -> None:
+def test_the_origin_page_names_forwarded_sources() -> None:
     said = SAID | {"foreign": [{"kind": "forward", "from": "Ben"}, {"kind": "caption", "from": None}]}
     told = one(origin(memory(tainted=True), source(said=said), View(), UTC, ADA, "")).text
     assert "other people's words: forwarded from Ben; the caption of a file." in told
@@ -326,7 +331,7 @@ def test_where_from_names_what_was_forwarded() -> None:
     ("reply", "Ben", "a replied-to file by Ben."), ("bot", "pic", "sent through the bot pic."),
     ("caption", "", "the caption of a file."), (None, None, "words: a text."),
 ])  # fmt: skip
-def test_where_from_names_files_and_things(kind: str | None, by: str | None, words: str) -> None:
+def test_the_origin_page_names_files_and_special_messages(kind: str | None, by: str | None, words: str) -> None:
     said = SAID | {"foreign": [{"kind": kind, "from": by}]}
     assert words in one(origin(memory(tainted=True), source(said=said), View(), UTC, ADA, "")).text
 
@@ -341,18 +346,18 @@ def test_only_supergroups_have_links(posted: Json | None, topic: int, link: str)
     assert link_to(Posted(**posted) if posted else None, topic) == link
 
 
-def test_a_long_source_is_quoted_around_what_was_learned() -> None:
+def test_a_long_source_is_quoted_around_the_learned_text() -> None:
     text = "so " * 900 + "and by the way I keep bees in Bergen " + "so " * 900
-    shown = around(text, "Ada keeps bees in Bergen")
+    shown = cut_around(text, "Ada keeps bees in Bergen")
     assert "bees in Bergen" in shown
     assert shown.startswith("…")
     assert shown.endswith("…")
     assert len(shown) <= 602
-    assert around("short", "anything") == "short"
-    assert around(text, "xyz").startswith("so so")
+    assert cut_around("short", "anything") == "short"
+    assert cut_around(text, "xyz").startswith("so so")
 
 
-def test_the_changes_say_what_became_of_them_and_offer_what_is_open() -> None:
+def test_the_change_list_shows_outcomes_and_offers_open_decisions() -> None:
     rows = [
         change(9, "pin"),
         change(8, "refresh", before="likes coffee"),

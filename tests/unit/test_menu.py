@@ -1,4 +1,4 @@
-"""The command menus: each where its commands work."""
+"""The command menus: each is shown where its commands work."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ChatGone, MessengerRefused
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.outgoing.menu import GroupMenus, menu, register, register_admin
-from tests.unit.test_verbs import ADA, BEN
+from tests.unit.test_commands import ADA, BEN
 
 
 class Refusing(FakeMessenger):
-    """Knows no chat of ADA, and does not delete."""
+    """Knows no chat with ADA, and refuses to delete."""
 
     async def call(self, method: str, **parameters: Any) -> Any:
         await super().call(method, **parameters)
@@ -24,7 +24,7 @@ class Refusing(FakeMessenger):
 
 
 async def registered(messenger: FakeMessenger, *admins: int) -> dict[str, set[str]]:
-    """The names offered, by scope."""
+    """The names of the offered commands, by scope."""
     await register(messenger, frozenset(admins))
     return {
         f"{sent['scope']['type']}{sent['scope'].get('chat_id', '')}": {one["command"] for one in sent["commands"]}
@@ -33,7 +33,7 @@ async def registered(messenger: FakeMessenger, *admins: int) -> dict[str, set[st
     }
 
 
-async def test_everybody_is_offered_what_everybody_may() -> None:
+async def test_everyone_gets_the_commands_that_they_may_use() -> None:
     menus = await registered(FakeMessenger(), ADA)
     assert menus.keys() == {"all_private_chats", "all_group_chats", f"chat{ADA}"}
     assert {"start", "help", "memory", "new"} <= menus["all_private_chats"]
@@ -41,12 +41,12 @@ async def test_everybody_is_offered_what_everybody_may() -> None:
     assert {"help", "new", "status"} <= menus["all_group_chats"]
     assert menus[f"chat{ADA}"] > menus["all_private_chats"]
     assert menus[f"chat{ADA}"] - menus["all_private_chats"] == {
-        name for name, verb in COMMANDS.items() if verb.admin and "private" in verb.places
+        name for name, command in COMMANDS.items() if command.admin and "private" in command.places
     }
     assert {"soul", "persona"} <= menus[f"chat{ADA}"]
 
 
-async def test_in_a_group_admins_are_offered_more_than_the_others() -> None:
+async def test_in_a_group_admins_get_a_longer_menu() -> None:
     messenger = FakeMessenger()
     await register_admin(messenger, -1001, ADA)
     ((_, sent),) = messenger.calls
@@ -55,7 +55,7 @@ async def test_in_a_group_admins_are_offered_more_than_the_others() -> None:
     assert {"soul", "persona"} <= {one["command"] for one in sent["commands"]}
 
 
-async def test_in_a_group_a_menu_is_given_once_and_taken_from_who_runs_the_bot_no_more() -> None:
+async def test_in_a_group_the_admin_menu_is_set_once_and_removed_from_former_admins() -> None:
     messenger = FakeMessenger()
     menus = GroupMenus(messenger)
     for admin in (True, True, False, False, True):
@@ -64,26 +64,37 @@ async def test_in_a_group_a_menu_is_given_once_and_taken_from_who_runs_the_bot_n
     assert all(sent["scope"]["user_id"] == ADA for _, sent in messenger.calls)
 
 
-async def test_the_one_list_of_earlier_versions_goes() -> None:
+async def test_the_single_command_list_of_earlier_versions_is_deleted() -> None:
     messenger = FakeMessenger()
     await registered(messenger)
     assert ("deleteMyCommands", {}) in messenger.calls
 
 
-async def test_a_refusal_does_not_stop_the_rest() -> None:
+async def test_a_refused_menu_does_not_stop_the_others() -> None:
     menus = await registered(Refusing(), ADA, BEN)
     assert menus.keys() == {"all_private_chats", "all_group_chats", f"chat{ADA}", f"chat{BEN}"}
 
 
-def test_a_menu_is_within_telegrams_bounds() -> None:
+def test_menus_are_within_telegrams_limits() -> None:
     for place in ("private", "group"):
         commands = menu(place, True)
         assert 0 < len(commands) <= 100
         assert all(0 < len(one["description"]) <= 256 for one in commands)
-    assert all(set(verb.places) <= {"private", "group"} for verb in COMMANDS.values())
+    assert all(set(command.places) <= {"private", "group"} for command in COMMANDS.values())
 
 
-async def test_who_does_not_run_the_bot_any_more_loses_the_longer_menu() -> None:
+async def test_a_former_admin_loses_the_longer_menu() -> None:
     messenger = FakeMessenger()
     await register(messenger, frozenset([ADA]), [BEN])
     assert ("deleteMyCommands", {"scope": {"type": "chat", "chat_id": BEN}}) in messenger.calls
+
+
+async def test_the_app_button_is_set_or_removed_for_each_person() -> None:
+    for url, button in (
+        ("https://x.example", {"type": "web_app", "text": "Memory", "web_app": {"url": "https://x.example/"}}),
+        ("", {"type": "default"}),
+    ):
+        messenger = FakeMessenger()
+        await register(messenger, frozenset({ADA}), [BEN], url)
+        sent = [parameters for method, parameters in messenger.calls if method == "setChatMenuButton"]
+        assert sent == [{"chat_id": ADA, "menu_button": button}, {"chat_id": BEN, "menu_button": button}]

@@ -1,4 +1,4 @@
-"""The events of a model's stream, however the wire cuts them; and refusals, whatever they say."""
+"""A model's stream gives the same events however the network splits it; refusals are read whatever they say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.clients.anthropic.messages_api import Refused, events, refused
+from relay.clients.anthropic.messages_api import Refused, events, parse_refusal
 from tests.strategies import examples
 
 TOLD: list[dict[str, Any]] = [
@@ -22,7 +22,7 @@ TOLD: list[dict[str, Any]] = [
 
 
 def wire(end: str) -> bytes:
-    """A stream as servers write it: comments, pings, an event without a name, and one that is not ended."""
+    """A stream as servers write it: comments, pings, an event without a name, and an unfinished one."""
     said = "".join(f"event: {one['type']}{end}data: {json.dumps(one, ensure_ascii=False)}{end}{end}" for one in TOLD)
     beside = f': a comment{end}event: ping{end}data: {{"type": "ping"}}{end}{end}data: {{"type": "nameless"}}{end}{end}'
     return (
@@ -31,7 +31,7 @@ def wire(end: str) -> bytes:
 
 
 async def heard(stream: bytes, cuts: list[int]) -> list[dict[str, Any]]:
-    """The events of a stream that comes in pieces."""
+    """The events of a stream that arrives in pieces."""
     places = sorted({0, len(stream), *(cut % len(stream) for cut in cuts)})
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -43,26 +43,26 @@ async def heard(stream: bytes, cuts: list[int]) -> list[dict[str, Any]]:
 
 @examples(50)
 @given(st.lists(st.integers(min_value=0), max_size=30), st.sampled_from(["\n", "\r\n"]))
-async def test_the_same_events_come_whatever_the_pieces(cuts: list[int], end: str) -> None:
+async def test_a_stream_gives_the_same_events_however_it_is_split(cuts: list[int], end: str) -> None:
     assert await heard(wire(end), cuts) == TOLD
 
 
-async def test_data_may_have_several_lines() -> None:
+async def test_the_data_of_an_event_may_have_several_lines() -> None:
     assert await heard(b'event: a\ndata: {"x":\ndata:  1}\n\n', []) == [{"x": 1}]
 
 
-async def test_an_error_in_the_middle_is_a_refusal() -> None:
+async def test_an_error_event_in_the_stream_is_a_refusal() -> None:
     stream = b'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}\n\n'
     with pytest.raises(Refused) as told:
         await heard(stream + wire("\n"), [])
     assert (told.value.status, told.value.kind, told.value.message) == (200, "overloaded_error", "busy")
 
 
-async def test_what_is_no_json_is_told_apart() -> None:
+async def test_data_that_is_not_json_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="Expecting"):
         await heard(b"event: a\ndata: <html>\n\n", [])
 
 
 @pytest.mark.parametrize("told", [b"", b"<html>", b"[]", b'{"error": 1}', b'{"error": {}}', b"\xff", b"[" * 50_000])
-def test_a_page_of_a_proxy_is_a_refusal_without_words(told: bytes) -> None:
-    assert refused(502, told, "3") == Refused(502, "", "", "3")
+def test_an_error_page_of_a_proxy_is_a_refusal_without_text(told: bytes) -> None:
+    assert parse_refusal(502, told, "3") == Refused(502, "", "", "3")

@@ -1,4 +1,4 @@
-"""Counting, and the counts in Prometheus's own format."""
+"""Metrics: counting, and the output in Prometheus's formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relay.core.errors import TurnLost
 from relay.core.metrics import BOUNDS
 from relay.memory.claims import Queue
 from relay.surfaces.http.health import Process
-from relay.surfaces.http.numbers import Numbers, rendered
+from relay.surfaces.http.numbers import Numbers, render_metrics
 
 OUTCOMES = ("done", "lost", "handed_back", "failed")
 PROCESS = Process(lambda: 7.5, lambda: 60, lambda: 4, lambda: False)
@@ -22,7 +22,7 @@ PROCESS = Process(lambda: 7.5, lambda: 60, lambda: 4, lambda: False)
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    """Nothing is counted yet."""
+    """Resets all counts."""
     for name, instrument in vars(metrics).items():
         if name.isupper() and isinstance(instrument, Counter | Histogram) and name != "SET_ASIDE":
             instrument.clear()
@@ -32,7 +32,7 @@ def value(name: str, **labels: str) -> float | None:
     return metrics.REGISTRY.get_sample_value(name, labels)
 
 
-def test_durations_lie_between_their_bounds() -> None:
+def test_durations_are_counted_in_their_buckets() -> None:
     for seconds in (0.0, BOUNDS[0], 0.3, 1e9):
         metrics.TURN_SECONDS.labels("message").observe(seconds)
     below = {le: value("relay_turn_seconds_bucket", kind="message", le=le) for le in ("0.005", "0.25", "0.5", "180.0")}
@@ -40,7 +40,7 @@ def test_durations_lie_between_their_bounds() -> None:
     assert value("relay_turn_seconds_bucket", kind="message", le="+Inf") == 4
 
 
-def test_one_without_labels_is_there_from_the_start() -> None:
+def test_a_metric_without_labels_exists_from_the_start() -> None:
     assert value("relay_turns_set_aside_total") is not None
 
 
@@ -48,7 +48,7 @@ def test_one_without_labels_is_there_from_the_start() -> None:
     ("error", "outcome"),
     [(None, "done"), (TurnLost(), "lost"), (asyncio.CancelledError(), "handed_back"), (ValueError("tea"), "failed")],
 )
-def test_a_turn_counts_by_how_it_ended(error: BaseException | None, outcome: str) -> None:
+def test_turns_are_counted_by_outcome(error: BaseException | None, outcome: str) -> None:
     def end() -> None:
         with metrics.count_turn("message"):
             if error is not None:
@@ -65,7 +65,7 @@ def test_a_turn_counts_by_how_it_ended(error: BaseException | None, outcome: str
     assert value("relay_errors_total", where="turn", error="ValueError") == (1 if outcome == "failed" else None)
 
 
-async def test_a_stage_is_timed_also_when_it_fails() -> None:
+async def test_a_stage_is_timed_even_if_it_fails() -> None:
     @metrics.time_stage("model")
     async def work(fails: bool) -> str:
         if fails:
@@ -78,20 +78,20 @@ async def test_a_stage_is_timed_also_when_it_fails() -> None:
     assert value("relay_turn_stage_seconds_count", stage="model") == 2
 
 
-def test_the_first_token_counts_once() -> None:
+def test_the_first_token_is_counted_once() -> None:
     ended = metrics.start_stage("model_first_token")
     ended()
     ended()
     assert value("relay_turn_stage_seconds_count", stage="model_first_token") == 1
 
 
-def test_prometheus_reads_it_in_both_its_formats() -> None:
+def test_prometheus_can_parse_both_formats() -> None:
     metrics.TURNS.labels("message", "done").inc()
     metrics.tokens("claude", {"input_tokens": 5, "output_tokens": 3, "cache_read_input_tokens": 0})
     metrics.STAGE_SECONDS.labels("model").observe(0.2)
     numbers = Numbers(PROCESS, Queue(3, 2, 1.5), "1.2.3")
     for accept, read in (("", text_string_to_metric_families), ("application/openmetrics-text", open_metrics)):
-        body, content_type = rendered(numbers, accept)
+        body, content_type = render_metrics(numbers, accept)
         assert ("openmetrics" in content_type) == bool(accept)
         samples = {(s.name, *s.labels.values()): s.value for family in read(body.decode()) for s in family.samples}
         assert samples["relay_turns_total", "message", "done"] == 1
@@ -105,8 +105,8 @@ def test_prometheus_reads_it_in_both_its_formats() -> None:
         assert samples[("relay_database_up",)] == 1
 
 
-def test_what_is_not_known_is_not_shown() -> None:
+def test_unknown_numbers_are_left_out() -> None:
     other = Process(lambda: 0.0, lambda: 0, lambda: 0, lambda: False)
-    text = rendered(Numbers(other, None, "1"), "")[0].decode()
+    text = render_metrics(Numbers(other, None, "1"), "")[0].decode()
     assert "relay_database_up 0.0" in text
     assert "relay_queue_" not in text

@@ -1,4 +1,4 @@
-"""migrations/: what holds of the files themselves, whatever database they meet."""
+"""The files in migrations/, checked without a database."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 import pytest
 
 from relay.memory import migrations
-from relay.memory.migrations import Present
+from relay.memory.migrations import PresentSchema
 
 SCHEMA = migrations.load()
 FUNCTION = re.compile(r"create or replace function ((?:relay|public)\.\w+)\s*\((.*?)\)\s*returns(.*?)\$\$", re.S | re.I)
 
 
 def functions() -> list[tuple[str, str, str]]:
-    """(name, arguments, what stands between them and the body) of every function."""
+    """(name, arguments, text between them and the body) of every function."""
     return [match for sql in SCHEMA.functions.values() for match in FUNCTION.findall(sql)]
 
 
@@ -29,13 +29,13 @@ def test_every_function_is_found() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMA.functions))
-def test_every_function_has_a_fixed_search_path_and_no_borrowed_rights(name: str) -> None:
+def test_every_function_has_a_fixed_search_path_and_its_callers_rights(name: str) -> None:
     for function, _, head in FUNCTION.findall(SCHEMA.functions[name]):
         assert "set search_path = relay, extensions, pg_temp" in head, function
         assert "security definer" not in head.lower(), function
 
 
-def test_functions_in_public_are_ours_by_name_and_return_json() -> None:
+def test_public_functions_start_with_relay_and_return_json() -> None:
     for name, arguments, head in functions():
         if name.startswith("public."):
             assert name.startswith("public.relay_"), name
@@ -44,19 +44,19 @@ def test_functions_in_public_are_ours_by_name_and_return_json() -> None:
                 assert argument.startswith("p_"), (name, argument)
 
 
-def test_no_name_twice() -> None:
+def test_function_names_are_unique() -> None:
     names = [name for name, _, _ in functions()]
     assert len(names) == len(set(names))
 
 
-def test_no_file_closes_the_quotes_it_travels_in() -> None:
+def test_no_migration_closes_the_quotes_around_it() -> None:
     for migration in SCHEMA.migrations:
         assert "$relay_sql$" not in migration.sql
         assert "$relay_once$" not in migration.sql
 
 
-def test_nothing_runs_sql_that_it_is_given() -> None:
-    """There is no "run this SQL" function: what is executed is made by format() of names from the catalogue."""
+def test_no_function_runs_sql_from_its_arguments() -> None:
+    """No function runs SQL that it is given: what it executes comes from format() and names from the catalogue."""
     for name, sql in SCHEMA.functions.items():
         for found in re.findall(r"(?<!')\bexecute\b(?! function)[^;]*;", sql, re.I):
             assert "format(" in found or "execute relay.move_query(" in found, (name, found)
@@ -68,12 +68,12 @@ def test_the_hash_follows_the_text() -> None:
     assert different == {"soul", "access"}
 
 
-def test_who_may_what_comes_last() -> None:
+def test_access_rights_are_applied_last() -> None:
     assert SCHEMA.access in SCHEMA.scripts()[-1]
 
 
 def test_the_printed_sql_is_whole_transactions() -> None:
-    text = migrations.printed()
+    text = migrations.print_sql()
     assert (
         len(re.findall(r"^begin;$", text, re.M)) == len(re.findall(r"^commit;$", text, re.M)) == len(SCHEMA.scripts())
     )
@@ -83,12 +83,12 @@ def test_the_printed_sql_is_whole_transactions() -> None:
 @pytest.mark.parametrize(
     ("found", "current"),
     [
-        (Present(), False),
-        (Present(SCHEMA.version, 1, SCHEMA.hashes), True),
-        (Present(SCHEMA.version, 0, SCHEMA.hashes | {"soul": "old"}), False),
-        (Present(SCHEMA.version, 0, SCHEMA.hashes | {"removed": "x"}), True),
-        (Present(SCHEMA.version + 1), True),
+        (PresentSchema(), False),
+        (PresentSchema(SCHEMA.version, 1, SCHEMA.hashes), True),
+        (PresentSchema(SCHEMA.version, 0, SCHEMA.hashes | {"soul": "old"}), False),
+        (PresentSchema(SCHEMA.version, 0, SCHEMA.hashes | {"removed": "x"}), True),
+        (PresentSchema(SCHEMA.version + 1), True),
     ],
 )
-def test_what_is_up_to_date(found: Present, current: bool) -> None:
+def test_a_schema_is_current_only_if_version_and_hashes_agree(found: PresentSchema, current: bool) -> None:
     assert migrations.check(found, SCHEMA) is current

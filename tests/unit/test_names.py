@@ -1,4 +1,4 @@
-"""Names are for their owners to choose: no sign in one turns or hides what else stands there."""
+"""People choose their names freely: no character in a name reverses or hides the text around it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.people import Person
-from relay.surfaces.chat.people.people import listed_row, who
+from relay.surfaces.chat.people.people import make_listed_row, name_person
 from relay.surfaces.telegram.parsing.message_parser import name_of
 from tests.telegram_objects import as_user
 
@@ -23,16 +23,16 @@ RLO, ZWSP, RLI = "\u202e", "\u200b", "\u2067"
         ({"first_name": "Zoë", "last_name": "مریم"}, "Zoë مریم"),
     ],
 )
-def test_a_name_is_what_is_seen_of_it(user: dict[str, str], name: str) -> None:
+def test_a_name_keeps_only_its_visible_characters(user: dict[str, str], name: str) -> None:
     assert name_of(as_user(user)) == name
 
 
-def test_before_the_approve_button_nothing_is_turned_around() -> None:
+def test_a_name_cannot_reverse_the_text_of_the_approve_button() -> None:
     stored = Person(7, f"Eve{RLO}evorppa", "asking")
-    assert who(stored) == "Eveevorppa (id 7)"
-    assert listed_row(stored)[0].text == "Approve Eveevorppa"
+    assert name_person(stored) == "Eveevorppa (id 7)"
+    assert make_listed_row(stored)[0].text == "Approve Eveevorppa"
 
 
-def test_no_text_turns_what_stands_behind_it() -> None:
+def test_no_text_reverses_the_text_after_it() -> None:
     assert escape_markdown(f"likes {RLI}tea{RLO}") == "likes tea"
     assert shorten(f"likes {RLI}tea{RLO}") == "likes tea"

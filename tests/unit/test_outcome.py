@@ -1,4 +1,4 @@
-"""What of an answer is kept, and of whom."""
+"""What is kept from an answer, and about which person."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SAID = Incoming(
 
 
 @pytest.mark.parametrize(("category", "about"), [("knowledge", None), ("identity", ADA), ("operational", ADA)])
-def test_a_lesson_is_the_speakers_unless_it_is_knowledge(category: str, about: int | None) -> None:
-    """As it is when a judge finds it."""
+def test_a_learning_is_about_the_speaker_unless_it_is_knowledge(category: str, about: int | None) -> None:
+    """The same holds when a judge finds it."""
     row = action_row(Remember("x is y", category, ("t",)), SAID)
     assert (row.get("subject_id"), row.get("subject")) == (about, "Ada" if about else None)
     assert (row["kind"], row["category"]) == ("learning", category)
 
 
-def test_a_fact_is_the_speakers() -> None:
+def test_a_fact_is_about_the_speaker() -> None:
     assert action_row(Learn("likes tea"), SAID)["subject_id"] == ADA
     assert action_row(Forget("tea"), SAID) == {"action": "forget", "content": "tea"}

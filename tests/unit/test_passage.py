@@ -1,4 +1,4 @@
-"""As root: the database's user gets through to its files, and nobody else does."""
+"""When Relay runs as root, the database's user gets through to its files, and nobody else does."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ pytestmark = pytest.mark.skipif(
 
 
 def reaches(user: int, path: Path) -> bool:
-    """Whether a user can get at a file."""
+    """Whether a user can access a file."""
     look = subprocess.run(
         ["/usr/bin/stat", str(path)], user=user, group=user, extra_groups=[], capture_output=True, check=False
     )
     return look.returncode == 0
 
 
-def test_one_user_passes_and_nobody_else(tmp_path: Path) -> None:
+def test_only_the_databases_user_gets_access_to_the_files(tmp_path: Path) -> None:
     home = tmp_path / "root"
     inner = home / "relay"
     inner.mkdir(parents=True)
@@ -44,4 +44,4 @@ def test_one_user_passes_and_nobody_else(tmp_path: Path) -> None:
     assert not stat.S_IMODE(home.stat().st_mode) & 0o007
     Account(STRANGER, STRANGER).open_way([inner, home])
     assert reaches(STRANGER, inner / "file")
-    assert reaches(OURS, inner / "file"), "what was there before stays"
+    assert reaches(OURS, inner / "file"), "the earlier entry stays"

@@ -1,4 +1,4 @@
-"""What people write into RELAY_REDACT gets into no event; a wrong line is named; none holds anything up."""
+"""Text that RELAY_REDACT's file matches gets into no event; a wrong line is named; no pattern blocks the bot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_what_the_lines_match_goes_and_the_rest_stays(tmp_path: Path, also: None) -> None:
+def test_matching_text_is_removed_and_the_rest_stays(tmp_path: Path, also: None) -> None:
     path = written(tmp_path, "# customers\nK-\\d{3}\n\n(?i)project\\s+falcon\n")
     redact.use_patterns(load(path))
     assert (
@@ -37,25 +37,25 @@ def test_what_the_lines_match_goes_and_the_rest_stays(tmp_path: Path, also: None
     assert redact.redact_value(value) == value | {"caption": MARK}
 
 
-def test_without_a_file_there_are_none() -> None:
+def test_without_a_file_there_are_no_patterns() -> None:
     assert load(None) == ()
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("fine\n(unclosed\n", "line 2 of .* is no regular expression"),
+        ("fine\n(unclosed\n", "line 2 of .* is not a regular expression"),
         ("fine\n\n# x\na*\n", "line 4 of .* matches where there is nothing"),
         ("a\n" * 201, "has 201 patterns; 200 are the most"),
         ("x" * 70_000, "too large for a list"),
     ],
 )
-def test_a_wrong_file_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+def test_an_invalid_pattern_is_named_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(SettingsError, match=says):
         load(written(tmp_path, text))
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_pattern_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"RELAY_REDACT: .*none\.txt cannot be read: No such file"):
         load(tmp_path / "none.txt")
     (tmp_path / "latin").write_bytes(b"\xff\xfe\xff")
@@ -63,7 +63,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         load(tmp_path / "latin")
 
 
-def test_a_pattern_that_would_take_for_ever_leaves_nothing_of_the_text_and_is_soon_done(tmp_path: Path) -> None:
+def test_a_pattern_that_takes_too_long_redacts_the_whole_text(tmp_path: Path) -> None:
     patterns: tuple[OwnPattern, ...] = load(written(tmp_path, "(\\w+\\s?)+[!?]$\nfine"))
     began = time.monotonic()
     assert remove_matches("ab" * 2000 + "!!x", patterns) == MARK

@@ -1,4 +1,4 @@
-"""What is learned of people by their choices, with a reason and without one: rather nothing than something wrong."""
+"""What choices teach about people, with and without a reason: rather nothing than something wrong."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ ASIDE = {
     "many patterns": Kind(patterns=24, liked=5, in_answer=7),
     "few likes": Kind(patterns=12, liked=2, in_answer=4, changes=2),
 }
-"""Kinds of people for which no constant was chosen."""
+"""Kinds of people for which no constant was tuned."""
 
 
-def test_nothing_is_estimated_of_nothing() -> None:
+def test_without_features_nothing_is_estimated() -> None:
     assert estimate([]) == []
     assert estimate([Contrast({})] * 5) == []
 
 
-def test_a_pattern_that_is_always_chosen_is_liked() -> None:
+def test_a_pattern_that_is_always_chosen_is_estimated_as_liked() -> None:
     noise = [("tone", "humour"), ("form", "lists and tables")]
     choices = [Contrast({("length", "short answers"): 1, noise[n % 2]: (-1) ** (n // 2)}) for n in range(24)]
     [found] = estimate(choices)
@@ -40,7 +40,7 @@ def test_the_newest_choices_decide() -> None:
 
 @pytest.mark.parametrize("kind", [USUAL, *ASIDE.values()], ids=["usual", *ASIDE])
 @pytest.mark.parametrize("choices", [30, 60])
-def test_without_reasons_little_is_wrong(kind: Kind, choices: int) -> None:
+def test_estimates_without_reasons_are_rarely_wrong(kind: Kind, choices: int) -> None:
     before, after = live(5, 60, choices, kind, reasons=False)
     assert before.wrong <= 0.05
     assert after.wrong <= 0.10
@@ -48,7 +48,7 @@ def test_without_reasons_little_is_wrong(kind: Kind, choices: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [USUAL, *ASIDE.values()], ids=["usual", *ASIDE])
-def test_with_reasons_most_is_found(kind: Kind) -> None:
+def test_estimates_with_reasons_find_most_preferences(kind: Kind) -> None:
     before, after = live(5, 60, 30, kind, reasons=True)
     assert before.found >= 0.90
     assert before.wrong <= 0.02

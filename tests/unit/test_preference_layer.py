@@ -39,7 +39,7 @@ def patterns(rows: tuple[Preference, ...]) -> list[str]:
     return [row.pattern for row in rows]
 
 
-def test_the_strongest_are_shown_and_the_weak_are_not() -> None:
+def test_strong_preferences_are_shown_and_weak_ones_are_not() -> None:
     layer = preference_layer([
         likes("short answers", 0.60, "length"), likes("lists and tables", 0.45, "form"),
         likes("formal tone", 0.45, "tone", -1), likes("sources and links", 0.38, "sources"),
@@ -48,9 +48,7 @@ def test_the_strongest_are_shown_and_the_weak_are_not() -> None:
         "Prefer (medium): short answers · lists and tables",
         "Avoid (medium): formal tone",
     ]
-    assert patterns(layer.shown) == ["short answers", "formal tone", "lists and tables"], (
-        "what is to be avoided counts more"
-    )
+    assert patterns(layer.shown) == ["short answers", "formal tone", "lists and tables"], "avoided patterns count more"
     assert layer.notes == ()
     assert preference_layer(layer.shown, tokens=46).shown == layer.shown, "20 + 9 + 9 + 8 tokens"
     assert preference_layer(layer.shown, tokens=45).notes == (
@@ -58,7 +56,7 @@ def test_the_strongest_are_shown_and_the_weak_are_not() -> None:
     )
 
 
-def test_no_more_is_avoided_than_preferred() -> None:
+def test_avoided_preferences_do_not_outnumber_preferred_ones() -> None:
     rows = [likes(f"thing {name}", 0.5, TYPES[place]) for place, name in enumerate("abc")]
     rows += [likes(f"other {name}", 0.5 + place / 100, TYPES[place + 3], -1) for place, name in enumerate("defghi")]
     layer = preference_layer(rows)
@@ -66,19 +64,19 @@ def test_no_more_is_avoided_than_preferred() -> None:
     assert layer.notes == (PreferenceNote("polarity_ceiling_applied", dropped=3),)
 
 
-def test_two_things_may_be_avoided_where_nothing_is_preferred() -> None:
+def test_two_avoided_preferences_may_stand_alone() -> None:
     layer = preference_layer([likes(f"thing {name}", 0.5, TYPES[place], -1) for place, name in enumerate("abcde")])
     assert patterns(layer.shown) == ["thing a", "thing b"]
     assert layer.notes == (PreferenceNote("polarity_ceiling_applied", dropped=3),)
 
 
-def test_twenty_at_most() -> None:
+def test_at_most_twenty_preferences_are_shown() -> None:
     layer = preference_layer([likes(f"thing {'abcdefghijklmnopqrstuvwxy'[n]}") for n in range(25)], tokens=10_000)
     assert len(layer.shown) == MOST
     assert layer.notes == (PreferenceNote("hard_cap_applied", dropped=5),)
 
 
-def test_avoided_things_give_way_to_preferred_ones_that_had_no_room() -> None:
+def test_preferred_patterns_take_the_places_of_excess_avoided_ones() -> None:
     avoided = [likes(f"thing {'abcdefghijklmnop'[n]}", 0.7, TYPES[n % 11], -1) for n in range(16)]
     preferred = [likes(f"other {'abcdefgh'[n]}", 0.6, TYPES[n % 11]) for n in range(8)]
     layer = preference_layer([*avoided, *preferred], tokens=10_000)
@@ -88,7 +86,7 @@ def test_avoided_things_give_way_to_preferred_ones_that_had_no_room() -> None:
     assert layer.notes[1].dropped == 8
 
 
-def test_three_of_a_type_where_there_are_others() -> None:
+def test_at_most_three_of_a_type_are_shown_if_there_are_others() -> None:
     lengths = [likes(f"length {name}", 0.6, "length") for name in "abcde"]
     layer = preference_layer([*lengths, likes("humour", 0.5, "tone")])
     assert patterns(layer.shown) == ["length a", "length b", "length c", "humour"]
@@ -96,31 +94,31 @@ def test_three_of_a_type_where_there_are_others() -> None:
     assert len(preference_layer(lengths).shown) == 5, "there is no other type"
 
 
-def test_what_had_no_room_takes_the_place_of_a_type_with_too_many() -> None:
+def test_other_types_take_the_places_of_a_type_with_too_many() -> None:
     rows = [likes(f"thing {'abcdefghijklmnopqrst'[n]}", 0.7, "form") for n in range(20)]
     layer = preference_layer([*rows, likes("humour", 0.5, "tone"), likes("examples", 0.45, "examples")], tokens=10_000)
     assert patterns(layer.shown)[3:] == ["humour", "examples"]
     assert layer.notes[-1].type == "category_backfill"
 
 
-def test_a_conversation_has_its_own_word() -> None:
+def test_a_preference_for_this_conversation_overrides_the_general_one() -> None:
     everywhere = likes("short answers", 0.80, "length")
     here = likes("short answers", 0.45, "length", -1, here=True)
     layer = preference_layer([everywhere, here])
     assert layer.text.splitlines()[2:] == ["In this conversation: avoid short answers"]
     assert layer.notes == (PreferenceNote("project_override_suppression", (everywhere.id, here.id)),)
     weak = replace(here, strength=0.15, level="low")
-    assert preference_layer([everywhere, weak]).text == "", "also while its own word is too weak to be shown"
+    assert preference_layer([everywhere, weak]).text == "", "even if its own preference is too weak to be shown"
     assert patterns(preference_layer([everywhere]).shown) == ["short answers"]
 
 
-def test_what_no_budget_holds_is_not_shown() -> None:
+def test_a_preference_larger_than_the_budget_is_not_shown() -> None:
     layer = preference_layer([likes("x" * 60)], tokens=30)
     assert (layer.text, layer.shown) == ("", ())
     assert layer.notes[0].type == "token_budget_exceeded"
 
 
-def test_nothing_is_shown_of_nothing() -> None:
+def test_without_usable_preferences_the_layer_is_empty() -> None:
     assert preference_layer([]) == PreferenceLayer()
     assert preference_layer([likes("humour", 1.0, level="low")]).notes == (
         PreferenceNote("provisional_excluded", count=1),
@@ -128,7 +126,7 @@ def test_nothing_is_shown_of_nothing() -> None:
     assert preference_layer([likes("humour", 0.9, status="under_review")]).text == ""
 
 
-def test_the_block_in_its_words() -> None:
+def test_the_layer_has_the_documented_wording() -> None:
     layer = preference_layer([
         likes("short answers", 0.9, "length"), likes("sources and links", 0.8, "sources"),
         likes("step by step", 0.5, "depth"), likes("questions back", 0.8, "initiative", -1),
@@ -157,7 +155,7 @@ def test_the_block_in_its_words() -> None:
     assert preference_layer(layer.shown, speaker="Ada").text.startswith("# HOW Ada LIKES ANSWERS\n")
 
 
-def test_what_bears_on_a_message_stands_beside_it() -> None:
+def test_the_reminder_adds_preferences_relevant_to_the_message() -> None:
     layer = preference_layer([
         likes("short answers", 0.9, "length"), likes("typed code", 0.9, "code"), likes("emoji", 0.5, "tone", -1),
     ])  # fmt: skip
@@ -179,7 +177,7 @@ ROWS = st.lists(
 
 @examples(300)
 @given(rows=ROWS, tokens=st.integers(0, 400))
-def test_whatever_is_liked_the_rules_hold(rows: list[Any], tokens: int) -> None:
+def test_the_limits_hold_for_any_preferences(rows: list[Any], tokens: int) -> None:
     given_rows = [
         likes(pattern, strength / 100, type, polarity, here=here, status=status)
         for type, pattern, polarity, strength, here, status in rows
@@ -188,7 +186,7 @@ def test_whatever_is_liked_the_rules_hold(rows: list[Any], tokens: int) -> None:
     shown = layer.shown
     assert len(shown) <= MOST
     assert {row.id for row in shown} <= {row.id for row in given_rows if row.acts}
-    assert len({(row.type, row.pattern) for row in shown}) == len(shown), "one word for each pattern"
+    assert len({(row.type, row.pattern) for row in shown}) == len(shown), "one preference for each pattern"
     assert not shown or 20 + sum(-(-len(row.pattern) // 4) + 5 for row in shown) <= tokens
     assert bool(layer.text) == bool(shown)
     assert preference_layer(given_rows[::-1], tokens=tokens).text == layer.text, "the order of rows changes nothing"

@@ -1,4 +1,4 @@
-"""Prices from a file, and what a day's budget says of them."""
+"""Model prices from a file, and what is said about a daily budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relay.memory.spending.budget import Budget, Spent, Tally
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
-def test_a_file_stands_over_the_built_in_prices(tmp_path: Path) -> None:
+def test_prices_from_a_file_override_the_built_in_ones(tmp_path: Path) -> None:
     file = tmp_path / "prices.json"
     file.write_text(
         '{"claude-sonnet-5-5": {"input": 1, "output": 2, "cached": 0.5, "cache_write": 3},'
@@ -37,7 +37,7 @@ def test_a_file_stands_over_the_built_in_prices(tmp_path: Path) -> None:
     [
         (None, "cannot be read"),
         ("{", "is not JSON"),
-        ("[1]", "must hold an object"),
+        ("[1]", "must be an object"),
         ('{"m": 3}', "the price of m must be an object"),
         ('{"m": {"input": 3}}', "the price of m must be an object"),
         ('{"m": {"input": 3, "output": 1, "outptu": 2}}', "has outptu, which is none of input, output"),
@@ -48,7 +48,7 @@ def test_a_file_stands_over_the_built_in_prices(tmp_path: Path) -> None:
         ('{"m": {"input": 1, "output": Infinity}}', "has Infinity for output"),
     ],
 )
-def test_a_file_that_does_not_fit_is_explained(tmp_path: Path, text: str | None, words: str) -> None:
+def test_an_invalid_price_file_is_explained(tmp_path: Path, text: str | None, words: str) -> None:
     file = tmp_path / "prices.json"
     if text is not None:
         file.write_text(text)
@@ -66,13 +66,13 @@ def test_a_budget_needs_the_price_of_every_model() -> None:
             budget.check(RELAY_MODEL="claude-sonnet-5-5", RELAY_SMALL_MODEL="local")
 
 
-def test_a_day_begins_at_midnight_of_the_zone() -> None:
+def test_a_budget_day_begins_at_midnight_in_the_time_zone() -> None:
     now = datetime(2026, 3, 29, 22, 30, tzinfo=UTC)  # the clocks there were put forward that night
     assert Budget(zone=BERLIN).day(now) == datetime(2026, 3, 30, tzinfo=BERLIN)
     assert Budget().day(now) == datetime(2026, 3, 29, tzinfo=UTC)
 
 
-def test_what_is_said_of_a_budget() -> None:
+def test_a_used_up_or_nearly_used_up_budget_is_announced() -> None:
     budget = Budget(total=5, each=1, zone=BERLIN)
     assert budget.used_up(Spent(4.99, 0.99)) == ""
     assert "Today's budget of $5.00 is used up" in budget.used_up(Spent(5, 0.5))
@@ -85,13 +85,13 @@ def test_what_is_said_of_a_budget() -> None:
     assert Budget().used_up(Spent(1e9, 1e9)) == Budget().nearly_used_up(Spent(1e9, 1e9)) == ""
 
 
-def test_what_a_turn_uses_itself_counts_at_once() -> None:
+def test_a_turns_own_usage_counts_immediately() -> None:
     tally = Tally("claude-sonnet-5-5", Budget(each=1), Spent(0, 0.95))
-    assert tally.spending(done=True) is None
+    assert tally.make_spending(done=True) is None
     tally.count({"input_tokens": 20_000})
     assert not tally.used_up
     tally.count({"input_tokens": 6_000, "output_tokens": 0})
     assert "Your budget" in tally.used_up
-    assert tally.spending(done=True) == Spending(
+    assert tally.make_spending(done=True) == Spending(
         tally.id, True, tally.model, {"input_tokens": 26_000, "output_tokens": 0}
     )

@@ -1,4 +1,4 @@
-"""How work comes along: a bar on a terminal, lines elsewhere."""
+"""Progress of work: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import sys
 import pexpect
 
 MOVING = """
-from relay.surfaces.cli.progress import plain, watching
-with watching(plain()) as watcher:
+from relay.surfaces.cli.progress import plain, show_progress
+with show_progress(plain()) as watcher:
     for rows in (2, 5):
-        watcher.at("Copying", "message", rows, 5)
+        watcher.report("Copying", "message", rows, 5)
     watcher.say("One row was changed meanwhile.")
-    watcher.at("Comparing", "message", 5, 5)
+    watcher.report("Comparing", "message", 5, 5)
 """
 
 
-def test_a_terminal_shows_a_bar() -> None:
+def test_a_terminal_shows_a_progress_bar() -> None:
     child = pexpect.spawn(sys.executable, ["-c", MOVING], encoding="utf-8", dimensions=(40, 80), timeout=60)
     shown = child.read()
     child.close()
@@ -27,6 +27,6 @@ def test_a_terminal_shows_a_bar() -> None:
     assert "One row was changed meanwhile." in shown
 
 
-def test_elsewhere_there_are_lines() -> None:
+def test_other_outputs_get_one_line_per_step() -> None:
     done = subprocess.run([sys.executable, "-c", MOVING], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines() == ["Copying message: 5 of 5 rows", "One row was changed meanwhile."]

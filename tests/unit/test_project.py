@@ -1,4 +1,4 @@
-"""What stands beside the code says the same as the code."""
+"""The documents, example files and requirements agree with the code."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from scripts import settings as settings_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "deploy/README.md")
+COMMANDS, SETTINGS = (ROOT / "docs/commands.md").read_text("utf-8"), (ROOT / "docs/settings.md").read_text("utf-8")
+PAGES = tuple(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "deploy/README.md", "CHANGELOG.md", *PAGES)
 EXAMPLE = ROOT / ".env.example"
 REQUIREMENTS = ("requirements.txt", "requirements-build.txt", "requirements-dev.txt")
 
 
 def shown(value: Any) -> str:
-    """A default as people write it into .env; a directory that depends on the platform is left empty."""
+    """A default as people write it into .env; empty for a directory that depends on the platform."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, float):
@@ -33,7 +35,7 @@ def shown(value: Any) -> str:
 
 
 def defaults() -> list[tuple[str, str]]:
-    """Every setting of settings.py with its default, in its order."""
+    """Every setting in settings.py with its default, in order."""
     return [(str(field.alias), shown(field.default)) for field in Settings.model_fields.values()]
 
 
@@ -41,18 +43,18 @@ def pinned(name: str) -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9-]+)(?:\[[^]]*\])?==(\S+)", (ROOT / name).read_text("utf-8"), re.MULTILINE))
 
 
-def test_the_example_file_has_every_setting_with_its_default_in_order() -> None:
+def test_the_example_file_lists_every_setting_with_its_default() -> None:
     lines = EXAMPLE.read_text("utf-8").splitlines()
     assert [match.groups() for line in lines if (match := re.match(r"#?([A-Z][A-Z_]+)=(.*)$", line))] == defaults()
 
 
-def test_every_setting_in_the_example_file_is_explained_right_above_it() -> None:
+def test_every_setting_in_the_example_file_is_explained_above_it() -> None:
     explained = settings_table.explained(EXAMPLE.read_text("utf-8"))
     assert [(name, default) for name, default, _ in explained] == defaults()
     assert all(sentence and len(sentence) <= 90 for _, _, sentence in explained)
 
 
-def test_the_example_file_changes_nothing_when_it_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_using_the_example_file_changes_no_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, _ in defaults():
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
@@ -63,34 +65,36 @@ def test_the_example_file_changes_nothing_when_it_is_used(monkeypatch: pytest.Mo
         assert load() == without
 
 
-def test_the_readmes_settings_are_as_the_example_file_explains_them() -> None:
-    assert settings_table.table() in README, "run `make commands`"
-    assert settings_table.written(README) == README, "run `make commands`"
+def test_the_settings_table_agrees_with_the_example_file() -> None:
+    assert settings_table.table() in SETTINGS, "run `make commands`"
+    assert settings_table.written(SETTINGS) == SETTINGS, "run `make commands`"
 
 
-def test_the_readmes_commands_are_as_they_are_declared() -> None:
-    assert commands.table() in README
-    assert commands.written(README) == README, "run `make commands`"
+def test_the_command_table_agrees_with_the_declared_commands() -> None:
+    assert commands.table() in COMMANDS
+    assert commands.written(COMMANDS) == COMMANDS, "run `make commands`"
 
 
-def test_the_readmes_first_page_fits_on_a_screen() -> None:
+def test_the_first_page_of_the_readme_fits_on_a_screen() -> None:
     first_page = README.split("\n## ")[0]
     assert "git clone" in first_page
     assert "make run" in first_page
+    assert "make test" in first_page
     assert "docs/conversation.png" in first_page
+    assert "docs/app/" in first_page
     assert len(first_page.splitlines()) <= 35
 
 
 def anchors(document: Path) -> set[str]:
-    """What a link may name after a #: the headings, as GitHub writes them."""
+    """The anchors that a link may name: the headings, as GitHub writes them."""
     headings = re.findall(r"^#+ (.*)$", document.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_links_between_documents_lead_somewhere(name: str) -> None:
+def test_links_between_documents_have_existing_targets(name: str) -> None:
     document = ROOT / name
-    for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", document.read_text("utf-8")):
+    for target, anchor in re.findall(r"(?:\]\(|src=\")([^)#\"]*)#?([^)\"]*)", document.read_text("utf-8")):
         if target.startswith("https://"):
             continue
         place = document.parent / target if target else document
@@ -98,21 +102,23 @@ def test_links_between_documents_lead_somewhere(name: str) -> None:
         assert not anchor or anchor in anchors(place), f"{name}: #{anchor}"
 
 
-def test_documents_name_only_settings_that_there_are() -> None:
+def test_documents_name_only_existing_settings() -> None:
     known = {name for name, _ in defaults()} | {"RELAY_POSTGRES_PASSWORD"}
-    for name in (*DOCUMENTS[:2], *DOCUMENTS[3:], "deploy/compose.yaml", "deploy/relay.service", "deploy/Dockerfile"):
+    documents = [name for name in DOCUMENTS if name != "CHANGELOG.md"]
+    for name in (*documents, "deploy/compose.yaml", "deploy/relay.service", "deploy/Dockerfile"):
         named = set(re.findall(r"\b(?:RELAY|TELEGRAM|ANTHROPIC|SUPABASE)_[A-Z_]+\b", (ROOT / name).read_text("utf-8")))
         assert named <= known, name
 
 
-def test_the_example_file_names_parts_of_the_readme_that_there_are() -> None:
-    named = re.findall(r"README: ([^.]+)\.", EXAMPLE.read_text("utf-8"))
-    assert named
-    assert set(named) <= set(re.findall(r"^## (.*)$", README, re.MULTILINE))
+def test_the_example_file_and_the_code_name_existing_documents() -> None:
+    texts = [one.read_text("utf-8") for one in (EXAMPLE, *(ROOT / "relay").rglob("*.py"))]
+    named = {name for text in texts for name in re.findall(r"\b(?:docs|deploy)/[\w./]+\.md\b|\bREADME:", text)}
+    assert len(named) > 2
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 @pytest.mark.parametrize("name", REQUIREMENTS)
-def test_requirements_are_pinned_with_hashes_and_name_no_place(name: str) -> None:
+def test_requirements_are_pinned_with_hashes_and_without_paths(name: str) -> None:
     text = (ROOT / name).read_text("utf-8")
     assert "://" not in text
     assert not re.search(r"--(?!hash=)\w|(?<![\w.-])/|[A-Z]:\\", text), "an option or a path"
@@ -122,7 +128,7 @@ def test_requirements_are_pinned_with_hashes_and_name_no_place(name: str) -> Non
         assert "--hash=sha256:" in package
 
 
-def test_requirements_agree_and_hold_what_the_project_asks_for() -> None:
+def test_requirements_agree_and_contain_all_dependencies() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     run, build, dev = (pinned(name) for name in REQUIREMENTS)
     assert run.items() <= dev.items()
@@ -132,15 +138,15 @@ def test_requirements_agree_and_hold_what_the_project_asks_for() -> None:
     assert project["build-system"]["requires"] == project["dependency-groups"]["build"]
 
 
-def test_extras_that_packages_ask_for_are_pinned_with_them() -> None:
-    """pip with hashes takes `httpx[http2]>=0.26` for unpinned where the file says `httpx==0.28.1`, as soon as there is
-    a newer release."""
+def test_extras_that_packages_require_are_pinned_too() -> None:
+    """With hashes, pip treats `httpx[http2]>=0.26` as unpinned if the file says `httpx==0.28.1` and there is a newer
+    release."""
     lines = (ROOT / "requirements-dev.txt").read_text("utf-8")
     extras = dict(re.findall(r"^([a-z0-9-]+)\[([^]]*)\]==", lines, re.MULTILINE))
     for name in pinned("requirements-dev.txt"):
         try:
             asked = [Requirement(line) for line in requires(name) or ()]
-        except PackageNotFoundError:  # another system's
+        except PackageNotFoundError:  # for another system
             continue
         for one in asked:
             if one.extras and (one.marker is None or one.marker.evaluate({"extra": ""})):

@@ -1,4 +1,4 @@
-"""What somebody looks for, as they write it."""
+"""Search queries as people write them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.commands.history.query import date_in, parse
+from relay.commands.history.query import date_in, parse, weights_in
 from relay.memory.rows.memories import Posted
+from relay.memory.rows.search import Weights
 from relay.surfaces.chat.history.search import passage
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.telegram.formatting.format import format_reply
@@ -23,7 +24,7 @@ def day(year: int, month: int = 1, number: int = 1) -> datetime:
     return datetime(year, month, number, tzinfo=BERLIN)
 
 
-def test_words_phrases_and_filters() -> None:
+def test_words_phrases_and_filters_are_parsed() -> None:
     query = parse('boiler from:me "the red one" repair after:2026-10 before:2026-11-05 in:here', NOW)
     assert (query.words, query.phrases, query.me, query.you, query.here) == (
         "boiler repair",
@@ -35,7 +36,7 @@ def test_words_phrases_and_filters() -> None:
     assert (query.since, query.until, query.wrong) == (day(2026, 10), day(2026, 11, 5), ())
 
 
-def test_names_and_places_of_several_words_stand_in_quotes() -> None:
+def test_names_and_places_of_several_words_are_quoted() -> None:
     query = parse('from:"Ada Lovelace" FROM:@ben from:you in:"two words" in:Trips tea', NOW)
     assert (query.names, query.you, query.places, query.words) == (
         ("Ada Lovelace", "ben"),
@@ -43,13 +44,54 @@ def test_names_and_places_of_several_words_stand_in_quotes() -> None:
         ("two words", "Trips"),
         "tea",
     )
-    # in quotes it is a name
+    # in quotes, it is a name
     assert parse('in:"here" from:"me"', NOW).places == ("here",)
     assert parse('in:"here" from:"me"', NOW).names == ("me",)
 
 
+def test_file_topic_weight_and_kind_filters_are_parsed() -> None:
+    query = parse(
+        'file:report FILE:"Q3 plan" topic:garden keepit:0.5..1 kind:message kind:Documents kind:message roses', NOW
+    )
+    assert (query.files, query.topics, query.kinds) == (("report", "Q3 plan"), ("garden",), ("message", "document"))
+    assert (query.keepit, query.words, query.wrong, query.filtered) == (Weights("0.50", "1.00"), "roses", (), True)
+
+
+@pytest.mark.parametrize(
+    ("text", "weights"),
+    [
+        ("0.5..1", ("0.50", "1.00")), ("0.75..", ("0.75", "1.00")), ("..0.25", ("0.00", "0.25")),
+        ("0.8", ("0.80", "0.80")),
+        ("0..0", ("0.00", "0.00")), ("1", ("1.00", "1.00")), ("0.5..0.4", None), ("1.5", None),
+        ("..", None), ("", None),
+        ("0.555", None), ("half", None), ("0.5...1", None), ("-1..1", None), ("0,5..1", None), ("1.01..", None),
+    ],
+)  # fmt: skip
+def test_weight_ranges_are_parsed(text: str, weights: tuple[str, str] | None) -> None:
+    assert weights_in(text) == (Weights(*weights) if weights else None)
+    assert bool(parse(f"keepit:{text}", NOW).wrong) is (weights is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("keepit:important", "keepit:important is not a range of weights. Write a range from 0 to 1, such as"
+                             " keepit:0.5..1,"
+                             " keepit:0.75.. or keepit:..0.5."),
+        ("kind:picture", "kind:picture is not something I can look for. Write kind:message, kind:memory, kind:summary, "
+                         "kind:document or kind:version."),
+        ("file:", "file: needs the name of a document, or a part of it: file:report."),
+        ("topic:", "topic: needs a word from a session's topics: topic:garden."),
+        ("kind:version", "kind:version needs words, too: /search kind:version garden"),
+        ("topic:a " * 9, "9 words after topic: are too many; at most 8."),
+    ],
+)  # fmt: skip
+def test_a_wrong_filter_is_explained_with_an_example(text: str, says: str) -> None:
+    assert parse(text, NOW).wrong == (says,)
+
+
 @pytest.mark.parametrize("text", ["“exact words”", "„exact words“", "«exact words»", '"exact   words"'])
-def test_quotation_marks_of_every_phone(text: str) -> None:
+def test_all_kinds_of_quotation_marks_are_accepted(text: str) -> None:
     assert parse(text, NOW).phrases == ("exact words",)
 
 
@@ -75,11 +117,11 @@ def test_quotation_marks_of_every_phone(text: str) -> None:
         ("２０２６", None),
     ],
 )
-def test_dates(text: str, moment: datetime | None) -> None:
+def test_dates_are_parsed_as_people_write_them(text: str, moment: datetime | None) -> None:
     assert date_in(text, NOW) == moment
 
 
-def test_a_day_begins_at_midnight_whatever_the_clocks_did() -> None:
+def test_a_day_begins_at_midnight_across_clock_changes() -> None:
     after_the_change = datetime(2026, 10, 26, 12, 0, tzinfo=BERLIN)
     found = date_in("yesterday", after_the_change)
     assert found is not None
@@ -91,8 +133,8 @@ def test_a_day_begins_at_midnight_whatever_the_clocks_did() -> None:
     [
         ("tea before:soon", "before:soon is not a date"),
         ("tea after:", "after: is not a date"),
-        ("from: tea", "from: needs somebody"),
-        ("from:@", "from: needs somebody"),
+        ("from: tea", "from: needs a person"),
+        ("from:@", "from: needs a person"),
         ('in:"" tea', "in: needs a place"),
         ("after:2026-99-01", "after:2026-99-01 is not a date"),
     ],
@@ -103,20 +145,20 @@ def test_a_malformed_filter_is_named(text: str, named: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", '"', '""', '"!?"', "\n\t"])
-def test_nothing_asked_is_empty(text: str) -> None:
+def test_a_query_without_words_is_empty(text: str) -> None:
     assert parse(text, NOW).empty
 
 
 @pytest.mark.parametrize(
     "text", ["checkin:now", "https://example.com/a?from:b", "12:30", "in", "from", "plugin:here", "a:b:c", "'in:x'"]
 )
-def test_what_only_looks_like_a_filter_is_a_word(text: str) -> None:
+def test_text_that_only_looks_like_a_filter_is_a_word(text: str) -> None:
     query = parse(text, NOW)
     assert (query.words, query.filtered, query.wrong) == (text, False, ())
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_read(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     parse(text, NOW)
 
 
@@ -129,8 +171,8 @@ WORDS = st.text(st.characters(exclude_characters='"“”„‟«»', categories
 
 
 @given(st.lists(st.tuples(st.sampled_from("wpf"), st.lists(WORDS, min_size=1, max_size=3), FILTERS), max_size=6))
-def test_no_word_gets_lost(parts: list[tuple[str, list[str], str]]) -> None:
-    """Whatever stands between filters and phrases is looked for, in its order."""
+def test_no_word_is_lost(parts: list[tuple[str, list[str], str]]) -> None:
+    """All words between filters and phrases are searched for, in order."""
     written, words, phrases = [], [], []
     for kind, some, narrowed in parts:
         if kind == "w":
@@ -147,7 +189,7 @@ def test_no_word_gets_lost(parts: list[tuple[str, list[str], str]]) -> None:
     assert query.phrases == tuple(phrases)
 
 
-# What is shown of a result
+# How a result is shown
 
 
 @pytest.mark.parametrize(
@@ -166,7 +208,7 @@ def test_no_word_gets_lost(parts: list[tuple[str, list[str], str]]) -> None:
         ("", "", []),
     ],
 )
-def test_a_passage_shows_just_the_text_with_the_words_in_bold(text: str, shown: str, bold: list[str]) -> None:
+def test_a_passage_shows_the_text_with_the_words_in_bold(text: str, shown: str, bold: list[str]) -> None:
     messages = format_reply(f"x\n{passage(text)}")
     (message,) = messages
     assert " ".join(message.text.split()) == " ".join(f"x {shown}".split())
@@ -180,13 +222,13 @@ def test_a_passage_shows_just_the_text_with_the_words_in_bold(text: str, shown: 
 
 
 @given(st.text(st.sampled_from("\x02\x03ab *_`[]()-+1.\n#>é🙂"), max_size=60))
-def test_any_passage_shows_just_the_text(text: str) -> None:
+def test_any_passage_shows_only_the_text(text: str) -> None:
     (message,) = format_reply(f"x\n{passage(text)}")
     plain = text.replace("\x02", "").replace("\x03", "")
     assert "".join(message.text.split()) == "".join(f"x{plain}".split())
 
 
-def test_a_passage_has_a_length() -> None:
+def test_the_length_of_a_passage_is_limited() -> None:
     (message,) = format_reply(passage("long " * 1000))
     assert len(message.text) < 450
 
@@ -206,7 +248,7 @@ def test_only_messages_of_supergroups_have_links(chat_id: int, topic_id: int, li
 
 
 @pytest.mark.parametrize("text", ["from:a{0}", "in:place{0}", '"phrase {0}"'])
-def test_what_would_take_too_long_to_look_for_is_refused(text: str) -> None:
+def test_a_query_with_too_many_words_is_refused(text: str) -> None:
     few, many = (" ".join(text.format(n) for n in range(count)) for count in (8, 9))
     assert parse(few, NOW).wrong == ()
     assert "too many" in parse(many, NOW).wrong[0]

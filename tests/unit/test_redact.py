@@ -1,4 +1,4 @@
-"""What goes into the event log holds no secret; what is none stays."""
+"""Secrets are removed from what goes into the event log; everything else stays."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SECRETS = [
 
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize("frame", ["{}", "my secret is {}.", "({}),", "a\n{}\nb", "token={}", '"{}"'])
-def test_secrets_go(secret: str, frame: str) -> None:
+def test_secrets_are_redacted(secret: str, frame: str) -> None:
     assert redact(frame.format(secret)) == frame.format(MARK)
 
 
-def test_private_keys_go_whole_or_cut() -> None:
+def test_private_keys_are_redacted_whole_or_cut_off() -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----"
     assert redact(f"a {key} b") == f"a {MARK} b"
     assert redact("a -----BEGIN PRIVATE KEY-----\nMIIE") == f"a {MARK}"
@@ -50,11 +50,11 @@ def test_private_keys_go_whole_or_cut() -> None:
         "order 1000000000000", "", "🙂",
     ],
 )  # fmt: skip
-def test_the_rest_stays(text: str) -> None:
+def test_other_text_stays_unchanged(text: str) -> None:
     assert redact(text) == text
 
 
-def test_a_value_is_walked_and_none_when_there_was_nothing() -> None:
+def test_nested_values_are_redacted_or_none_without_secrets() -> None:
     secret = SECRETS[1]
     value = {"a": [{"b": f"x {secret}"}, 5, None, True], "c": "plain text of some length"}
     assert redact_value(value) == {"a": [{"b": f"x {MARK}"}, 5, None, True], "c": "plain text of some length"}
@@ -62,7 +62,7 @@ def test_a_value_is_walked_and_none_when_there_was_nothing() -> None:
     assert redact_value({"c": "plain text of some length"}) is None
 
 
-def test_checks() -> None:
+def test_card_numbers_and_ibans_are_verified_by_checksum() -> None:
     assert passes_luhn("4111111111111111")
     assert not passes_luhn("4111111111111112")
     assert passes_iban("GB82WEST12345698765432")
@@ -70,11 +70,11 @@ def test_checks() -> None:
 
 
 @given(st.text(max_size=200))
-def test_twice_is_once(text: str) -> None:
+def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert redact(redact(text)) == redact(text)
 
 
-def test_a_token_goes_with_what_runs_into_it() -> None:
+def test_a_token_is_redacted_with_adjacent_characters() -> None:
     token = SECRETS[8]
     assert redact(f"my key-{token} is") == f"my {MARK} is"
     assert redact(f"--{token}--").strip("-") == MARK
@@ -85,8 +85,8 @@ def test_a_token_goes_with_what_runs_into_it() -> None:
     ["-eyJ", "eyJ-", "eyJaaaaaaaaaa.", "-eyJaaaaaaaaaa.bbbbbbbbbb", "123456:", "sk-", "sk-----------", "ghp_", "1 ",
      "1-", "AB12 ", "AB12", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "PRIVATE KEY", "AKIA", "xoxb-"],
 )  # fmt: skip
-def test_no_text_takes_longer_than_its_length(piece: str) -> None:
-    """A text of 200,000 characters that almost are secrets; one step for each pair of them would take minutes."""
+def test_redacting_takes_time_in_proportion_to_the_length(piece: str) -> None:
+    """The text is 200,000 characters of near-secrets; quadratic time would be minutes."""
     began = time.process_time()
     redact(piece * (200_000 // len(piece)))
     assert time.process_time() - began < 2

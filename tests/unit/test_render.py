@@ -1,7 +1,8 @@
-"""An answer as Telegram messages: one sound, the line about memory, the buttons."""
+"""An answer as Telegram messages: one notification sound, the line about memory, the buttons."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ def data(rows: list[list[Button]]) -> list[str]:
     return [button.callback_data for row in rows for button in row]
 
 
-def test_a_short_answer_is_one_part() -> None:
+def test_a_short_answer_is_one_message() -> None:
     (part,) = answer_parts(Answer("Hello **you**"), DM, 9)
     assert (part.seq, part.chat_id) == (1, 1001)
     request = part.request
@@ -43,7 +44,7 @@ def test_a_short_answer_is_one_part() -> None:
         assert key not in request
 
 
-def test_only_the_first_part_sounds_and_only_the_last_has_buttons() -> None:
+def test_only_the_first_part_notifies_and_only_the_last_has_buttons() -> None:
     parts = answer_parts(Answer("word " * 3000, changes=[change()]), TOPIC, 9)
     assert len(parts) > 2
     assert [part.seq for part in parts] == list(range(1, len(parts) + 1))
@@ -55,19 +56,19 @@ def test_only_the_first_part_sounds_and_only_the_last_has_buttons() -> None:
     assert "🧠 Learned: likes tea" in parts[-1].request["text"]
 
 
-def test_a_notice_makes_no_sound() -> None:
+def test_a_notice_is_silent() -> None:
     (part,) = message_parts("Done.", DM, silent=True)
     assert part.request["disable_notification"] is True
     assert message_parts("", DM) == []
 
 
-def test_tools_are_told_once_each() -> None:
+def test_each_used_tool_is_named_once() -> None:
     (part,) = answer_parts(Answer("Here.", tools=("search_memory", "search_memory", "web_fetch", "new_tool")), DM, 9)
     assert "🔎 searched memory, read a web page, new_tool" in part.request["text"]
     assert part.request["text"].count("searched memory") == 1
 
 
-def test_a_note_and_what_memory_did_share_one_line() -> None:
+def test_a_note_and_the_memory_changes_share_one_line() -> None:
     (part,) = answer_parts(Answer("Text.", changes=[change()], note="Stopped."), DM, 9)
     assert part.request["text"].endswith("Stopped. · 🧠 Learned: likes tea")
 
@@ -79,7 +80,7 @@ NOTICES = [
 ]
 
 
-def test_all_that_a_note_says_of_four_files_is_told_with_what_memory_did_and_the_budget() -> None:
+def test_a_note_about_four_files_leaves_room_for_memory_and_budget() -> None:
     warning = "⚠️ Today's budget is nearly used up"
     told = Answer("Text.", changes=[change()], note=" ".join(NOTICES), unlearned=True, warning=warning)
     (part,) = answer_parts(told, DM, 9)
@@ -89,7 +90,7 @@ def test_all_that_a_note_says_of_four_files_is_told_with_what_memory_did_and_the
 
 
 @pytest.mark.parametrize("sign", ["x", "🐈"])
-def test_a_note_without_end_is_cut_and_what_stands_behind_it_is_not(sign: str) -> None:
+def test_a_very_long_note_is_cut_but_the_text_after_it_is_not(sign: str) -> None:
     several = [change("forget", "pending", f"cat {n}", id=n) for n in range(10)]
     failed = [Failure("FORGET", "the trumpet", "nothing matches")]
     told = Answer("Text.", changes=several, failed=failed, note=f"{sign * 9000}", warning="The budget.")
@@ -98,7 +99,7 @@ def test_a_note_without_end_is_cut_and_what_stands_behind_it_is_not(sign: str) -
     assert text.endswith("⚠️ Not forgotten (nothing matches): the trumpet · The budget.")
 
 
-def test_the_line_that_was_shown_is_known_again_when_its_note_was_cut() -> None:
+def test_a_shown_line_is_recognized_even_if_its_note_was_cut() -> None:
     told = Answer("Text.", note="x" * 9000, warning="The budget.")
     text = answer_parts(told, DM, 9)[-1].request["text"]
     due = Announcement(
@@ -108,7 +109,7 @@ def test_the_line_that_was_shown_is_known_again_when_its_note_was_cut() -> None:
     assert ends_with_line(due, [])
 
 
-def test_buttons_under_an_answer() -> None:
+def test_an_answer_has_the_buttons_that_apply() -> None:
     assert data(answer_buttons(Answer("x"), 9)) == ["k:9"]
     assert answer_buttons(Answer("x", choices=Choices(keep=False)), 9) == []
     assert answer_buttons(Answer("x", signs=("private",)), 9) == []
@@ -118,6 +119,18 @@ def test_buttons_under_an_answer() -> None:
     assert data(answer_buttons(Answer("x", retry=True, web=True), 9)) == ["k:9", "r:9", "w:9"]
     pending = answer_buttons(Answer("x", changes=[change(), change(status="pending")]), 9)
     assert "Keep or discard" in pending[0][0].text
+
+
+def test_people_who_want_it_are_asked_which_answer_was_better() -> None:
+    again = Answer("x", before=8, replaced=True)
+    assert data(answer_buttons(again, 9)) == ["k:9", "b:9"]
+    wanted = replace(again, choices=Choices(compare=True))
+    assert data(answer_buttons(wanted, 9)) == ["k:9", "f:9", "wt:9:8", "t:9"], (
+        "the button First also restores the earlier answer"
+    )
+    assert answer_parts(wanted, DM, 9)[-1].request["text"] == "x\n\n⚖ Which was better?"
+    for other in (replace(wanted, before=None), replace(wanted, signs=("private",)), replace(wanted, other="y")):
+        assert "⚖" not in answer_parts(other, DM, 9)[-1].request["text"]
 
 
 @pytest.mark.parametrize(
@@ -134,11 +147,11 @@ def test_buttons_under_an_answer() -> None:
         (change("forget", "discarded"), "✖ Discarded: likes tea"),
     ],
 )
-def test_each_change_has_its_words(one: MemoryChange, line: str) -> None:
+def test_each_memory_change_has_its_wording(one: MemoryChange, line: str) -> None:
     assert memory_line([one], []) == line
 
 
-def test_several_that_may_be_meant_are_one_question() -> None:
+def test_several_memories_to_choose_from_are_one_question() -> None:
     several = [change("forget", "pending", f"cat {n}", id=n) for n in range(3)]
     line = memory_line([change(), *several], [])
     assert line == "🧠 Which one should I forget? 1 cat 0  2 cat 1  3 cat 2 · 🧠 Learned: likes tea"
@@ -148,7 +161,7 @@ def test_several_that_may_be_meant_are_one_question() -> None:
     assert data(rows) == ["d:0:k", "d:1:k", "d:2:k", "d:0:n", "u:9", "k:9"]
 
 
-def test_ten_that_may_be_meant_fit_the_line_and_the_buttons() -> None:
+def test_ten_memories_to_choose_from_fit_the_line_and_the_buttons() -> None:
     several = [change("forget", "pending", f"cat {n} {'x' * 200}", id=n) for n in range(10)]
     line = memory_line([*several, *[change(content="y" * 200)] * 5], [])
     assert all(f" {number} cat {number - 1} x" in line[:350] for number in range(1, 11))
@@ -159,7 +172,7 @@ def test_ten_that_may_be_meant_fit_the_line_and_the_buttons() -> None:
     assert choice_text(several[:2], more=False, named=False).splitlines()[2].startswith("- **1** · cat 0")
 
 
-def test_what_was_chosen_can_be_undone_and_the_others_are_one_line() -> None:
+def test_the_chosen_memory_can_be_undone_and_the_others_are_one_line() -> None:
     decided = [change("forget", "applied", "cat 0", id=1)]
     decided += [change("forget", "discarded", f"cat {n}", id=n) for n in (2, 3)]
     rows = changes_keyboard(decided, 9, opened=True)
@@ -168,7 +181,7 @@ def test_what_was_chosen_can_be_undone_and_the_others_are_one_line() -> None:
     assert rows[1][0].text == "✖ Not forgotten: cat 2"
 
 
-def test_failures_are_told() -> None:
+def test_failed_memory_changes_are_shown() -> None:
     failed = [
         Failure("FORGET", "the trumpet", "nothing matches"),
         Failure("LEARN", "x" * 300, "longer than 200 characters"),
@@ -180,11 +193,11 @@ def test_failures_are_told() -> None:
     assert len(line) < 250
 
 
-def test_nothing_to_tell() -> None:
+def test_without_changes_there_is_no_memory_line() -> None:
     assert memory_line([], []) == ""
 
 
-def test_the_opened_keyboard_offers_what_can_be_decided() -> None:
+def test_the_opened_keyboard_offers_the_open_decisions() -> None:
     changes = [
         change(id=1), change("forget", id=2), change(status="pending", id=3), change("forget", "pending", id=4),
         change(status="undone", id=5),
@@ -194,22 +207,22 @@ def test_the_opened_keyboard_offers_what_can_be_decided() -> None:
     assert data(changes_keyboard(changes, 9, opened=False)) == ["u:9"]
 
 
-def test_callback_data_fit_telegram() -> None:
+def test_callback_data_fits_telegram() -> None:
     rows = changes_keyboard([change(id=2**62, memory_id=2**62)], 2**62, opened=True)
     assert all(0 < len(value.encode()) <= 64 for value in data(rows))
 
 
-def test_long_texts_are_cut_on_one_line() -> None:
+def test_long_texts_are_shortened_to_one_line() -> None:
     assert shorten("a\n b\tc") == "a b c"
     assert shorten("x" * 200) == "x" * 89 + "…"
     assert shorten("x" * 90) == "x" * 90
 
 
-def test_what_was_learned_is_shown_as_it_is() -> None:
+def test_learned_text_is_shown_literally() -> None:
     (part,) = answer_parts(Answer("Ok.", changes=[change(content="*not* <b>bold</b> [x](http://y)")]), DM, 9)
     assert "*not* <b>bold</b> [x](http://y)" in part.request["text"]
 
 
 @pytest.mark.parametrize("place", [Place(-100, 1, False), Place(1001, 0, True)])
-def test_general_takes_no_thread_id(place: Place) -> None:
+def test_the_general_topic_has_no_thread_id(place: Place) -> None:
     assert "message_thread_id" not in place.address()

@@ -1,11 +1,11 @@
-"""The policy by which what failed is tried again."""
+"""The retry policy."""
 
 from __future__ import annotations
 
 from relay.core.retry import RetryPolicy
 
 
-async def test_work_given_as_a_lambda_is_awaited_and_tried_again() -> None:
+async def test_work_given_as_a_lambda_is_awaited_and_retried() -> None:
     tries: list[int] = []
 
     async def work(number: int) -> str:

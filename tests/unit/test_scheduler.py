@@ -1,4 +1,4 @@
-"""When jobs run: soon after a turn made something due, not once for each turn, and never forgotten."""
+"""When jobs run: soon after a turn makes something due, not once for each turn, and none is forgotten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relay.jobs.clock import scheduler as scheduling
 from relay.jobs.clock.scheduler import Schedule, Scheduler
 
 
-async def test_what_becomes_due_while_its_job_runs_is_done_right_after_and_logged_nowhere(
+async def test_requests_during_a_run_cause_one_more_run(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     runs: list[int] = []
@@ -41,11 +41,11 @@ async def test_what_becomes_due_while_its_job_runs_is_done_right_after_and_logge
         scheduler.run_soon(["work"])
         await asyncio.wait_for(done.wait(), 10)
     scheduler.stop()
-    assert len(runs) == 3, "what came twice during one run is one more run"
+    assert len(runs) == 3, "two requests during a run cause one more run"
     assert not caplog.records
 
 
-async def test_many_turns_at_once_are_one_look_and_the_last_of_them_is_seen(monkeypatch):
+async def test_many_simultaneous_turns_share_a_run_that_sees_the_last(monkeypatch):
     monkeypatch.setattr(scheduling, "SOON_SECONDS", 0.2)
     made, seen, looks = 0, 0, 0
     done = asyncio.Event()
@@ -70,7 +70,7 @@ async def test_many_turns_at_once_are_one_look_and_the_last_of_them_is_seen(monk
     assert looks < 25
 
 
-async def test_a_lone_turn_does_not_wait(monkeypatch):
+async def test_a_single_turn_runs_its_job_at_once(monkeypatch):
     monkeypatch.setattr(scheduling, "SOON_SECONDS", 3600)
     ran = asyncio.Queue[None]()
     work = Scheduler([Schedule("work", lambda: ran.put(None), minutes=60)])
@@ -84,7 +84,7 @@ async def test_a_lone_turn_does_not_wait(monkeypatch):
         work.stop()
 
 
-async def test_it_waits_while_turns_keep_ending_but_not_for_ever(monkeypatch):
+async def test_a_job_waits_for_a_series_of_turns_but_not_for_ever(monkeypatch):
     monkeypatch.setattr(scheduling, "QUIET_SECONDS", 0.3)
     ran = asyncio.Queue[None]()
     work = Scheduler([Schedule("work", lambda: ran.put(None), minutes=60)])
@@ -105,7 +105,7 @@ async def test_it_waits_while_turns_keep_ending_but_not_for_ever(monkeypatch):
         work.stop()
 
 
-async def test_only_what_is_owed_runs_soon(monkeypatch):
+async def test_only_requested_jobs_run_soon(monkeypatch):
     monkeypatch.setattr(scheduling, "SOON_SECONDS", 0.05)
     ran = asyncio.Queue[str]()
     names = ["index", "judging", "titles"]
@@ -122,9 +122,24 @@ async def test_only_what_is_owed_runs_soon(monkeypatch):
         work.stop()
 
 
+async def test_a_turn_that_ends_during_the_shutdown_causes_no_error(
+    monkeypatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(scheduling, "QUIET_SECONDS", 0.01)
+    ran = asyncio.Queue[None]()
+    work = Scheduler([Schedule("work", lambda: ran.put(None), minutes=60)])
+    work.start()
+    await asyncio.wait_for(ran.get(), 10)
+    with caplog.at_level(logging.ERROR):
+        work.stop()
+        work.run_soon(["work"])
+        await asyncio.sleep(0.1)
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("when", [{"minutes": 1}, {"at": (3, 30)}], ids=["each minute", "each day"])
-async def test_a_clock_that_goes_on_by_sixty_years_holds_nobody_up(when: dict[str, Any]) -> None:
-    """As on a Raspberry Pi, whose clock is set once it has found the network."""
+async def test_a_clock_set_forward_by_decades_causes_one_run(when: dict[str, Any]) -> None:
+    """As on a Raspberry Pi, which sets its clock once it has a network."""
     runs = 0
 
     async def work() -> None:
@@ -137,13 +152,13 @@ async def test_a_clock_that_goes_on_by_sixty_years_holds_nobody_up(when: dict[st
     before = time.process_time()
     await asyncio.sleep(0.5)
     assert time.process_time() - before < 0.4
-    assert runs == 1, "what was missed is made up for once"
+    assert runs == 1, "missed runs are made up for by one run"
     (job,) = scheduler._scheduler.get_jobs()
     assert job.next_run_time > datetime.now(UTC)
     scheduler.stop()
 
 
-async def test_a_clock_that_is_set_back_leaves_no_job_waiting_for_a_time_of_before(
+async def test_a_clock_that_is_set_back_reschedules_jobs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scheduling, "CLOCK_SECONDS", 0.05)
@@ -152,7 +167,7 @@ async def test_a_clock_that_is_set_back_leaves_no_job_waiting_for_a_time_of_befo
     far = datetime(2126, 1, 1, tzinfo=UTC)
     scheduler._scheduler.modify_job("work", next_run_time=far)
     await asyncio.sleep(0.2)
-    assert scheduler._scheduler.get_jobs()[0].next_run_time == far, "while nobody sets the clock"
+    assert scheduler._scheduler.get_jobs()[0].next_run_time == far, "nothing changes until the clock is set"
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() - 60)
     await asyncio.sleep(0.2)

@@ -1,4 +1,4 @@
-"""What runs beside answering."""
+"""Background tasks that run beside answering."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import structlog
 from relay.surfaces.server import serve
 
 
-async def test_what_ends_beside_answering_by_an_error_stands_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_background_task_that_fails_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken() -> None:
         raise OSError("no more processes")
 
@@ -18,7 +18,7 @@ async def test_what_ends_beside_answering_by_an_error_stands_in_the_log(monkeypa
     with structlog.testing.capture_logs() as logs:
         for work in (broken(), asyncio.sleep(0), asyncio.sleep(60)):
             task: asyncio.Task[None] = asyncio.create_task(work, name="index")
-            task.add_done_callback(serve._told)
+            task.add_done_callback(serve._log_failure)
         await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Settings: read from the environment, then .env; a wrong one gives one sentence that names it."""
+"""Settings are read from the environment, then from .env; a wrong one gives one sentence that names it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting of whoever runs the tests."""
+    """An empty directory and an environment without Relay's settings."""
     for name in list(os.environ):
         if name.upper() in NAMES or name.startswith("RELAY_"):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 
 
-def test_the_names_are_a_contract() -> None:
+def test_the_contracted_setting_names_exist() -> None:
     assert set(NAMES) >= {
         "TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "RELAY_MODEL",
         "RELAY_SMALL_MODEL", "RELAY_MAX_TOKENS", "RELAY_ADMINS", "RELAY_USERS", "RELAY_DATA_DIR", "DATABASE_URL",
@@ -34,7 +34,7 @@ def test_the_names_are_a_contract() -> None:
     }  # fmt: skip
 
 
-def test_defaults() -> None:
+def test_settings_have_their_documented_defaults() -> None:
     settings = load()
     assert settings.telegram_api_url == "https://api.telegram.org"
     assert (settings.model, settings.small_model) == ("claude-sonnet-5-5", "claude-haiku-5-5")
@@ -50,18 +50,18 @@ def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp
     assert (load().model, load().small_model) == ("from-environment", "small-from-file")
 
 
-def test_a_file_with_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
+def test_an_env_file_may_have_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"\xef\xbb\xbfRELAY_MODEL=\"m-1\" # mine\r\nRELAY_USERS='5'\r\n")
     assert (load().model, load().users) == ("m-1", frozenset([5]))
 
 
-def test_empty_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_setting_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in NAMES:
         monkeypatch.setenv(name, "")
     assert load().model == "claude-sonnet-5-5"
 
 
-def test_people(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_of_people_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_ADMINS", " 1, 2 ,,")
     monkeypatch.setenv("RELAY_USERS", f"3,{2**53 - 1}")
     settings = load()
@@ -96,6 +96,9 @@ def test_a_malformed_setting_is_named_in_one_sentence(monkeypatch: pytest.Monkey
     assert "input" not in sentence, "pydantic's words"
 
 
+WEB_URL = "must be https:// and a name, such as https://relay.example.org: Telegram opens no other."
+
+
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
@@ -110,22 +113,27 @@ def test_a_malformed_setting_is_named_in_one_sentence(monkeypatch: pytest.Monkey
         ("RELAY_TTS_PITCH", "5", "must be written like +10Hz or -5Hz."),
         ("RELAY_LOG_LEVEL", "loud", "must be DEBUG, INFO, WARNING or ERROR."),
         ("RELAY_LOG_FORMAT", "xml", "must be console or json."),
+        ("RELAY_WEB_URL", "http://relay.example.org", WEB_URL),
+        ("RELAY_WEB_URL", "https://relay.example.org/app", WEB_URL),
+        ("RELAY_WEB_URL", "https://relay.example.org?x=1", WEB_URL),
     ],
 )
-def test_what_a_setting_may_be_is_told(monkeypatch: pytest.MonkeyPatch, name: str, value: str, sentence: str) -> None:
+def test_an_invalid_setting_says_which_values_are_possible(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, sentence: str
+) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsError) as raised:
         load()
     assert str(raised.value) == f"{name} {sentence}"
 
 
-def test_a_file_with_what_no_line_can_hold_is_told(tmp_path: Path) -> None:
+def test_control_characters_in_the_env_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"RELAY_DATA_DIR=\0x\n")
     with pytest.raises(SettingsError, match=r"^RELAY_DATA_DIR must be one line of UTF-8 text without control char"):
         load()
 
 
-def test_a_secret_is_not_told_in_the_sentence_or_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_are_not_in_errors_or_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "supersecret")
     with pytest.raises(SettingsError) as raised:
         load()
@@ -151,9 +159,7 @@ def test_a_secret_is_not_told_in_the_sentence_or_the_repr(monkeypatch: pytest.Mo
         "postgresql://postgres:Hunter2@S3cret@db.example.com/postgres",
     ],
 )
-def test_of_a_connection_string_with_a_password_that_is_not_escaped_nothing_is_told(
-    monkeypatch: pytest.MonkeyPatch, url: str
-) -> None:
+def test_an_unescaped_database_password_is_not_in_any_error(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("DATABASE_URL", url)
     given, wrong = load_with_errors()
     assert given.database_url == ""
@@ -177,20 +183,20 @@ def test_of_a_connection_string_with_a_password_that_is_not_escaped_nothing_is_t
         "postgresql:///d?host=/run/postgresql",
     ],
 )
-def test_what_postgres_takes_is_taken(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_connection_strings_that_postgres_accepts_are_accepted(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("DATABASE_URL", url)
     assert load().database_url == url
 
 
 @pytest.mark.parametrize("name", ["TELEGRAM_API_URL", "ANTHROPIC_BASE_URL", "SUPABASE_URL", "RELAY_WEBHOOK_URL"])
-def test_an_address_without_clear_parts_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_malformed_address_names_its_setting(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     for value in ("https://[x", "https://[S3cret]/", "https://host:port/"):
         monkeypatch.setenv(name, value)
         with pytest.raises(SettingsError, match=f"{name} must be an address"):
             load()
 
 
-def test_upper_and_lower_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_may_be_upper_or_lower_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_LOG_LEVEL", "debug")
     monkeypatch.setenv("RELAY_LOG_FORMAT", "JSON")
     monkeypatch.setenv("RELAY_WEB_SEARCH", "on")
@@ -198,12 +204,12 @@ def test_upper_and_lower_case(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (settings.log_level, settings.log_format, settings.web_search) == ("DEBUG", "json", True)
 
 
-def test_addresses_lose_their_last_slash(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trailing_slash_of_an_address_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TELEGRAM_API_URL", "http://127.0.0.1:8081/")
     assert load().telegram_api_url == "http://127.0.0.1:8081"
 
 
-def test_what_a_command_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_required_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError, match=r"TELEGRAM_BOT_TOKEN is not set\. .*@BotFather.*\.env"):
         require(load(), "TELEGRAM_BOT_TOKEN")
     with pytest.raises(SettingsError, match=r"ANTHROPIC_API_KEY is not set"):

@@ -1,4 +1,4 @@
-"""What setup makes of an answer that was tried."""
+"""What setup does with an answer after trying it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relay.surfaces.cli.setup.sheet import KEY, Sheet
     ("trouble", "stands"),
     [(ModelAccountError("The key is wrong."), False), (OutOfCredit(), True), (ModelUnavailable(), True)],
 )
-def test_a_key_from_the_environment_is_wrong_only_when_it_is_refused(
+def test_a_key_from_the_environment_is_wrong_only_if_it_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], trouble: RelayError, stands: bool
 ) -> None:
     monkeypatch.setenv(KEY, "sk-ant-test")
@@ -22,14 +22,14 @@ def test_a_key_from_the_environment_is_wrong_only_when_it_is_refused(
         raise trouble
 
     if stands:
-        assert ask.from_environment(Sheet(), (KEY,), "Asking", check).fixed(KEY)
+        assert ask.use_environment(Sheet(), (KEY,), "Asking", check).is_fixed(KEY)
     else:
         with pytest.raises(SettingsError, match=f"Correct {KEY} in the environment"):
-            ask.from_environment(Sheet(), (KEY,), "Asking", check)
+            ask.use_environment(Sheet(), (KEY,), "Asking", check)
     assert str(trouble) in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("answer", ["y", ""])
 def test_a_key_without_credit_may_be_kept(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     monkeypatch.setattr("builtins.input", lambda: answer)
-    assert ask.settled(OutOfCredit()) is bool(answer)
+    assert ask.accept(OutOfCredit()) is bool(answer)

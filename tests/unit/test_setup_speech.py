@@ -1,4 +1,4 @@
-"""The question of `relay setup` about voice notes: what it writes, and what it installs."""
+"""The question of `relay setup` about voice notes: what it writes and what it installs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answer = Callable[..., Sheet]
 
 
 class Machine:
-    """What is installed, and what pip was told."""
+    """The installed packages, and the arguments that pip was given."""
 
     def __init__(self) -> None:
         self.there: set[str] = {"pip", "av"}
@@ -46,12 +46,12 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def answered(monkeypatch: pytest.MonkeyPatch) -> Answer:
-    """Answers the questions, all of them and no more."""
+    """Answers the questions. Asserts that every answer is used."""
 
     def run(*answers: str, sheet: Sheet | None = None) -> Sheet:
         left: Iterator[str] = iter(answers)
         for module in (speech, aloud):
-            monkeypatch.setattr(module, "typed", lambda prompt: next(left))
+            monkeypatch.setattr(module, "read_line", lambda prompt: next(left))
         new = speech.ask(sheet or Sheet())
         assert not list(left)
         return new
@@ -59,25 +59,25 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Answer:
     return run
 
 
-def test_enter_changes_nothing(here: Machine, answered: Answer) -> None:
+def test_enter_keeps_the_present_settings(here: Machine, answered: Answer) -> None:
     assert dict(answered("").answers) == {}
     here.there.add("faster_whisper")
     assert dict(answered("", "").answers) == {}
     assert not here.told
 
 
-def test_where_there_is_room_enter_installs_the_lighter_engine(
+def test_enter_installs_the_lighter_engine_if_there_is_room(
     here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here.free = 2.4
     assert dict(answered("", "", "").answers) == {}, "auto takes what is installed"
-    assert speech.chosen("auto") == "faster-whisper"
-    assert "2 GB are free here." in " ".join(capsys.readouterr().out.split())
+    assert speech.choose_engine("auto") == "faster-whisper"
+    assert "2 GB are free." in " ".join(capsys.readouterr().out.split())
     here.there.remove("faster_whisper")
-    assert dict(answered("", sheet=Sheet({SPEECH: "off"})).answers) == {SPEECH: "off"}, "who has said no"
+    assert dict(answered("", sheet=Sheet({SPEECH: "off"})).answers) == {SPEECH: "off"}, "an earlier refusal is kept"
 
 
-def test_who_wants_no_service_gets_the_voice_on_this_machine(
+def test_choosing_no_online_service_installs_a_local_voice(
     here: Machine, answered: Answer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here.there |= {"faster_whisper"}
@@ -99,13 +99,13 @@ def test_who_wants_no_service_gets_the_voice_on_this_machine(
     sheet = answered("2", "what?", "2", "de_DE-thorsten-medium")
     assert (sheet["RELAY_TTS"], sheet["RELAY_TTS_VOICE"]) == ("piper", str(voice))
     assert list(here.told[-1]) == ["piper-tts>=1.3", "av>=14"]
-    assert "did not work" not in capsys.readouterr().out
+    assert "didn't work" not in capsys.readouterr().out
     here.told.clear()
     assert answered("2", "", sheet=sheet) == sheet
     assert not here.told
 
 
-def test_no_is_written_only_where_something_would_hear(here: Machine, answered: Answer) -> None:
+def test_no_is_written_only_if_an_engine_is_installed(here: Machine, answered: Answer) -> None:
     assert answered("1").answers.get(SPEECH, "") == ""
     here.there.add("whisper")
     assert answered("1")[SPEECH] == "off"
@@ -113,7 +113,7 @@ def test_no_is_written_only_where_something_would_hear(here: Machine, answered: 
     assert not here.told
 
 
-def test_what_is_missing_is_installed_if_wanted(
+def test_a_missing_engine_is_installed_on_request(
     here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert answered("what?", "2", "", "")[SPEECH] == "faster-whisper"
@@ -131,17 +131,17 @@ def test_what_is_missing_is_installed_if_wanted(
 
 
 @pytest.mark.parametrize("answers", [("2", "n"), ("2", "y")])
-def test_what_is_not_installed_can_be_later(
+def test_the_install_command_is_shown_if_installing_is_declined_or_fails(
     here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str], answers: tuple[str, ...]
 ) -> None:
     here.fails = True
     assert answered(*answers, "")[SPEECH] == "faster-whisper"
     told = capsys.readouterr().out
     assert "-m pip install 'faster-whisper>=1.2,<2' 'av>=14'" in told
-    assert ("That did not work." in told) == (answers[-1] == "y")
+    assert ("That didn't work." in told) == (answers[-1] == "y")
 
 
-def test_where_there_is_no_pip_the_command_is_told(
+def test_without_pip_the_install_command_is_shown(
     here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here.there.remove("pip")
@@ -152,18 +152,18 @@ def test_where_there_is_no_pip_the_command_is_told(
 @pytest.mark.parametrize(
     ("setting", "there", "said"),
     [
-        ("", "", "not heard yet; faster-whisper is missing: "),
-        ("openai-whisper", "faster_whisper", "not heard yet; openai-whisper is missing: "),
-        ("off", "faster_whisper", "not heard"),
-        ("", "faster_whisper", "heard with faster-whisper"),
+        ("", "", "not transcribed yet; faster-whisper is missing: "),
+        ("openai-whisper", "faster_whisper", "not transcribed yet; openai-whisper is missing: "),
+        ("off", "faster_whisper", "not transcribed"),
+        ("", "faster_whisper", "transcribed with faster-whisper"),
     ],
 )
-def test_without_questions_it_says_what_is_missing(here: Machine, setting: str, there: str, said: str) -> None:
+def test_a_check_without_questions_says_what_is_missing(here: Machine, setting: str, there: str, said: str) -> None:
     here.there.add(there)
     assert speech.check(Sheet({SPEECH: setting})).startswith(said)
 
 
-def test_it_installs_what_the_extras_name() -> None:
+def test_setup_installs_the_packages_of_the_extras() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
     extras = project["project"]["optional-dependencies"]
     assert set(extras["voice-lite"]) == {word for step in speech.LITE for word in step}

@@ -1,4 +1,4 @@
-"""What a soak's samples are judged by: what grows is found, what stays is let be."""
+"""The analysis of a soak's samples finds what grows and ignores what stays level."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ TIMES = [number * EVERY for number in range(1, HOURS * 3600 // EVERY + 1)]
 
 
 def soaked(**changed: Any) -> list[dict[str, Any]]:
-    """Two hours of samples with some noise, in which nothing grows but the table of messages: 1,000 bytes a turn.
-    `changed`: other values of one name, by the share of the time that has passed."""
+    """Two hours of samples with some noise, in which only the table of messages grows, by 1,000 bytes a turn.
+    `changed`: other values by name, as functions of the share of the time that has passed."""
     chance = random.Random(1)
     samples = []
     for at in TIMES:
@@ -37,41 +37,41 @@ def soaked(**changed: Any) -> list[dict[str, Any]]:
     return samples
 
 
-def test_a_flat_soak_holds() -> None:
+def test_a_soak_without_growth_passes() -> None:
     told, holds = verdict(soaked())
     assert holds, told
     assert "GROWS" not in told
 
 
 @pytest.mark.parametrize("name", ["bot_rss", "bot_fds", "children_own", "tmp_files", "relay_queue_updates"])
-def test_what_grows_by_a_fifth_an_hour_is_found(name: str) -> None:
+def test_growth_by_a_fifth_per_hour_is_detected(name: str) -> None:
     told, holds = verdict(soaked(**{name: lambda passed: 140 * (1 + 0.4 * passed)}))
     assert not holds
     assert [line.split()[1] for line in told.splitlines() if "GROWS" in line] == [name]
 
 
-def test_what_only_grows_while_it_warms_up_is_flat() -> None:
+def test_growth_during_the_warm_up_is_ignored() -> None:
     assert verdict(soaked(bot_rss=lambda passed: 100 + 40 * min(1, passed / 0.2)))[1]
 
 
-def test_latency_that_doubles_is_found() -> None:
+def test_doubled_latency_is_detected() -> None:
     slow = soaked(latencies=lambda passed: [["short", 0.5 * (1 + passed)]] * 20)
     told, holds = verdict(slow)
     assert not holds
     assert "median_ms" in told
 
 
-def test_a_soak_that_was_ended_at_once_proves_nothing() -> None:
+def test_a_soak_with_too_few_samples_does_not_pass() -> None:
     assert verdict(soaked()[:5]) == ("5 samples are too few to judge.", False)
 
 
-def test_a_trend_is_told_by_the_hour() -> None:
+def test_a_trend_is_measured_per_hour() -> None:
     assert trend([(0, 1.0), (1800, 2.0), (3600, 3.0)]) == pytest.approx(2.0)
     assert trend([(5, 1.0)]) == 0.0
     assert judged("x", series([{"at": 1, "x": None}], "x"), BOUNDS["bot_rss"]) is None
 
 
-def test_growth_is_told_for_a_thousand_turns_by_table_and_part() -> None:
+def test_growth_is_reported_per_thousand_turns_and_table() -> None:
     whole, message = growth(soaked())
     assert "1,110 KB for 1,000 turns" in whole
     assert "5.0 MB" in whole
@@ -79,8 +79,8 @@ def test_growth_is_told_for_a_thousand_turns_by_table_and_part() -> None:
     assert unused(soaked()) == ["  message_never: 8 KB"]
 
 
-def test_what_a_function_takes_is_told_for_a_turn_early_and_late() -> None:
-    """One that takes four times as long in the second half, and is called twice as often."""
+def test_time_in_functions_is_reported_per_turn_early_and_late() -> None:
+    """The function takes four times as long in the second half, and is called twice as often."""
     samples = soaked()
     for one in samples:
         late = max(0, one["turns"] - 1800)

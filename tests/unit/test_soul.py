@@ -1,4 +1,4 @@
-"""The soul and personas as verbs: what is taken, what is refused and why, and who may press what."""
+"""The commands for the soul and personas: what is accepted, what is refused and why, and who may press what."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from relay.surfaces.chat.soul.documents import MOST_BYTES
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.updates import command_of
 from tests.telegram_objects import as_message
+from tests.unit.test_commands import ADA, BEN, Canned, call
 from tests.unit.test_updates import BOT, message
-from tests.unit.test_verbs import ADA, BEN, Canned, call
 
 ACTIVE = {
     "version": 3, "text": "You are kind.", "author_id": BEN, "author": "Ben", "reason": "fun", "active": True,
@@ -43,7 +43,7 @@ def document(name: str = "soul.md", size: int = 10, **more: Any) -> dict[str, An
 
 
 async def sent(content: bytes, **more: Any) -> tuple[CommandReply, Canned]:
-    """What comes of a document with the caption /soul set."""
+    """The reply to a document with the caption /soul set."""
     database = Canned(soul=ACTIVE, draft_soul=8)
     made = asked(database, "set", message={"message_id": 1, "document": document(**more)})
     messenger = made.messenger
@@ -59,7 +59,7 @@ def labels(told: CommandReply | ButtonReply) -> list[str]:
 # Showing and setting
 
 
-async def test_the_active_soul_is_shown_with_who_when_why_and_how_long() -> None:
+async def test_the_active_soul_is_shown_with_author_date_reason_and_length() -> None:
     told = await soul(asked(Canned(soul=ACTIVE)))
     (shown,) = format_reply(told.text)
     assert shown.text == (
@@ -73,7 +73,7 @@ async def test_the_active_soul_is_shown_with_who_when_why_and_how_long() -> None
 
 
 @pytest.mark.parametrize("text", ["set You are a pirate.", "set\nYou are a pirate.", "SET  You are a pirate. "])
-async def test_a_typed_soul_is_active_at_once_and_can_be_taken_back(text: str) -> None:
+async def test_a_typed_soul_is_active_at_once_and_can_be_undone(text: str) -> None:
     database = Canned(soul=ACTIVE, activate_soul=4)
     told = await soul(asked(database, text))
     (shown,) = format_reply(told.text)
@@ -96,42 +96,42 @@ async def test_the_same_soul_again_is_no_new_version() -> None:
 @pytest.mark.parametrize(
     "text", ["set", "set ", "setting x", "x", "set\n", "edit x", "history x", "restore", "restore x"]
 )
-async def test_a_soul_that_cannot_be_meant(text: str) -> None:
+async def test_an_incomplete_soul_command_shows_its_usage(text: str) -> None:
     database = Canned()
     assert "/soul set" in format_reply((await soul(asked(database, text))).text)[0].text
     assert database.calls == []
 
 
-async def test_a_soul_has_a_length() -> None:
+async def test_the_length_of_a_soul_is_limited() -> None:
     database = Canned()
     assert "at most" in (await soul(asked(database, "set " + "x" * (SOUL_TOKENS * 4 + 5)))).text
     cut = "set " + "x" * 3996
     assert "may be only the first part" in (await soul(asked(database, cut, message={"text": cut}))).text
     long = "x" * (PERSONA_TOKENS * 4 + 5)
     too_long = asked(database, long, message={"text": f"/persona {long}"})
-    assert "at most 1000" in (await run_command(too_long, "persona")).text, "that counts first"
+    assert "at most 1000" in (await run_command(too_long, "persona")).text, "this limit is checked first"
     assert database.calls == []
 
 
-async def test_no_soul_yet() -> None:
+async def test_a_missing_soul_is_reported() -> None:
     assert "I don't have a soul yet" in (await soul(asked(Canned(soul=None)))).text
 
 
-async def test_a_version_that_is_not_there() -> None:
+async def test_a_version_or_page_that_does_not_exist_is_refused() -> None:
     assert "There is no version 9" in (await soul(asked(Canned(soul_version=None), "restore 9"))).text
     empty = Canned(souls={"total": 3, "souls": []})
     assert "There is no page 9" in (await soul(asked(empty, "history 9"))).text
 
 
-# Texts from elsewhere
+# Texts from documents and replies
 
 
 @pytest.mark.parametrize("content", [b"You are\r\ncalm.\r\n", b"\xef\xbb\xbf  You are\ncalm."])
 async def test_a_document_makes_a_draft(content: bytes) -> None:
     told, database = await sent(content)
     assert "Nothing has changed yet" in told.text
-    assert labels(told) == ["✅ Activate", "✖ Discard"]
-    assert [one.callback_data for row in told.rows for one in row] == ["sa:8:3", "sx:8"]
+    assert labels(told) == ["✅ Activate", "✖ Discard", "🧪 Try"]
+    assert [one.callback_data for row in told.rows for one in row] == ["sa:8:3", "sx:8", "so:8"]
     assert database.calls[-1] == ("draft_soul", {
         "turn_id": 1, "text": "You are\ncalm.", "author_id": ADA, "author": "Ada",
         "reason": "from the document soul.md", "based_on": 3,
@@ -151,7 +151,7 @@ async def test_a_document_makes_a_draft(content: bytes) -> None:
         (b"x", {"file_id": "gone"}, "couldn't download"),
     ],
 )
-async def test_a_document_that_cannot_be_a_soul(content: bytes, more: dict[str, Any], words: str) -> None:
+async def test_a_document_that_cannot_be_a_soul_is_refused(content: bytes, more: dict[str, Any], words: str) -> None:
     told, database = await sent(content, **more)
     assert words in told.text
     assert "draft_soul" not in [name for name, _ in database.calls]
@@ -168,21 +168,21 @@ async def test_a_document_that_cannot_be_a_soul(content: bytes, more: dict[str, 
         ({"external_reply": {"origin": {}}, "quote": {"text": "calm", "is_manual": True}}, "calm"),
     ],
 )  # fmt: skip
-async def test_a_message_that_is_replied_to_makes_a_draft(replied: dict[str, Any], expected: str) -> None:
+async def test_a_replied_message_makes_a_draft(replied: dict[str, Any], expected: str) -> None:
     database = Canned(soul=ACTIVE, draft_soul=8)
     await soul(asked(database, "set", message={"message_id": 1, **replied}))
     assert database.calls[-1][1]["text"] == expected
     assert database.calls[-1][1]["reason"] == "from a message"
 
 
-async def test_a_reply_without_text() -> None:
+async def test_a_replied_message_without_text_is_refused() -> None:
     told = await soul(asked(Canned(), "set", message={"message_id": 1, "reply_to_message": {"photo": [{}]}}))
     assert told.text == "That message has no text."
     in_a_topic = {"message_id": 1, "reply_to_message": {"forum_topic_created": {"name": "x"}}}
     assert "What should I be?" in (await soul(asked(Canned(), "set", message=in_a_topic))).text
 
 
-def test_a_caption_is_a_command_only_where_a_document_is_wanted() -> None:
+def test_a_caption_is_a_command_only_if_the_command_takes_a_document() -> None:
     given = {"document": {"file_id": "F"}}
     assert command_of(as_message(message(None, caption="/soul set", **given)), BOT) is not None
     assert command_of(as_message(message(None, caption="/soul@relay_bot set", **given)), BOT) is not None
@@ -198,7 +198,7 @@ def test_a_caption_is_a_command_only_where_a_document_is_wanted() -> None:
 # Editing
 
 
-async def test_edit_sends_the_text_to_copy() -> None:
+async def test_edit_sends_the_soul_to_copy() -> None:
     told = await soul(asked(Canned(soul=ACTIVE | {"text": "Use ```code``` and *stars*.\n\n# x"}), "edit"))
     (shown,) = format_reply(told.text)
     assert shown.text.startswith("✎ soul #3 – reply to this message")
@@ -207,14 +207,14 @@ async def test_edit_sends_the_text_to_copy() -> None:
     assert told.asks
 
 
-async def test_a_soul_too_long_for_a_message_comes_as_a_document() -> None:
+async def test_a_soul_too_long_for_a_message_is_sent_as_a_document() -> None:
     text = "ä" * 3600
     told = await soul(asked(Canned(soul=ACTIVE | {"text": text}), "edit"))
     assert told.text.startswith("✎ soul #3 ")
     assert told.file == File("soul-3.md", text.encode())
 
 
-async def test_the_answer_becomes_a_draft_of_the_version_that_was_sent() -> None:
+async def test_the_reply_becomes_a_draft_based_on_the_version_that_was_sent() -> None:
     database = Canned(soul=ACTIVE, draft_soul=8)
     told = await hear_answer(asked(database, "You are kind and calm."), "soul", 2)
     assert "based on version 2, but version 3 is active now" in told.text
@@ -228,7 +228,7 @@ async def test_the_answer_becomes_a_draft_of_the_version_that_was_sent() -> None
 
 
 @pytest.mark.parametrize("kind", OURS)
-async def test_buttons_are_for_admins(kind: str) -> None:
+async def test_the_buttons_are_only_for_admins(kind: str) -> None:
     done = await press_button(
         call(Canned(persona={"id": 1, "text": "x"})), ":".join([kind, *["1"] * PARTS.get(kind, 1)])
     )
@@ -236,7 +236,7 @@ async def test_buttons_are_for_admins(kind: str) -> None:
 
 
 @given(st.sampled_from(OURS), st.lists(st.text(max_size=20), min_size=2, max_size=2))
-async def test_buttons_bear_nonsense(kind: str, given_parts: list[str]) -> None:
+async def test_malformed_button_data_gets_an_answer(kind: str, given_parts: list[str]) -> None:
     database = Canned(
         souls={"total": 0, "souls": []}, soul_version=None, soul=None, decide_soul_draft=None, persona=None,
         set_persona={"present": None, "before": None},
@@ -256,7 +256,7 @@ async def test_buttons_bear_nonsense(kind: str, given_parts: list[str]) -> None:
         ("discarded", "sa", "Draft discarded.", ["✖ Discarded"]),
     ],
 )  # fmt: skip
-async def test_what_became_of_a_draft_is_shown_under_it(
+async def test_the_outcome_of_a_draft_is_shown_under_it(
     status: str, decision: str, toast: str, rows: list[str]
 ) -> None:
     version = 4 if status == "activated" else None
@@ -265,7 +265,7 @@ async def test_what_became_of_a_draft_is_shown_under_it(
     assert (done.toast, labels(done)) == (toast, rows)
 
 
-async def test_a_draft_over_another_version_is_looked_at_again() -> None:
+async def test_an_outdated_draft_must_be_confirmed_again() -> None:
     draft = {"id": 8, "status": "open", "version": None, "text": "You are kind and calm.", "based_on": 2}
     done = await press_button(asked(Canned(decide_soul_draft=draft, soul=ACTIVE)), "sa:8:2")
     assert "Version 3 has become active in the meantime" in done.toast
@@ -277,14 +277,14 @@ async def test_a_draft_over_another_version_is_looked_at_again() -> None:
 # Personas
 
 
-async def test_a_persona_has_a_length() -> None:
+async def test_the_length_of_a_persona_is_limited() -> None:
     database = Canned()
     told = await run_command(asked(database, "x" * (PERSONA_TOKENS * 4 + 5)), "persona")
     assert f"at most {PERSONA_TOKENS}" in told.text
     assert database.calls == []
 
 
-async def test_a_persona_is_shown_with_who_and_when() -> None:
+async def test_a_persona_is_shown_with_author_and_date() -> None:
     row = {"id": 6, "text": "You teach *Spanish*.\n- slowly", "author_id": ADA, "author": "Ada",
            "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
     told = await run_command(asked(Canned(persona=row)), "persona")

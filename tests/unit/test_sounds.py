@@ -1,4 +1,4 @@
-"""Recordings as what is said in them."""
+"""Recordings as transcripts."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from hypothesis import strategies as st
 
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MediaRefused
-from relay.core.models import Attachment, Heard
+from relay.core.models import Attachment, Transcript
 from relay.media import sounds
 from relay.media.files import Files
-from relay.media.reading import Read
+from relay.media.reading import FileContents
 from relay.media.sounds import Sounds
 from relay.surfaces.telegram.formatting.format import format_heard
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
 
 
-class Ears:
-    """Hears what the bytes say."""
+class FakeSpeechToText:
+    """Speech to text that returns the bytes as the transcript."""
 
     def __init__(self) -> None:
         self.listened: list[bytes] = []
 
-    async def hear(self, recording: bytes) -> Heard:
-        """See `ports.Ears.hear`."""
+    async def hear(self, recording: bytes) -> Transcript:
+        """See `ports.SpeechToText.hear`."""
         self.listened.append(recording)
         if recording.startswith(b"no words: "):
             raise MediaRefused(recording.decode().partition(": ")[2])
-        return Heard(recording.decode(), "en", "fake")
+        return Transcript(recording.decode(), "en", "fake")
 
 
-class Stills:
-    """Looks at the still picture of a video."""
+class FakePictures:
+    """Reads the still picture of a video."""
 
-    async def read(self, attachment: Attachment) -> Read:
+    async def read(self, attachment: Attachment) -> FileContents:
         """See `reading.Kind`."""
-        return Read([{"type": "image", "preview": attachment.preview}], "a picture")
+        return FileContents([{"type": "image", "preview": attachment.preview}], "a picture")
 
 
 def note(name: str) -> Attachment:
@@ -50,22 +50,20 @@ def messenger() -> FakeMessenger:
     return messenger
 
 
-async def test_what_was_heard_is_remembered_for_a_while(
-    messenger: FakeMessenger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_transcripts_are_cached_for_a_while(messenger: FakeMessenger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sounds, "REMEMBERED", 20)
-    ears = Ears()
-    listener = Sounds(Files(messenger, 1000), Stills(), ears, 20)
+    speech_to_text = FakeSpeechToText()
+    listener = Sounds(Files(messenger, 1000), FakePictures(), speech_to_text, 20)
     for name in "abacab":
         read = await listener.read(note(name))
         assert read.text == name * 10
-        assert read.blocks[0]["heard"]["seconds"] == 3, "as Telegram tells it, where the ears do not"
-    assert [recording[:1] for recording in ears.listened] == [b"a", b"b", b"c", b"b"]
+        assert read.blocks[0]["heard"]["seconds"] == 3, "Telegram's value, if speech to text gives none"
+    assert [recording[:1] for recording in speech_to_text.listened] == [b"a", b"b", b"c", b"b"]
 
 
-async def test_without_ears_nothing_is_fetched_and_it_says_how_to_get_them(messenger: FakeMessenger) -> None:
+async def test_without_speech_to_text_the_error_says_how_to_install_it(messenger: FakeMessenger) -> None:
     with pytest.raises(MediaRefused, match="`relay setup` where Relay runs"):
-        await Sounds(Files(messenger, 1000), Stills(), None, 20).read(note("not there"))
+        await Sounds(Files(messenger, 1000), FakePictures(), None, 20).read(note("not there"))
 
 
 @pytest.mark.parametrize(
@@ -75,16 +73,16 @@ async def test_without_ears_nothing_is_fetched_and_it_says_how_to_get_them(messe
         ("video", "still", "I heard nothing in it.", True),
         ("document", "still", "There is no sound in it.", True),
         ("video", "", "There is no sound in it.", False),
-        ("video", "still", "It is damaged, or it is no recording.", False),
+        ("video", "still", "It is damaged or not a recording.", False),
         ("audio", "its cover", "I heard nothing in it.", False),
     ],
 )
-async def test_of_a_video_without_words_the_still_picture_is_shown(
+async def test_the_still_picture_of_a_video_without_words_is_shown(
     messenger: FakeMessenger, kind: str, preview: str, why: str, shown: bool
 ) -> None:
     messenger.files["film"] = f"no words: {why}".encode()
     film = Attachment(kind, "film", "unique film", mime="video/mp4", preview=preview)
-    reading = Sounds(Files(messenger, 1000), Stills(), Ears(), 20).read(film)
+    reading = Sounds(Files(messenger, 1000), FakePictures(), FakeSpeechToText(), 20).read(film)
     if shown:
         assert (await reading).blocks == [{"type": "image", "preview": "still"}]
         return
@@ -93,7 +91,7 @@ async def test_of_a_video_without_words_the_still_picture_is_shown(
 
 
 @given(st.text(max_size=50).flatmap(lambda text: st.sampled_from([1, 40, 900]).map(lambda times: text * times)))
-def test_whatever_was_heard_fits_one_message(text: str) -> None:
+def test_any_transcript_fits_one_message(text: str) -> None:
     shown = format_heard(text)
     assert shown.text.startswith("🎤")
     assert utf16_offsets(shown.text)[-1] <= 4096

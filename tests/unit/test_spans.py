@@ -1,4 +1,4 @@
-"""Until when something lasts, as people write it."""
+"""Durations and end dates as people write them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.surfaces.chat.memory.spans import until
+from relay.surfaces.chat.memory.spans import parse_until
 
 NOW = datetime(2026, 11, 22, 17, 30, tzinfo=ZoneInfo("Europe/Berlin"))
 
@@ -29,19 +29,19 @@ NOW = datetime(2026, 11, 22, 17, 30, tzinfo=ZoneInfo("Europe/Berlin"))
         ("until 9:00", "2026-11-23 09:00"),
     ],
 )
-def test_spans_and_dates(text: str, at: str) -> None:
-    assert until(text, NOW) == datetime.fromisoformat(at).replace(tzinfo=NOW.tzinfo)
+def test_durations_and_dates_are_parsed(text: str, at: str) -> None:
+    assert parse_until(text, NOW) == datetime.fromisoformat(at).replace(tzinfo=NOW.tzinfo)
 
 
 @pytest.mark.parametrize(
     "text", ["", "0h", "until", "soon", "2026-13-01", "2020-01-01", "today", "25:00", "2h 3h", "-1h"]
 )
-def test_what_names_no_time_to_come_is_none(text: str) -> None:
-    assert until(text, NOW) is None
+def test_text_without_a_future_time_is_refused(text: str) -> None:
+    assert parse_until(text, NOW) is None
 
 
 @given(st.text(max_size=30))
 @example("1H")
-def test_whatever_is_written_it_is_none_or_later(text: str) -> None:
-    found = until(text, NOW)
+def test_any_text_gives_a_future_time_or_none(text: str) -> None:
+    found = parse_until(text, NOW)
     assert found is None or found > NOW

@@ -1,4 +1,4 @@
-"""An answer as speech, and the language that it is in."""
+"""An answer as text for speech, and the detection of its language."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ MARKDOWN = st.lists(
         ("---\n***", ""),
     ],
 )
-def test_what_is_said(markdown: str, said: str) -> None:
+def test_markdown_becomes_text_for_speech(markdown: str, said: str) -> None:
     assert to_speech(markdown) == said
 
 
-def test_a_long_answer_ends_with_a_sentence() -> None:
+def test_a_long_answer_ends_with_a_whole_sentence() -> None:
     text = to_speech("This is a sentence of some words. " * 200)
     assert MOST - 50 < len(text) <= MOST
     assert text.endswith("words.")
@@ -72,7 +72,7 @@ ENDLESS = [
 
 
 @pytest.mark.parametrize("piece", ENDLESS)
-def test_no_text_holds_up_the_bot(piece: str) -> None:
+def test_any_text_is_prepared_within_a_second(piece: str) -> None:
     text = (piece * 100_000)[:100_000]
     for whole in (text, f"Well, {text}", f"{text}x"):
         began = time.process_time()
@@ -82,13 +82,13 @@ def test_no_text_holds_up_the_bot(piece: str) -> None:
         assert len(said) <= MOST
 
 
-def test_what_follows_long_code_is_said() -> None:
+def test_text_after_long_code_is_spoken() -> None:
     assert to_speech("So:\n```\n" + "print(1)\n" * 800 + "```\nDone.") == "So: The code is in the text. Done."
 
 
 @examples(300)
 @given(MARKDOWN, st.integers(20, 200))
-def test_no_marks_no_addresses_never_too_long(markdown: str, most: int) -> None:
+def test_spoken_text_has_no_markup_or_addresses_and_is_limited(markdown: str, most: int) -> None:
     said = to_speech(markdown, most)
     assert len(said) <= most
     assert not re.search(r"[*_`#~|<>\[\]{}\\]|\w://\w|www\.\w|\S@\S+\.\w", said)
@@ -112,11 +112,11 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("language", SENTENCES)
-def test_a_sentence_tells_its_language(language: str) -> None:
+def test_the_language_of_a_sentence_is_detected(language: str) -> None:
     assert language_of(SENTENCES[language]) == language
     assert language in VOICES
 
 
 @pytest.mark.parametrize("text", ["", "42", "👌", "?!", "Ω"])
-def test_what_tells_no_language_is_no_error(text: str) -> None:
+def test_text_without_a_clear_language_causes_no_error(text: str) -> None:
     assert language_of(text) in ("", "el")

@@ -62,7 +62,9 @@ def said(message: anthropic.types.Message) -> str:
     return "".join(block.text for block in message.content if block.type == "text")
 
 
-async def test_echo_with_and_without_streaming(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_the_standin_echoes_with_and_without_streaming(
+    model: AnthropicStandIn, client: anthropic.AsyncAnthropic
+) -> None:
     events, message = await stream(client, "héllo 🙂 " * 20)
     assert said(message) == "You said: " + ("héllo 🙂 " * 20).strip()
     assert sum(event.type == "text" for event in events) > 5
@@ -74,7 +76,7 @@ async def test_echo_with_and_without_streaming(model: AnthropicStandIn, client: 
     assert model.stats["requests"] == 2
 
 
-async def test_every_kind_of_block_streams(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_every_kind_of_block_is_streamed(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
     citation = {
         "type": "web_search_result_location",
         "url": "https://example.org/",
@@ -100,13 +102,13 @@ async def test_every_kind_of_block_streams(model: AnthropicStandIn, client: anth
     assert message.usage.server_tool_use.web_search_requests == 1
     again = await create(client, "hi", tools=[SEARCH])
     assert [block.type for block in again.content] == [block.type for block in message.content]
-    # What came back is accepted when it is sent back, thinking and all.
+    # A reply is accepted when it is sent back, including its thinking.
     result = {"type": "tool_result", "tool_use_id": message.content[4].id, "content": "wet"}
     sent_back = assistant([block.model_dump(exclude_none=True) for block in message.content])
     assert said(await create(client, "hi", sent_back, user([result]), tools=[SEARCH])) == "The tool said: wet"
 
 
-async def test_prompt_cache_over_a_growing_conversation(
+async def test_the_prompt_cache_follows_a_growing_conversation(
     model: AnthropicStandIn, client: anthropic.AsyncAnthropic
 ) -> None:
     system = [text("s" * 4000), text("m" * 4000) | CACHED]
@@ -126,7 +128,7 @@ async def test_prompt_cache_over_a_growing_conversation(
     assert changed.usage.cache_read_input_tokens == 0
 
 
-async def test_prompt_cache_limits() -> None:
+async def test_the_prompt_cache_has_the_limits_of_the_api() -> None:
     now = 0.0
     async with (
         AnthropicStandIn(clock=lambda: now) as model,
@@ -187,7 +189,7 @@ BAD: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("message", "change"), BAD)
-async def test_refusals(model: AnthropicStandIn, message: str, change: dict[str, Any]) -> None:
+async def test_invalid_requests_are_refused(model: AnthropicStandIn, message: str, change: dict[str, Any]) -> None:
     body = {"model": MODEL, "max_tokens": 100, "messages": [user("hi")]} | change
     headers = {"x-api-key": "sk-ant-test", "anthropic-version": "2026-10-21"}
     async with (
@@ -200,7 +202,7 @@ async def test_refusals(model: AnthropicStandIn, message: str, change: dict[str,
         assert response.headers["request-id"] == answer["request_id"]
 
 
-async def test_keys_and_headers(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_keys_and_headers_are_checked(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
     with pytest.raises(anthropic.AuthenticationError):
         await create(client.with_options(api_key="sk-wrong"), "hi")
     with pytest.raises(anthropic.AuthenticationError):
@@ -211,7 +213,7 @@ async def test_keys_and_headers(model: AnthropicStandIn, client: anthropic.Async
     assert said(await create(client, "hi", **old)) == "You said: hi"
 
 
-async def test_other_endpoints(client: anthropic.AsyncAnthropic) -> None:
+async def test_token_counts_and_models_are_served(client: anthropic.AsyncAnthropic) -> None:
     counted = await client.messages.count_tokens(model=MODEL, messages=[user("x" * 41)], system="y" * 4)
     assert counted.input_tokens == 12
     listed = [one.id async for one in client.models.list()]
@@ -223,7 +225,7 @@ async def test_other_endpoints(client: anthropic.AsyncAnthropic) -> None:
         await create(client, "hi", model="gpt-none")
 
 
-async def test_scripts_rules_and_small_models(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_scripts_and_rules_decide_the_answers(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
     model.rule("weather", "It rains.")
     model.rule(lambda request: "Relay" in request.system_text, lambda request: f"{len(request.messages)} messages")
     model.rule(None, "A summary.", model="haiku", times=1)
@@ -241,7 +243,7 @@ async def test_scripts_rules_and_small_models(model: AnthropicStandIn, client: a
         await model.wait_requests(1, 0.05, "never said")
 
 
-async def test_forced_shapes_and_limits(client: anthropic.AsyncAnthropic) -> None:
+async def test_forced_tools_schemas_and_limits_are_respected(client: anthropic.AsyncAnthropic) -> None:
     forced = await create(client, "hi", tools=[SEARCH], tool_choice={"type": "tool", "name": "search_memory"})
     assert forced.content[0].input == {"query": "example"}
     schema = {"type": "object", "properties": {"facts": {"type": "array", "items": {}}}, "required": ["facts"]}
@@ -253,7 +255,9 @@ async def test_forced_shapes_and_limits(client: anthropic.AsyncAnthropic) -> Non
     assert (said(stopped), stopped.stop_reason, stopped.stop_sequence) == ("You said: one ", "stop_sequence", "END")
 
 
-async def test_directives(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_directives_in_a_message_control_the_answer(
+    model: AnthropicStandIn, client: anthropic.AsyncAnthropic
+) -> None:
     assert said(await create(client, "please ((say Hi [LEARN: likes tea])) now")) == "Hi [LEARN: likes tea]"
     long = said(await create(client, "((long 20000))", max_tokens=9000))
     assert len(long) == 20000
@@ -290,7 +294,7 @@ ERRORS: list[tuple[str, type[anthropic.APIStatusError]]] = [
 
 
 @pytest.mark.parametrize(("kind", "error"), ERRORS)
-async def test_faults_of_http(
+async def test_http_faults_are_raised_by_the_sdk(
     model: AnthropicStandIn, client: anthropic.AsyncAnthropic, kind: str, error: type[anthropic.APIStatusError]
 ) -> None:
     model.fault(kind, after=1)
@@ -304,13 +308,15 @@ async def test_faults_of_http(
     assert sum(model.stats["faults"].values()) == 1
 
 
-async def test_the_sdk_retries_what_is_transient(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_the_sdk_retries_transient_faults(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
     model.fault(529, times=2, retry_after=0.01)
     assert said(await create(client.with_options(max_retries=2), "hi")) == "You said: hi"
     assert model.stats["requests"] == 3
 
 
-async def test_faults_of_the_connection(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_connection_faults_are_raised_by_the_sdk(
+    model: AnthropicStandIn, client: anthropic.AsyncAnthropic
+) -> None:
     model.fault("disconnect", times=2)
     for ask in (create, stream):
         with pytest.raises(anthropic.APIConnectionError):
@@ -338,7 +344,7 @@ async def _collect(client: anthropic.AsyncAnthropic, seen: list[str]) -> None:
             seen.append(piece)  # noqa: PERF401 - what came before the break counts
 
 
-async def test_faults_that_are_odd_answers(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_faults_can_be_unusual_answers(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
     for kind, reason in (
         ("refusal", "refusal"),
         ("max_tokens", "max_tokens"),
@@ -363,7 +369,9 @@ async def test_faults_that_are_odd_answers(model: AnthropicStandIn, client: anth
         await stream(client, "hello", tools=[SEARCH])
 
 
-async def test_latency_and_a_client_that_leaves(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_latency_is_simulated_and_a_disconnected_client_is_noticed(
+    model: AnthropicStandIn, client: anthropic.AsyncAnthropic
+) -> None:
     model.delay, model.chunk_delay = 0.1, 0.05
     began = time.monotonic()
     _, message = await stream(client, "x" * 38)
@@ -378,7 +386,7 @@ async def test_latency_and_a_client_that_leaves(model: AnthropicStandIn, client:
     assert model.stats["running"] == 0
 
 
-async def test_control_surface(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
+async def test_the_control_interface_works_over_http(model: AnthropicStandIn, client: anthropic.AsyncAnthropic) -> None:
     async with aiohttp.ClientSession(f"{model.url}/_control/") as control:
 
         async def call(method: str, path: str, body: Any = None) -> Any:

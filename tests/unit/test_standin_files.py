@@ -1,4 +1,4 @@
-"""What the stand-in for Anthropic takes of pictures and documents: what the API takes."""
+"""The Anthropic stand-in accepts the same pictures and documents as the API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def block(content: bytes, media_type: str = "image/jpeg", kind: str = "image") -
     return {"type": kind, "source": {"type": "base64", "media_type": media_type, "data": data}}
 
 
-def test_it_takes_pictures_and_pdfs() -> None:
+def test_pictures_and_pdfs_are_accepted() -> None:
     for kind in ("jpeg", "png", "gif", "webp"):
         image("m", block(picture(kind.upper()), f"image/{kind}"))
     image("m", block(animation(), "image/gif"))
@@ -39,7 +39,7 @@ def test_it_takes_pictures_and_pdfs() -> None:
         ({"source": {"type": "unheard of"}}, "does not match"),
     ],
 )
-def test_it_refuses_what_the_api_refuses(given: Json, refusal: str) -> None:
+def test_pictures_that_the_api_refuses_are_refused(given: Json, refusal: str) -> None:
     with pytest.raises(BadRequestError, match=refusal):
         image("messages.0.content.0", given)
 
@@ -53,12 +53,12 @@ def test_it_refuses_what_the_api_refuses(given: Json, refusal: str) -> None:
         ({"source": {"type": "text", "media_type": "text/html"}}, "text/plain"),
     ],
 )
-def test_documents_are_looked_at_too(given: Json, refusal: str) -> None:
+def test_documents_that_the_api_refuses_are_refused(given: Json, refusal: str) -> None:
     with pytest.raises(BadRequestError, match=refusal):
         document("messages.0.content.0", given)
 
 
-def test_many_pictures_must_be_small_and_few_enough() -> None:
+def test_many_pictures_must_be_small_and_limited_in_number() -> None:
     small, wide = block(picture("PNG", 20, 20), "image/png"), block(picture("PNG", 2001, 20), "image/png")
     count([{"role": "user", "content": [small] * 100}])
     count([{"role": "user", "content": [wide] * 20}])

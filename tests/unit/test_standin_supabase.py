@@ -1,4 +1,4 @@
-"""The stand-in for Supabase behaves like Supabase where Relay could notice."""
+"""The Supabase stand-in behaves like Supabase where Relay could notice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def project(running: SupabaseProject) -> Iterator[SupabaseProject]:
 def ask(
     project: SupabaseProject, path: str, key: str = "", body: Any = None, timeout: float = 5, **headers: str
 ) -> tuple[int, Any]:
-    """One request with a key, as supabase clients send it: the status and the JSON (or text) of its answer."""
+    """Sends a request with a key as Supabase clients do. Returns the status and the JSON (or text) of the response."""
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     if key:
         headers |= {"apikey": key, "Authorization": f"Bearer {key}"}
@@ -58,25 +58,25 @@ def ask(
         ("publishable_key", "anon", "3s"),
     ],
 )
-def test_each_key_stands_for_its_role(project: SupabaseProject, key: str, role: str, limit: str) -> None:
+def test_each_key_gives_its_role(project: SupabaseProject, key: str, role: str, limit: str) -> None:
     answer = ask(project, "/rest/v1/rpc/whoami", getattr(project, key), {})
     assert answer == (200, {"role": role, "statement_timeout": limit})
 
 
-def test_the_gateway_refuses_keys_that_it_does_not_know(project: SupabaseProject) -> None:
+def test_the_gateway_refuses_unknown_keys(project: SupabaseProject) -> None:
     assert ask(project, "/rest/v1/note")[0] == 401
     status, told = ask(project, "/rest/v1/note", signed("service_role", "another secret, as long as it has to be"))
     assert (status, told["message"]) == (401, "Invalid API key")
     assert ask(project, "/rest/v2/note", project.anon_key)[0] == 404
 
 
-def test_its_user_has_tables_of_their_own(project: SupabaseProject) -> None:
+def test_the_project_has_tables_of_its_user(project: SupabaseProject) -> None:
     status, rows = ask(project, "/rest/v1/note", project.anon_key)
     assert status == 200
     assert rows[0]["body"] == "a note of the user's own"
 
 
-def test_its_default_privileges_give_new_functions_to_anon_by_name(project: SupabaseProject) -> None:
+def test_default_privileges_grant_new_functions_to_anon(project: SupabaseProject) -> None:
     granted = "select proacl::text from pg_proc where proname = 'whoami'"
     ((acl,),) = project.sql(granted)
     assert "anon=X" in acl
@@ -90,11 +90,11 @@ def test_its_default_privileges_give_new_functions_to_anon_by_name(project: Supa
         project.sql("drop function public.fresh()")
 
 
-def test_who_migrates_is_no_superuser(project: SupabaseProject) -> None:
+def test_the_migrating_role_is_not_a_superuser(project: SupabaseProject) -> None:
     assert project.sql("select rolsuper from pg_roles where rolname = current_user", "project") == [(False,)]
 
 
-def test_faults_strike_as_often_as_ordered(project: SupabaseProject) -> None:
+def test_faults_occur_as_often_as_ordered(project: SupabaseProject) -> None:
     project.fail(502, times=1)
     status, page = ask(project, "/rest/v1/rpc/whoami", project.service_key, {})
     assert status == 502

@@ -5,7 +5,16 @@ import time
 from collections.abc import AsyncIterator
 
 import pytest
-from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity, ReplyParameters
+from telegram import (
+    Bot,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    MenuButtonDefault,
+    MenuButtonWebApp,
+    MessageEntity,
+    ReplyParameters,
+    WebAppInfo,
+)
 from telegram.error import BadRequest, Conflict, Forbidden, InvalidToken, NetworkError, RetryAfter, TimedOut
 from telegram.request import HTTPXRequest
 
@@ -37,7 +46,7 @@ async def bot(tg: TelegramStandIn) -> AsyncIterator[Bot]:
         yield client
 
 
-# Who am I, and updates
+# The bot itself, and updates
 
 
 async def test_the_bot_is_described(bot: Bot) -> None:
@@ -55,7 +64,7 @@ async def test_an_unknown_method_is_not_found(bot: Bot) -> None:
         await bot.do_api_request("makeCoffee")
 
 
-async def test_an_offset_acknowledges(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_an_offset_acknowledges_earlier_updates(tg: TelegramStandIn, bot: Bot) -> None:
     first, second = await tg.say(7, 7, "one"), await tg.say(7, 7, "two")
     updates = await bot.get_updates()
     assert [update.message.text for update in updates] == ["one", "two"]
@@ -69,7 +78,7 @@ async def test_an_offset_acknowledges(tg: TelegramStandIn, bot: Bot) -> None:
     assert tg.pending_updates == []
 
 
-async def test_a_long_poll_wakes_up(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_a_long_poll_ends_when_an_update_arrives(tg: TelegramStandIn, bot: Bot) -> None:
     poll = asyncio.create_task(bot.get_updates(timeout=5))
     await tg.wait_polling()
     started = time.monotonic()
@@ -90,7 +99,7 @@ async def test_a_second_poller_terminates_the_first(tg: TelegramStandIn, bot: Bo
         assert len(await second) == 1
 
 
-async def test_reactions_and_members_come_only_when_asked_for(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_reactions_and_member_updates_are_sent_only_on_request(tg: TelegramStandIn, bot: Bot) -> None:
     group = tg.group(-1001, "Club", [tg.users[7]])
     message = await tg.say(group, 7, "hi")
     tg.react(group, 7, message, "👍")
@@ -108,7 +117,7 @@ async def test_reactions_and_members_come_only_when_asked_for(tg: TelegramStandI
         await bot.send_message(-1001, "still here?")
 
 
-async def test_what_people_say_parses(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_messages_from_people_can_be_parsed(tg: TelegramStandIn, bot: Bot) -> None:
     topic = tg.topic(7, "Cooking")
     first = await tg.say(7, 7, "/start@relay_test_bot 👋 @ada", topic=topic)
     await tg.say(7, 7, "that", topic=topic, reply_to=first, quote="👋", forward_from="Someone")
@@ -134,7 +143,7 @@ async def test_what_people_say_parses(tg: TelegramStandIn, bot: Bot) -> None:
         await bot.get_file("nonsense")
 
 
-async def test_threads_of_a_forum(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_forum_topics_have_their_threads(tg: TelegramStandIn, bot: Bot) -> None:
     forum = tg.group(-1002, "Forum", [tg.users[7]], forum=True)
     topic = tg.topic(forum, "Plans")
     general = await tg.say(forum, 7, "in General")
@@ -154,7 +163,7 @@ async def test_threads_of_a_forum(tg: TelegramStandIn, bot: Bot) -> None:
     assert forum.topics[made.message_thread_id].name == "Newer"
 
 
-async def test_raw_updates(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_raw_updates_are_delivered(tg: TelegramStandIn, bot: Bot) -> None:
     tg.stop_generation(7, draft_id=5, topic=9)
     tg.push({"update_id": 999_999_999, "something_new": {}})
     stopped, new = await bot.get_updates()
@@ -162,7 +171,7 @@ async def test_raw_updates(tg: TelegramStandIn, bot: Bot) -> None:
     assert new.update_id == 999_999_999
 
 
-async def test_privacy_mode(tg: TelegramStandIn) -> None:
+async def test_privacy_mode_hides_messages_that_do_not_mention_the_bot(tg: TelegramStandIn) -> None:
     tg.can_read_all_group_messages = False
     group = tg.group(-5, "Small", [tg.users[7]], bot_status="member")
     await tg.say(group, 7, "not for you")
@@ -173,7 +182,7 @@ async def test_privacy_mode(tg: TelegramStandIn) -> None:
 # Sending
 
 
-async def test_a_message_comes_back_whole(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_a_sent_message_is_returned_whole(tg: TelegramStandIn, bot: Bot) -> None:
     topic = tg.topic(7, "Cooking")
     keyboard = InlineKeyboardMarkup([[InlineKeyboardButton("Undo", callback_data="undo:1")]])
     bold = MessageEntity(MessageEntity.BOLD, 0, 2)
@@ -209,14 +218,14 @@ async def test_a_message_comes_back_whole(tg: TelegramStandIn, bot: Bot) -> None
         ),
     ],
 )
-async def test_what_cannot_be_sent(tg: TelegramStandIn, bot: Bot, arguments: dict, reason: str) -> None:
+async def test_invalid_messages_are_refused(tg: TelegramStandIn, bot: Bot, arguments: dict, reason: str) -> None:
     with pytest.raises(BadRequest, match=reason):
         await bot.send_message(**{"chat_id": 7, **arguments})
     assert tg.messages(7) == []
     assert tg.log[-1].code == 400
 
 
-async def test_markup_becomes_entities(bot: Bot) -> None:
+async def test_html_and_markdown_become_entities(bot: Bot) -> None:
     sent = await bot.send_message(7, "<b>👋</b> &lt; <a href='https://a.b/'>here</a>", parse_mode="HTML")
     assert sent.text == "👋 < here"
     assert [(entity.type, entity.offset, entity.length) for entity in sent.entities] == [
@@ -228,12 +237,12 @@ async def test_markup_becomes_entities(bot: Bot) -> None:
     assert [entity.type for entity in sent.entities] == ["bold", "code", "text_link"]
 
 
-async def test_a_reply_may_do_without_its_target(bot: Bot) -> None:
+async def test_a_reply_may_be_sent_without_its_target(bot: Bot) -> None:
     sent = await bot.send_message(7, "hi", reply_parameters=ReplyParameters(99, allow_sending_without_reply=True))
     assert sent.reply_to_message is None
 
 
-async def test_a_user_who_blocked_the_bot(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_a_user_who_blocked_the_bot_gets_no_messages(tg: TelegramStandIn, bot: Bot) -> None:
     tg.block(7)
     with pytest.raises(Forbidden, match="bot was blocked by the user"):
         await bot.send_message(7, "hi")
@@ -242,7 +251,7 @@ async def test_a_user_who_blocked_the_bot(tg: TelegramStandIn, bot: Bot) -> None
     assert await bot.send_message(7, "hi")
 
 
-async def test_drafts(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_drafts_are_replaced_and_end_with_the_message(tg: TelegramStandIn, bot: Bot) -> None:
     assert await bot.send_message_draft(7, 3, "thinking", api_kwargs={"can_stop": True})
     await bot.send_message_draft(7, 3, "thinking more")
     assert [(draft["text"], draft["can_stop"]) for draft in tg.drafts(7)] == [("thinking more", False)]
@@ -256,7 +265,7 @@ async def test_drafts(tg: TelegramStandIn, bot: Bot) -> None:
     assert len(tg.calls("sendMessageDraft")) == 4
 
 
-async def test_media(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_media_can_be_sent_forwarded_and_downloaded(tg: TelegramStandIn, bot: Bot) -> None:
     voice = await bot.send_voice(7, b"OggS opus", caption="listen", duration=4)
     assert (voice.voice.duration, voice.caption) == (4, "listen")
     document = await bot.send_document(7, b"{}", filename="export.json")
@@ -271,10 +280,36 @@ async def test_media(tg: TelegramStandIn, bot: Bot) -> None:
         await bot.edit_message_text("text", 7, voice.message_id)
 
 
-# Changing
+async def test_web_app_buttons_need_https_and_a_private_chat(tg: TelegramStandIn, bot: Bot) -> None:
+    def opens(url: str) -> InlineKeyboardMarkup:
+        return InlineKeyboardMarkup([[InlineKeyboardButton("Open", web_app=WebAppInfo(url))]])
+
+    sent = await bot.send_message(7, "hi", reply_markup=opens("https://x.example/"))
+    assert sent.reply_markup == opens("https://x.example/")
+    with pytest.raises(BadRequest, match="only https links are allowed"):
+        await bot.edit_message_reply_markup(7, sent.message_id, reply_markup=opens("http://x.example/"))
+    tg.group(-5, "Room", [tg.users[7]])
+    with pytest.raises(BadRequest, match="Button_type_invalid"):
+        await bot.send_message(-5, "hi", reply_markup=opens("https://x.example/"))
+    app = MenuButtonWebApp("Open", WebAppInfo("https://x.example/"))
+    assert await bot.get_chat_menu_button(7) == MenuButtonDefault()
+    assert await bot.set_chat_menu_button(7, app)
+    assert await bot.get_chat_menu_button(7) == app
+    assert await bot.set_chat_menu_button(7)
+    assert await bot.get_chat_menu_button(7) == MenuButtonDefault()
+    for chat_id, url, reason in (
+        (404, "https://x.example/", "Chat not found"),
+        (-5, "https://x.example/", "Chat not found"),
+        (7, "http://x.example/", "only https links are allowed"),
+    ):
+        with pytest.raises(BadRequest, match=reason):
+            await bot.set_chat_menu_button(chat_id, MenuButtonWebApp("Open", WebAppInfo(url)))
 
 
-async def test_edits(tg: TelegramStandIn, bot: Bot) -> None:
+# Edits, deletions, buttons and commands
+
+
+async def test_messages_can_be_edited(tg: TelegramStandIn, bot: Bot) -> None:
     keyboard = InlineKeyboardMarkup([[InlineKeyboardButton("Undo", callback_data="undo")]])
     theirs = await tg.say(7, 7, "mine")
     sent = await bot.send_message(7, "one")
@@ -291,7 +326,7 @@ async def test_edits(tg: TelegramStandIn, bot: Bot) -> None:
     assert tg.message(7, sent.message_id).history == ["one"]
 
 
-async def test_deleting_reacting_pinning(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_messages_can_be_deleted_pinned_and_reacted_to(tg: TelegramStandIn, bot: Bot) -> None:
     theirs = await tg.say(7, 7, "mine")
     sent = await bot.send_message(7, "one")
     assert await bot.set_message_reaction(7, theirs.message_id, "👀")
@@ -306,7 +341,7 @@ async def test_deleting_reacting_pinning(tg: TelegramStandIn, bot: Bot) -> None:
     assert tg.messages(7) == []
 
 
-async def test_buttons(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_a_pressed_button_can_be_answered(tg: TelegramStandIn, bot: Bot) -> None:
     sent = await bot.send_message(7, "one")
     query_id = tg.press(7, 7, sent.message_id, "undo:1")
     query = (await bot.get_updates())[0].callback_query
@@ -317,7 +352,7 @@ async def test_buttons(tg: TelegramStandIn, bot: Bot) -> None:
         await bot.answer_callback_query("1")
 
 
-async def test_chats_and_commands(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_chats_and_commands_can_be_queried(tg: TelegramStandIn, bot: Bot) -> None:
     group = tg.group(-1003, "Club", [tg.users[7], tg.user(8, "Bob")])
     assert (await bot.get_chat(group.id)).title == "Club"
     assert await bot.get_chat_member_count(group.id) == 3
@@ -347,7 +382,7 @@ async def test_chats_and_commands(tg: TelegramStandIn, bot: Bot) -> None:
         ("error", BadRequest, False),
     ],
 )
-async def test_faults(
+async def test_faults_hit_the_chosen_requests(
     tg: TelegramStandIn, bot: Bot, kind: str | int, error: type[Exception], carried_out: bool
 ) -> None:
     fault = tg.fault("sendMessage", kind, after=1)
@@ -361,7 +396,7 @@ async def test_faults(
     assert fault.hits == 1
 
 
-async def test_a_late_request_is_carried_out_though_the_client_left(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_a_late_request_is_carried_out_after_the_client_left(tg: TelegramStandIn, bot: Bot) -> None:
     tg.fault("sendMessage", "late", delay=0.3, chat_id=7, times=2)
     with pytest.raises(TimedOut):
         await bot.send_message(7, "late", read_timeout=0.1)
@@ -369,7 +404,7 @@ async def test_a_late_request_is_carried_out_though_the_client_left(tg: Telegram
     assert (await bot.send_message(7, "in time")).text == "in time"
 
 
-async def test_stopping_and_starting_again(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_the_standin_can_be_stopped_and_restarted(tg: TelegramStandIn, bot: Bot) -> None:
     await tg.say(7, 7, "first")
     poll = asyncio.create_task(bot.get_updates(offset=tg.pending_updates[0]["update_id"] + 1, timeout=5))
     await tg.wait_polling()
@@ -389,13 +424,13 @@ async def test_stopping_and_starting_again(tg: TelegramStandIn, bot: Bot) -> Non
     assert (await bot.get_updates())[0].message.text == "meanwhile"
 
 
-async def test_latency(tg: TelegramStandIn, bot: Bot) -> None:
+async def test_requests_take_the_configured_latency(tg: TelegramStandIn, bot: Bot) -> None:
     tg.latency = 0.2
     started = time.monotonic()
     await bot.send_message(7, "slow")
     assert time.monotonic() - started >= 0.2
 
 
-async def test_waiting_gives_up(tg: TelegramStandIn) -> None:
+async def test_waiting_ends_with_a_timeout_error(tg: TelegramStandIn) -> None:
     with pytest.raises(TimeoutError, match="the last requests"):
         await tg.wait_for(lambda: False, timeout=0.05)

@@ -1,4 +1,4 @@
-"""The Telegram stand-in in a process of its own, and its webhook."""
+"""The Telegram stand-in in a separate process, and its webhook."""
 
 import asyncio
 import base64
@@ -11,7 +11,7 @@ from telegram.error import Conflict
 from tests.standins.telegram import RemoteTelegram, TelegramStandIn
 
 
-async def test_it_runs_in_its_own_process() -> None:
+async def test_the_standin_runs_in_a_separate_process() -> None:
     async with RemoteTelegram("99:REMOTE") as tg, Bot("99:REMOTE", base_url=f"{tg.url}/bot") as bot:
         await tg.user(id=7, first_name="Ada")
         await tg.dm(user=7)

@@ -1,4 +1,4 @@
-"""What is shown of an answer while it grows: how long it stays, and how it heeds what Telegram asks for."""
+"""Previews of a growing answer: how long they stay, and how they follow what Telegram asks for."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ TURN = ClaimedTurn(7, 1, "message", "working", 0, 9, (), ())
 DM, GROUP = Place(9, 0, True), Place(-9, 0, False)
 
 
-class Rows:
-    """Takes a preview's row, and forgets it."""
+class FakeStore:
+    """Accepts a preview's row and discards it."""
 
     async def preview(self, turn: ClaimedTurn, bot_id: int, chat_id: int, request: Request) -> StoredPart:
         return StoredPart(1, chat_id, request, 1, "sending")
 
-    async def sent(self, turn: ClaimedTurn, results: list[PartResult], close: bool) -> None: ...
+    async def store_sent(self, turn: ClaimedTurn, results: list[PartResult], close: bool) -> None: ...
 
 
 class Throttled(FakeMessenger):
-    """Takes no second edit for half a second."""
+    """Refuses a second edit for half a second."""
 
     async def call(self, method: str, **parameters: Any) -> Any:
         if method == "editMessageText" and "editMessageText" in [name for name, _ in self.calls]:
@@ -40,11 +40,11 @@ class Throttled(FakeMessenger):
 
 
 def preview(messenger: FakeMessenger, place: Place) -> Preview:
-    return Preview(messenger, Rows(), TURN, 1, place, PreviewLimits(set()))  # type: ignore[arg-type]
+    return Preview(messenger, FakeStore(), TURN, 1, place, PreviewLimits(set()))  # type: ignore[arg-type]
 
 
 async def until(messenger: FakeMessenger, method: str, count: int) -> list[dict[str, Any]]:
-    """The calls of a method, once there are so many."""
+    """Waits for `count` calls of a method, and returns them."""
     async with asyncio.timeout(20):
         while len(made := [given for name, given in messenger.calls if name == method]) < count:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
@@ -72,8 +72,8 @@ async def test_a_final_edit_waits_as_long_as_telegram_asked(monkeypatch: pytest.
         await growing.settle(stop)
 
 
-class Troubled(FakeMessenger):
-    """Does not take the first draft."""
+class FailingMessenger(FakeMessenger):
+    """Raises an error for the first draft."""
 
     def __init__(self, trouble: RelayError) -> None:
         super().__init__()
@@ -88,11 +88,11 @@ class Troubled(FakeMessenger):
 
 
 @pytest.mark.parametrize("trouble", [MessengerUnavailable("Telegram is away."), DeliveryUncertain("Who knows?")])
-async def test_drafts_go_on_after_a_passing_trouble(monkeypatch: pytest.MonkeyPatch, trouble: RelayError) -> None:
+async def test_drafts_continue_after_a_temporary_error(monkeypatch: pytest.MonkeyPatch, trouble: RelayError) -> None:
     monkeypatch.setattr(stream, "DRAFT_FIRST", 0.01)
     monkeypatch.setattr(stream, "DRAFT_EVERY", 0.01)
-    messenger, refused, words = Troubled(trouble), set[int](), ["so far"]
-    async with Preview(messenger, Rows(), TURN, 1, DM, PreviewLimits(refused)) as growing:  # type: ignore[arg-type]
+    messenger, refused, words = FailingMessenger(trouble), set[int](), ["so far"]
+    async with Preview(messenger, FakeStore(), TURN, 1, DM, PreviewLimits(refused)) as growing:  # type: ignore[arg-type]
         growing.text(lambda: " ".join(words))
         await until(messenger, "sendMessageDraft", 1)
         words.append("and on")
@@ -102,18 +102,18 @@ async def test_drafts_go_on_after_a_passing_trouble(monkeypatch: pytest.MonkeyPa
     assert not refused
 
 
-async def test_where_a_draft_is_refused_there_are_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refused_draft_ends_drafts_in_that_chat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "DRAFT_FIRST", 0.01)
-    messenger, refused = Troubled(MessengerRefused("TEXTDRAFT_PEER_INVALID")), set[int]()
-    async with Preview(messenger, Rows(), TURN, 1, DM, PreviewLimits(refused)) as growing:  # type: ignore[arg-type]
+    messenger, refused = FailingMessenger(MessengerRefused("TEXTDRAFT_PEER_INVALID")), set[int]()
+    async with Preview(messenger, FakeStore(), TURN, 1, DM, PreviewLimits(refused)) as growing:  # type: ignore[arg-type]
         growing.text(lambda: "so far")
         await until(messenger, "sendMessageDraft", 1)
         await growing._tasks[1]
     assert refused == {DM.chat_id}
 
 
-async def test_a_draft_is_sent_again_before_it_fades(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert stream.DRAFT_LASTS < 30, "Telegram takes a draft away after so many seconds"
+async def test_a_draft_is_sent_again_before_it_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert stream.DRAFT_LASTS < 30, "Telegram removes a draft after this many seconds"
     monkeypatch.setattr(stream, "DRAFT_LASTS", 0.1)
     messenger = FakeMessenger()
     async with preview(messenger, DM) as growing:
@@ -122,8 +122,8 @@ async def test_a_draft_is_sent_again_before_it_fades(monkeypatch: pytest.MonkeyP
     assert all(draft == drafts[0] for draft in drafts)
 
 
-async def test_the_typing_sign_is_shown_again_before_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chat_action.SECONDS < 5, "Telegram takes a sign away after so many seconds"
+async def test_the_typing_indicator_is_sent_again_before_it_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert chat_action.SECONDS < 5, "Telegram removes the sign after this many seconds"
     monkeypatch.setattr(chat_action, "SECONDS", 0.01)
     messenger = FakeMessenger()
     async with preview(messenger, DM):
@@ -131,4 +131,4 @@ async def test_the_typing_sign_is_shown_again_before_it_goes(monkeypatch: pytest
     assert all(one == {"chat_id": 9, "action": "typing"} for one in signs)
     count = len(messenger.calls)
     await asyncio.sleep(0.05)
-    assert len(messenger.calls) == count, "it ends with the answer"
+    assert len(messenger.calls) == count, "the typing indicator ends with the answer"

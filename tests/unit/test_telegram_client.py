@@ -1,4 +1,4 @@
-"""Telegram's answers as our errors: what may be repeated, what has to be looked for, and what is refused for good."""
+"""Telegram's answers as our errors: what may be repeated, what must be checked first, what is refused for good."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def refusal(code: int, description: str, **parameters: Any) -> bytes:
 
 
 async def called(monkeypatch: pytest.MonkeyPatch, status: int, body: bytes) -> Any:
-    """What a call gives when the server answers with this; the error it raises."""
+    """The result of a call, or its error, when the server gives this response."""
 
     async def do_request(self: AiohttpRequest, *_: Any, **__: Any) -> tuple[int, bytes]:
         return status, body
@@ -63,14 +63,14 @@ async def called(monkeypatch: pytest.MonkeyPatch, status: int, body: bytes) -> A
         (429, refusal(429, "Too Many Requests: retry after 3", retry_after=3), MessengerThrottled),
     ],
 )
-async def test_each_answer_is_an_error_of_ours(
+async def test_each_answer_of_telegram_becomes_one_of_our_errors(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int, body: bytes, kind: type
 ) -> None:
     assert type(await called(monkeypatch, status, body)) is kind
     assert "proxy's page" not in caplog.text
 
 
-async def test_a_group_that_moved_says_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_migrated_group_gives_its_new_id(monkeypatch: pytest.MonkeyPatch) -> None:
     moved = refusal(400, "Bad Request: group chat was upgraded to a supergroup chat", migrate_to_chat_id=-1001)
     error = await called(monkeypatch, 400, moved)
     assert isinstance(error, ChatMigrated)
@@ -78,7 +78,7 @@ async def test_a_group_that_moved_says_where_it_is(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(("status", "absent"), [(401, False), (404, True)])
-async def test_a_refused_token_and_an_unknown_method(
+async def test_a_refused_and_an_unknown_token_are_distinguished(
     monkeypatch: pytest.MonkeyPatch, status: int, absent: bool
 ) -> None:
     error = await called(monkeypatch, status, refusal(status, "Not Found" if absent else "Unauthorized"))
@@ -87,7 +87,7 @@ async def test_a_refused_token_and_an_unknown_method(
     assert "BotFather" in str(error)
 
 
-async def test_polls_have_a_connection_of_their_own_which_a_poll_that_is_cut_off_gives_back() -> None:
+async def test_polls_have_their_own_connection_and_return_it_if_cancelled() -> None:
     async with TelegramStandIn() as tg:
         dm = tg.dm(tg.user(1, "Ada"))
         client = Telegram(TEST_TOKEN, tg.url)
@@ -107,8 +107,8 @@ async def test_polls_have_a_connection_of_their_own_which_a_poll_that_is_cut_off
         await client.close_pools()
 
 
-async def test_a_file_that_nobody_takes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a line that has gone dead in the middle of it."""
+async def test_an_upload_that_nobody_receives_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when the connection goes dead during the upload."""
     monkeypatch.setattr(transport, "SLOWEST", 2**30)
     taken = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Files that people sent, as they come from Telegram: whole and within bounds, or an error of ours."""
+"""People's files, downloaded from Telegram: whole and within limits, or one of our errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def tg() -> AsyncIterator[TelegramStandIn]:
 
 @pytest.fixture
 async def client(tg: TelegramStandIn, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Telegram]:
-    """A client of it. Whatever happens, the token is not logged, but for the library's line when it is made."""
+    """A client of the stand-in. Asserts that nothing logs the token, except the library when the client is made."""
     client = Telegram(TEST_TOKEN, tg.url)
     caplog.set_level(logging.DEBUG)
     await client.open()
@@ -44,27 +44,27 @@ def kept(tg: TelegramStandIn, content: bytes, path: str = "", **more: object) ->
 
 
 @pytest.mark.parametrize("size", [1, 1000, 2**16 + 1, 300_000])
-async def test_a_file_comes_whole(tg: TelegramStandIn, client: Telegram, size: int) -> None:
+async def test_a_file_is_downloaded_whole(tg: TelegramStandIn, client: Telegram, size: int) -> None:
     content = bytes(n % 251 for n in range(size))
     assert await client.fetch(kept(tg, content).id, size) == content
 
 
-async def test_a_path_may_hold_any_characters(tg: TelegramStandIn, client: Telegram) -> None:
+async def test_a_path_may_contain_any_characters(tg: TelegramStandIn, client: Telegram) -> None:
     file = kept(tg, b"x", "documents/ä file #1 100%?.md")
     assert await client.fetch(file.id, 10) == b"x"
 
 
-async def test_a_file_beyond_the_bound(tg: TelegramStandIn, client: Telegram) -> None:
+async def test_a_file_beyond_the_size_limit_is_refused(tg: TelegramStandIn, client: Telegram) -> None:
     claimed, unclaimed = kept(tg, b"x" * 1001), kept(tg, b"x" * 5_000_000, size=10)
     for file in (claimed, unclaimed):
         with pytest.raises(FileTooLarge):
             await client.fetch(file.id, 1000)
     assert [call.params for call in tg.calls("download")] == [{"file_path": unclaimed.path}]
-    with pytest.raises(FileTooLarge):  # Telegram hands no more than 20 MB to bots
+    with pytest.raises(FileTooLarge):  # Telegram gives bots at most 20 MB
         await client.fetch(kept(tg, b"x", size=30_000_000).id, 40_000_000)
 
 
-async def test_a_file_that_is_not_there(tg: TelegramStandIn, client: Telegram) -> None:
+async def test_a_missing_file_is_refused(tg: TelegramStandIn, client: Telegram) -> None:
     with pytest.raises(MessengerRefused, match="rong file_id"):
         await client.fetch("no such file", 10)
     file = kept(tg, b"x")
@@ -75,11 +75,9 @@ async def test_a_file_that_is_not_there(tg: TelegramStandIn, client: Telegram) -
 
 @pytest.mark.parametrize("method", ["getFile", "download"])
 @pytest.mark.parametrize("fault", ["500", "502", "disconnect"])
-async def test_trouble_on_the_way_is_worth_another_try(
-    tg: TelegramStandIn, client: Telegram, method: str, fault: str
-) -> None:
+async def test_temporary_faults_may_be_retried(tg: TelegramStandIn, client: Telegram, method: str, fault: str) -> None:
     file = kept(tg, b"hello")
-    # A lost connection is tried once more by aiohttp itself when nothing is changed by it.
+    # aiohttp itself retries a lost connection once if the request changes nothing.
     tg.fault(method, fault, times=2 if (method, fault) == ("download", "disconnect") else 1)
     with pytest.raises(MessengerUnavailable):
         await client.fetch(file.id, 10)
@@ -95,20 +93,20 @@ async def test_a_download_that_hangs_is_given_up(
         await client.fetch(kept(tg, b"x").id, 10)
 
 
-async def test_a_wrong_token(tg: TelegramStandIn, client: Telegram) -> None:
+async def test_a_wrong_token_is_reported(tg: TelegramStandIn, client: Telegram) -> None:
     tg.fault("getFile", "unauthorized401")
     with pytest.raises(TokenRefused):
         await client.fetch(kept(tg, b"x").id, 10)
 
 
-async def test_nobody_answers(tg: TelegramStandIn, client: Telegram) -> None:
+async def test_an_unreachable_server_is_unavailable(tg: TelegramStandIn, client: Telegram) -> None:
     await tg.stop()
     with pytest.raises(MessengerUnavailable):
         await client.fetch("x", 10)
     await tg.start()
 
 
-async def test_a_server_in_local_mode_tells_where_on_its_disk_the_file_is(
+async def test_a_local_mode_server_names_the_file_on_its_disk(
     tg: TelegramStandIn, client: Telegram, tmp_path: Path
 ) -> None:
     path = tmp_path / TEST_TOKEN / "documents" / "ä file.md"
@@ -123,7 +121,7 @@ async def test_a_server_in_local_mode_tells_where_on_its_disk_the_file_is(
             await client.fetch(kept(tg, b"x", elsewhere).id, 100)
 
 
-async def test_a_server_in_local_mode_cannot_name_files_of_ours(
+async def test_a_local_mode_server_cannot_name_our_own_files(
     tg: TelegramStandIn, client: Telegram, tmp_path: Path
 ) -> None:
     secret, own = tmp_path / ".env", tmp_path / TEST_TOKEN / "documents"
@@ -135,7 +133,7 @@ async def test_a_server_in_local_mode_cannot_name_files_of_ours(
             await client.fetch(kept(tg, b"x", str(path)).id, 100)
 
 
-async def test_an_old_path_does_not_matter_since_a_new_one_is_asked_for(tg: TelegramStandIn, client: Telegram) -> None:
+async def test_each_download_asks_for_the_current_path(tg: TelegramStandIn, client: Telegram) -> None:
     file = kept(tg, b"hello", "documents/file_1.md")
     assert await client.fetch(file.id, 10) == b"hello"
     del tg.file_paths[file.path]
@@ -144,7 +142,7 @@ async def test_an_old_path_does_not_matter_since_a_new_one_is_asked_for(tg: Tele
     assert await client.fetch(file.id, 10) == b"hello"
 
 
-async def test_the_other_messengers() -> None:
+async def test_other_messengers_fetch_files_or_refuse() -> None:
     with pytest.raises(MessengerError, match="not in the terminal"):
         await Terminal(Settings(_env_file=None)).fetch("x", 10)
     messenger = FakeMessenger()

@@ -1,4 +1,4 @@
-"""A conversation on the terminal: an answer is printed as it grows, and it ends when its person ends it."""
+"""A conversation on the terminal: answers are printed as they grow, and it ends when the person ends it."""
 
 from __future__ import annotations
 
@@ -35,10 +35,12 @@ async def test_each_line_of_an_answer_is_printed_once(
         await printer.call("sendMessage", text=part)
     shown = early + capsys.readouterr().out
     assert [line for line in shown.split("\n") if line] == [line for part in parts for line in part.split("\n") if line]
-    assert len(early) > 0.4 * len(answer) or answer != long_text(9000) or step > 1000, "it is seen to grow"
+    assert len(early) > 0.4 * len(answer) or answer != long_text(9000) or step > 1000, (
+        "much of the answer is printed while it grows"
+    )
 
 
-async def test_that_the_model_keeps_silent_is_printed_besides(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_waiting_notice_is_printed_between_the_lines(capsys: pytest.CaptureFixture[str]) -> None:
     printer = Terminal(None)
     for draft in ("One.\n\nTw", "One.\n\nTw\n\n⏳ The model is very busy right now.", "One.\n\nTwo.\n\nThr"):
         await printer.call("sendMessageDraft", text=draft)
@@ -46,7 +48,7 @@ async def test_that_the_model_keeps_silent_is_printed_besides(capsys: pytest.Cap
     assert capsys.readouterr().out == "One.\n\n⏳ The model is very busy right now.\nTwo.\n\nTwo!\n\nThree.\n"
 
 
-async def test_leaving_waits_a_moment_for_what_goes_on_says_so_and_then_ends_it(
+async def test_leaving_waits_briefly_for_running_work_and_then_cancels_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(chat, "AT_ONCE_SECONDS", 0.05)
@@ -58,15 +60,15 @@ async def test_leaving_waits_a_moment_for_what_goes_on_says_so_and_then_ends_it(
         return 1
 
     soon, never = asyncio.create_task(judging(0.01)), asyncio.create_task(judging(3600))
-    await chat.cut_short({soon, never}, 0.1, "One moment.")
+    await chat.end_work({soon, never}, 0.1, "One moment.")
     assert done == [1]
     assert never.cancelled()
     assert capsys.readouterr().out == "One moment.\n"
-    await chat.cut_short({asyncio.create_task(judging(0))}, 5, "One moment.")
-    await chat.cut_short(set(), 5, "One moment.")
-    assert capsys.readouterr().out == "", "what is done at once needs no words"
+    await chat.end_work({asyncio.create_task(judging(0))}, 5, "One moment.")
+    await chat.end_work(set(), 5, "One moment.")
+    assert capsys.readouterr().out == "", "nothing is printed if the work ends at once"
 
 
-async def test_what_the_stand_in_says_costs_nothing() -> None:
+async def test_the_offline_model_uses_no_tokens() -> None:
     request = ModelRequest("claude", [], [{"role": "user", "content": [{"type": "text", "text": "hello"}]}], 100)
     assert (await OfflineModel().reply(request, lambda _: None)).usage == {}

@@ -1,4 +1,4 @@
-"""Telegram's updates as they come: what is for us, where it belongs, and what somebody said."""
+"""Telegram's updates: which are for the bot, where they belong, and what somebody said."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ from hypothesis import strategies as st
 from relay.core.models import Block, ReplyTo
 from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.surfaces.telegram.parsing import message_parser, updates
-from relay.surfaces.telegram.parsing.message_parser import said_at
+from relay.surfaces.telegram.parsing.message_parser import find_date
 from relay.surfaces.telegram.parsing.objects import Message, decode_update
-from relay.surfaces.telegram.parsing.updates import (
-    ALBUM_SECONDS,
-    PASTE_SECONDS,
-    Bot,
-    Command,
-    chat_of,
-    sender_of,
-)
+from relay.surfaces.telegram.parsing.sorting import ALBUM_SECONDS, PASTE_SECONDS
+from relay.surfaces.telegram.parsing.updates import Bot, Command, chat_of, sender_of
 from tests.strategies import examples
 from tests.telegram_objects import as_message, as_user, sorted_row
 
@@ -54,7 +48,7 @@ def blocks_of(body: Json, user_id: int) -> list[Block]:
 
 
 def joined_blocks(bodies: list[Json], user_id: int, bot_id: int = 0) -> list[Block]:
-    return message_parser.joined_blocks([as_message(body) for body in bodies], user_id, bot_id)
+    return message_parser.join_blocks([as_message(body) for body in bodies], user_id, bot_id)
 
 
 def reply_of(body: Json, bot_id: int, user_id: int) -> ReplyTo | None:
@@ -70,7 +64,7 @@ def kind(body: Json, group_open: bool = False) -> str:
 
 
 def kind_or_strange(row: InboxRow) -> str:
-    """The kind of an update of somebody whom the settings name; of others the database decides."""
+    """The kind of an update from somebody named in the settings; the database decides about others."""
     return row.kind if row.known or row.kind == "ignored" else "strange"
 
 
@@ -78,7 +72,7 @@ def pressed(data: Any, user: int = ADA) -> Json:
     return {"callback_query": {"id": "1", "from": {"id": user}, "data": data, "message": message("x")}}
 
 
-# For whom
+# Who is addressed
 
 
 @pytest.mark.parametrize(
@@ -108,7 +102,7 @@ def pressed(data: Any, user: int = ADA) -> Json:
         ({**message("hi"), "from": None}, "ignored"),
     ],
 )
-def test_private_messages(body: Json, expected: str) -> None:
+def test_private_messages_are_sorted_by_kind(body: Json, expected: str) -> None:
     assert kind(body) == expected
 
 
@@ -133,7 +127,7 @@ OURS = {"message_id": 4, "from": {"id": BOT.id, "is_bot": True}, "text": "said"}
         (message("hello @relay_bot", "supergroup", user=STRANGER), "strange", "strange"),
     ],
 )
-def test_group_messages(body: Json, shut: str, opened: str) -> None:
+def test_group_messages_are_sorted_by_kind(body: Json, shut: str, opened: str) -> None:
     assert (kind(body), kind(body, group_open=True)) == (shut, opened)
 
 
@@ -168,7 +162,7 @@ def test_group_messages(body: Json, shut: str, opened: str) -> None:
         ({"my_chat_member": {"chat": {"id": ADA, "type": "private"}, "from": {"id": ADA}}}, "ignored"),
     ],
 )
-def test_other_updates(update: Json, expected: str) -> None:
+def test_other_updates_are_sorted_by_kind(update: Json, expected: str) -> None:
     assert kind_or_strange(sorted_(update)) == expected
 
 
@@ -188,24 +182,24 @@ def test_other_updates(update: Json, expected: str) -> None:
         {"message": message(), **pressed("u:5")},
     ],
 )
-def test_what_is_no_update_cannot_be_read(update: Json) -> None:
+def test_invalid_updates_are_refused(update: Json) -> None:
     with pytest.raises(ValueError, match=r"validation error|not "):
         sorted_(update)
 
 
-def test_a_detail_of_another_shape_costs_no_message() -> None:
+def test_malformed_details_do_not_lose_the_message() -> None:
     odd = {"photo": "x", "sticker": 5, "poll": ["x"], "media_group_id": 7, "migrate_to_chat_id": "y", "reply_markup": 1}
     row = sorted_({"message": message("hello", **odd)})
     assert (row.kind, row.hold) == ("turn", 0.0)
     assert blocks_of(message("hello", **odd), ADA) == [{"type": "text", "text": "hello"}]
 
 
-def test_nobody_is_known_when_nobody_is_named() -> None:
+def test_without_configured_people_nobody_is_known() -> None:
     for update in ({"message": message()}, pressed("u:1"), {"message": message("/start")}):
         assert sorted_(update, True, frozenset()).known is False
 
 
-def test_of_what_is_for_nobody_only_the_number_is_kept() -> None:
+def test_only_the_number_of_an_ignored_update_is_stored() -> None:
     row = sorted_({"message": message("/x@other_bot", "supergroup")})
     assert row.arguments() == {"update_id": 9, "kind": "ignored", "user_id": ADA, "known": True, "event": "ignored"}
 
@@ -213,7 +207,7 @@ def test_of_what_is_for_nobody_only_the_number_is_kept() -> None:
 NONCE = "AbCdEfGhIjKlMnOpQrS_-9"
 
 
-def test_pressing_start_hands_on_a_digest_and_who_it_was_and_nothing_else() -> None:
+def test_start_passes_on_only_the_sender_and_a_hash_of_the_nonce() -> None:
     sender = {"id": STRANGER, "first_name": "Zoe", "last_name": "Z" * 90, "username": "zoe", "language_code": "pt"}
     more = {"from": sender, "reply_to_message": {"text": "private"}, "entities": [{"type": "bot_command"}]}
     row = sorted_({"message": message(f"/start {NONCE}", user=STRANGER, **more)})
@@ -227,7 +221,7 @@ def test_pressing_start_hands_on_a_digest_and_who_it_was_and_nothing_else() -> N
 
 
 @pytest.mark.parametrize("words", ["", " hello", f" {NONCE}x", f" {NONCE} x", " " + "é" * 22])
-def test_what_cannot_be_a_nonce_has_no_digest(words: str) -> None:
+def test_text_that_cannot_be_a_nonce_has_no_hash(words: str) -> None:
     start = sorted_({"message": message(f"/start{words}")}).start
     assert start is not None
     assert start.hash is None
@@ -244,15 +238,15 @@ def test_what_cannot_be_a_nonce_has_no_digest(words: str) -> None:
         pressed(f"/start {NONCE}"),
     ],
 )
-def test_start_is_pressed_in_a_private_chat_alone(update: Json) -> None:
+def test_start_counts_only_in_a_private_chat(update: Json) -> None:
     assert sorted_(update).start is None
 
 
-def test_a_row_says_where_and_how_long() -> None:
+def test_a_row_has_its_chat_topic_person_and_waiting_time() -> None:
     row = sorted_({"message": message("hi", "supergroup", message_thread_id=8, is_topic_message=True)}, True)
     assert (row.chat_id, row.topic_id, row.user_id) == (-1001234567890, 8, ADA)
     assert (row.telegram_message_id, row.hold, row.mergeable) == (5, 0.0, True)
-    assert row.redacted == {"message_id": 5}, "it may turn out not to be for the bot"
+    assert row.redacted == {"message_id": 5}, "the message may not be for the bot"
 
 
 def test_commands_are_not_merged() -> None:
@@ -269,7 +263,7 @@ def test_commands_are_not_merged() -> None:
         (message(None, photo=[{}], caption="x" * 4000), 0.0),
     ],
 )
-def test_only_what_may_have_more_to_come_waits(body: Json, seconds: float) -> None:
+def test_only_messages_that_may_continue_are_held_back(body: Json, seconds: float) -> None:
     assert sorted_({"message": body}).hold == seconds
 
 
@@ -295,7 +289,7 @@ PROMPT = OURS | {"text": "✎ #3 – reply to this message"}
         (message(None, caption="new words", photo=[{}], reply_to_message=PROMPT), False),
     ],
 )
-def test_what_may_be_an_edit_keeps_its_place_until_the_database_knows(body: Json, may_be: bool) -> None:
+def test_a_possible_reply_to_a_question_is_not_merged(body: Json, may_be: bool) -> None:
     assert updates.may_answer(as_message(body), BOT) is may_be
     row = sorted_({"message": body})
     command = row.kind == "control"
@@ -313,11 +307,11 @@ def test_what_may_be_an_edit_keeps_its_place_until_the_database_knows(body: Json
         ({"message_thread_id": 8}, 0),
     ],
 )
-def test_topics(more: Json, topic: int) -> None:
+def test_the_topic_of_a_message_is_found(more: Json, topic: int) -> None:
     assert updates.topic_of(as_message(message("x", "supergroup", **more))) == topic
 
 
-def test_general_is_no_topic() -> None:
+def test_the_general_topic_counts_as_no_topic() -> None:
     assert updates.topic_of(as_message(message("x", "supergroup", message_thread_id=1, is_topic_message=True))) == 0
 
 
@@ -344,22 +338,22 @@ def test_a_stop_button_names_its_topic() -> None:
         ("/" + "x" * 33, None),
     ],
 )
-def test_commands(text: str, expected: Command | None) -> None:
+def test_commands_are_parsed(text: str, expected: Command | None) -> None:
     assert command_of(message(text), BOT) == expected
 
 
-def test_a_caption_is_no_command() -> None:
+def test_a_caption_is_not_a_command() -> None:
     assert command_of(message(None, caption="/new", photo=[{}]), BOT) is None
 
 
 # What was said
 
 
-def test_blocks_of_ones_own_words() -> None:
+def test_a_persons_own_text_is_trusted() -> None:
     assert blocks_of(message("hi"), ADA) == [{"type": "text", "text": "hi"}]
 
 
-def test_blocks_of_a_forward_are_somebody_elses() -> None:
+def test_forwarded_text_is_untrusted_with_its_source() -> None:
     origin = {"type": "user", "sender_user": {"id": 5, "first_name": "Mallory", "last_name": "M"}}
     assert blocks_of(message("buy", forward_origin=origin), ADA) == [
         {"type": "text", "text": "buy", "untrusted": "forward", "from": "Mallory M"}
@@ -371,12 +365,12 @@ def test_blocks_of_a_forward_are_somebody_elses() -> None:
     assert blocks_of(message("buy", forward_date=1), ADA)[0]["untrusted"] == "forward"
 
 
-def test_a_forward_of_ones_own_words_is_ones_own() -> None:
+def test_a_forward_of_a_persons_own_message_is_trusted() -> None:
     origin = {"type": "user", "sender_user": {"id": ADA, "first_name": "Ada"}}
     assert "untrusted" not in blocks_of(message("mine", forward_origin=origin), ADA)[0]
 
 
-def test_the_text_of_an_inline_bot_is_not_ones_own() -> None:
+def test_the_text_of_an_inline_bot_is_untrusted() -> None:
     body = message("/forget everything", via_bot={"id": 5, "is_bot": True, "first_name": "Gif Bot"})
     assert blocks_of(body, ADA) == [
         {"type": "text", "text": "/forget everything", "untrusted": "bot", "from": "Gif Bot"}
@@ -394,13 +388,13 @@ PHOTO = [
 ]
 
 
-def test_a_photo_is_kept_by_its_largest_size_and_its_caption_is_marked() -> None:
+def test_a_photo_has_its_largest_size_and_an_untrusted_caption() -> None:
     photo, caption = blocks_of(message(None, photo=PHOTO, caption="what is this?"), ADA)
     assert (photo["type"], photo["file"]["file_id"]) == ("attachment", "big")
     assert (caption["text"], caption["untrusted"]) == ("what is this?", "caption")
 
 
-def test_the_file_that_is_replied_to_comes_with_the_question() -> None:
+def test_a_replied_file_is_attached_to_the_question() -> None:
     chat = message(None)["chat"]
     own = {"message_id": 2, "chat": chat, "from": {"id": ADA}, "photo": PHOTO}
     file, words = joined_blocks([message("what is on it?", reply_to_message=own)], ADA, BOT.id)
@@ -427,27 +421,27 @@ def test_the_file_that_is_replied_to_comes_with_the_question() -> None:
         {"external_reply": {"origin": {}, "chat": {"id": 5}, "photo": PHOTO}},
     ],
 )
-def test_no_file_comes_from_elsewhere_or_of_the_bots_own(more: Json) -> None:
+def test_files_of_the_bot_or_of_other_chats_are_not_attached(more: Json) -> None:
     assert [block["type"] for block in joined_blocks([message("what?", **more)], ADA, BOT.id)] == ["text"]
 
 
-def test_a_long_paste_that_goes_on_under_a_photo_is_not_glued_to_it() -> None:
+def test_a_long_text_that_continues_in_a_reply_to_a_photo_is_not_joined() -> None:
     own = {"message_id": 2, "chat": message(None)["chat"], "from": {"id": ADA}, "photo": PHOTO}
     parts = [message("a" * 4096, message_id=5), message("b", message_id=6, reply_to_message=own)]
     assert [block["type"] for block in joined_blocks(parts, ADA, BOT.id)] == ["text", "attachment", "text"]
 
 
 @pytest.mark.parametrize("moved", [{"location": {"latitude": 1.0, "longitude": 2.0, "live_period": 900}}, {"poll": {}}])
-def test_a_place_that_moves_makes_no_turn(moved: Json) -> None:
+def test_updates_of_live_locations_and_polls_make_no_turn(moved: Json) -> None:
     assert sorted_({"edited_message": message(None, edit_date=1_700_000_060, **moved)}).kind == "ignored"
 
 
-def test_parts_of_a_paste_are_one_text_again() -> None:
+def test_the_parts_of_a_long_pasted_text_are_joined() -> None:
     parts = [message("a" * 4096, message_id=5), message("b" * 4000, message_id=6), message("c", message_id=7)]
     assert joined_blocks(parts, ADA) == [{"type": "text", "text": "a" * 4096 + "b" * 4000 + "c"}]
 
 
-def test_other_messages_stay_apart() -> None:
+def test_other_messages_are_not_joined() -> None:
     assert len(joined_blocks([message("a"), message("b", message_id=6)], ADA)) == 2
     assert len(joined_blocks([message("a" * 4000), message("b", message_id=9)], ADA)) == 2
     assert len(joined_blocks([message("a" * 4000), message("b", message_id=6, forward_date=1)], ADA)) == 2
@@ -463,19 +457,19 @@ def test_other_messages_stay_apart() -> None:
         ({"message_id": 3, "text": "said"}, False, "somebody"),
     ],
 )
-def test_replies_know_whose_words_they_answer(target: Json, own: bool, by: str) -> None:
+def test_a_reply_knows_the_author_of_the_replied_message(target: Json, own: bool, by: str) -> None:
     reply = reply_of(message("x", reply_to_message=target), BOT.id, ADA)
     assert reply is not None
     assert (reply.own, reply.by, reply.text) == (own, by, "said")
 
 
-def test_replies_that_are_none() -> None:
+def test_messages_without_a_real_target_are_no_replies() -> None:
     assert reply_of(message("x"), BOT.id, ADA) is None
     created = {"message_id": 3, "forum_topic_created": {"name": "t"}}
     assert reply_of(message("x", reply_to_message=created), BOT.id, ADA) is None
 
 
-def test_only_a_quote_by_hand_counts() -> None:
+def test_only_a_manual_quote_counts() -> None:
     target = {"message_id": 3, "from": {"id": BOT.id}, "text": "one two"}
     manual = reply_of(message("x", reply_to_message=target, quote={"text": "two", "is_manual": True}), BOT.id, ADA)
     auto = reply_of(message("x", reply_to_message=target, quote={"text": "two"}), BOT.id, ADA)
@@ -484,19 +478,19 @@ def test_only_a_quote_by_hand_counts() -> None:
     assert (manual.quote, auto.quote) == ("two", "")
 
 
-def test_names() -> None:
+def test_the_name_of_a_sender_is_found() -> None:
     assert message_parser.name_of(as_user({"first_name": "Ada", "last_name": "L"})) == "Ada L"
     assert message_parser.name_of(as_user({"username": "ada"})) == "ada"
     assert message_parser.name_of(None) == "somebody"
 
 
 @pytest.mark.parametrize("date", [0, 10**15, -(10**15), 2**63 - 1])
-def test_a_date_that_is_none_is_now(date: int) -> None:
-    assert said_at(Message(date=date)).tzinfo is not None
+def test_an_invalid_date_counts_as_now(date: int) -> None:
+    assert find_date(Message(date=date)).tzinfo is not None
 
 
-def test_nobody_is_addressed_by_a_bot_without_a_name() -> None:
-    assert updates.addressed(as_message(message("hello @", "group")), Bot(77, "")) is False
+def test_a_bot_without_a_username_is_never_addressed() -> None:
+    assert updates.is_addressed(as_message(message("hello @", "group")), Bot(77, "")) is False
 
 
 JSON = st.recursive(
@@ -516,7 +510,7 @@ JSON = st.recursive(
     kind=st.sampled_from(["message", "callback_query", "my_chat_member", "stopped_message_generation", "odd"]),
     body=JSON,
 )
-def test_who_and_where_can_be_asked_of_anything(kind: str, body: Any) -> None:
+def test_any_update_has_a_chat_and_a_sender(kind: str, body: Any) -> None:
     try:
         update = decode_update({"update_id": 1, kind: body})
     except ValueError:
@@ -525,18 +519,18 @@ def test_who_and_where_can_be_asked_of_anything(kind: str, body: Any) -> None:
     assert isinstance(sender_of(update), int)
 
 
-def test_a_press_keeps_nothing_of_the_message_above_the_button() -> None:
+def test_a_button_press_stores_nothing_of_the_message_above_it() -> None:
     row = sorted_(pressed("u:5"))
     assert row.redacted == {"id": "1", "data": "u:5", "chat_id": ADA, "message_id": 5}
 
 
-def test_an_edit_in_a_group_leaves_no_text_and_obeys_answer_off() -> None:
+def test_an_edit_in_a_group_stores_no_text_and_obeys_answer_off() -> None:
     row = sorted_({"edited_message": message("@relay_bot secret", "supergroup")})
     assert row.redacted == {"message_id": 5}
     assert row.said is True
 
 
-def test_an_album_is_for_the_bot_with_all_its_parts_or_not_at_all() -> None:
+def test_an_album_is_for_the_bot_as_a_whole_or_not_at_all() -> None:
     ours = [
         message(None, "supergroup", photo=[{}], media_group_id="7"),
         message(None, "supergroup", photo=[{}], media_group_id="7", caption="@relay_bot which?"),

@@ -1,4 +1,4 @@
-"""Usage: prices, tokens by day in words, and the picture."""
+"""Usage: prices, tokens by day in words, and the chart."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from relay.commands.session.usage import MOST_DAYS, UsageReport, Used, by_model,
 from relay.core.prices import LISTED, Prices, format_dollars
 from relay.core.text import format_tokens
 from relay.memory.rows.usage import DailyUse
-from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, ceiling, usage_chart
+from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, round_up, usage_chart
 from relay.surfaces.chat.session.usage import table
 from relay.surfaces.telegram.formatting.format import format_reply
-from tests.unit.test_verbs import Canned, call
-from tests.unit.test_verbs import told as told_by
+from tests.unit.test_commands import Canned, call
+from tests.unit.test_commands import told as told_by
 
 MILLION = {
     "input_tokens": 1_000_000,
@@ -39,7 +39,15 @@ def row(day: int = 1, what: str = "answer", model: str = "claude-sonnet-5-5", **
 def report(starts: list[datetime], rows: list[DailyUse]) -> UsageReport:
     prices = Prices()
     days = tuple(sum_up([one for one in rows if one.day == day], prices) for day in range(1, len(starts) + 1))
-    return UsageReport(tuple(starts), days, by_model(rows, prices), sum_up(rows, prices), None, None)
+    return UsageReport(
+        starts=tuple(starts),
+        days=days,
+        models=by_model(rows, prices),
+        works=(),
+        whole=sum_up(rows, prices),
+        budget=None,
+        everywhere=None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,11 +62,11 @@ def report(starts: list[datetime], rows: list[DailyUse]) -> UsageReport:
         (None, None),
     ],
 )
-def test_what_a_million_tokens_of_each_kind_cost(model: str | None, spent: float | None) -> None:
+def test_a_million_tokens_of_each_kind_cost_the_listed_price(model: str | None, spent: float | None) -> None:
     assert Prices().cost(model, MILLION) == (None if spent is None else pytest.approx(spent))
 
 
-def test_the_cache_is_cheaper_to_read_and_dearer_to_write() -> None:
+def test_cached_tokens_are_cheaper_than_input_tokens() -> None:
     for name, price in LISTED.items():
         assert price.cached < price.input < price.output
         assert Prices().of(name) is price
@@ -78,7 +86,7 @@ def test_amounts_are_readable() -> None:
     assert [format_tokens(number, beside=400_000) for number in (0, 999, 300_000)] == ["0.0k", "1.0k", "300k"]
 
 
-def test_days_begin_at_midnight_of_the_zone_also_when_clocks_change() -> None:
+def test_days_begin_at_midnight_across_clock_changes() -> None:
     zone = ZoneInfo("Europe/Berlin")
     starts = day_starts(90, zone)
     assert len(starts) == 90
@@ -87,7 +95,7 @@ def test_days_begin_at_midnight_of_the_zone_also_when_clocks_change() -> None:
     assert starts[-1].date() == datetime.now(zone).date()
 
 
-def test_days_models_and_the_whole_are_told_within_a_phones_width() -> None:
+def test_the_usage_table_fits_the_width_of_a_phone() -> None:
     starts = day_starts(14, UTC)
     rows = [
         row(3), row(3, "summary", "claude-haiku-5-5", times=2), row(14, input=1_234_567, times=120, output=98_765),
@@ -112,7 +120,7 @@ def test_ninety_busy_days_fit_one_message() -> None:
     assert len(format_reply(table(report(starts, rows)))) == 1
 
 
-async def test_nothing_used_and_odd_numbers_of_days() -> None:
+async def test_no_usage_and_invalid_numbers_of_days_are_answered() -> None:
     empty = await told_by("usage", call(Canned(usage=[])))
     assert "Nothing used" in empty.text
     assert empty.file is None
@@ -121,7 +129,7 @@ async def test_nothing_used_and_odd_numbers_of_days() -> None:
         assert "up to 90" in (await told_by("usage", call(text=text))).text
 
 
-async def test_only_admins_hear_of_all_spaces() -> None:
+async def test_only_admins_see_the_usage_of_all_spaces() -> None:
     rows = [asdict(row())]
     database = Canned(usage=rows)
     assert "All spaces" not in (await told_by("usage", call(database, "30"))).text
@@ -131,7 +139,7 @@ async def test_only_admins_hear_of_all_spaces() -> None:
     assert database.calls[-1][1]["all"] is True
 
 
-def test_the_picture_shows_both_series_on_a_card_of_its_own() -> None:
+def test_the_chart_shows_both_series() -> None:
     days = [date(2026, 11, 1) + timedelta(days=number) for number in range(14)]
     used = [Used(input=100, cached=50 * number, output=9, spent=0.01 * number) for number in range(14)]
     picture = Image.open(io.BytesIO(usage_chart(days, used)))
@@ -141,17 +149,17 @@ def test_the_picture_shows_both_series_on_a_card_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 90])
-def test_a_picture_of_any_days_even_of_nothing(count: int) -> None:
+def test_a_chart_is_drawn_for_any_days_and_amounts(count: int) -> None:
     days = [date(2026, 11, 1) + timedelta(days=number) for number in range(count)]
     for used in (Used(), Used(input=5, unpriced=("x",)), Used(input=10**12, spent=1e6), Used(cached=1, spent=1e-7)):
         assert usage_chart(days, [used] * count).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(("highest", "top"), [(0, 1), (0.3, 0.4), (1, 1), (1.1, 2), (7, 8), (99, 100), (2.3e6, 4e6)])
-def test_the_axis_ends_at_a_round_number(highest: float, top: float) -> None:
-    assert ceiling(highest) == pytest.approx(top)
+def test_the_axis_of_the_chart_ends_at_a_round_number(highest: float, top: float) -> None:
+    assert round_up(highest) == pytest.approx(top)
 
 
-def test_pillow_is_loaded_only_for_a_picture() -> None:
+def test_pillow_is_loaded_only_for_a_chart() -> None:
     code = "import sys, relay.surfaces.telegram.turns.worker, relay.surfaces.chat; sys.exit('PIL' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

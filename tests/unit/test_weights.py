@@ -1,4 +1,4 @@
-"""Weights of recall's signals, as the benchmark learns them."""
+"""The benchmark learns the weights of recall's signals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from tests.benchmarks.weights import Heard, Sample, found, learn
 
 SIGNALS = 3
-"""What tells evidence; what misleads; noise."""
+"""One that indicates evidence, one that misleads, and noise."""
 
 
 def heard(id: str, friends: bool, random: np.random.Generator) -> Heard:
@@ -22,7 +22,7 @@ def heard(id: str, friends: bool, random: np.random.Generator) -> Heard:
     return chat
 
 
-def test_the_weights_follow_what_tells_evidence_and_find_it_in_a_chat_that_was_left_out() -> None:
+def test_learned_weights_find_evidence_in_a_chat_that_was_left_out() -> None:
     random = np.random.default_rng(7)
     chats = [heard("a", True, random), heard("b", True, random), heard("c", False, random)]
     learned = learn(chats[1:])

@@ -1,4 +1,4 @@
-"""Why: an answer explained in words, and who is told what."""
+"""/why: the explanation of an answer in words, and who may see what."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from relay.commands.history.why import add_cost
 from relay.core.errors import NotAllowed
 from relay.core.prices import Prices
 from relay.memory.calls.base import decode_row
@@ -17,9 +18,9 @@ from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.turns.why import Explanation
 from relay.surfaces.chat.dispatch import TOO_OLD, press_button
-from relay.surfaces.chat.history.why import PAGE, explained, fact_rows
+from relay.surfaces.chat.history.why import PAGE, fact_rows, format_explanation
 from relay.surfaces.telegram.formatting.format import format_reply
-from tests.unit.test_verbs import ADA, BEN, Canned, call, told
+from tests.unit.test_commands import ADA, BEN, Canned, call, told
 
 Json = dict[str, Any]
 
@@ -60,7 +61,7 @@ def found(**more: Any) -> Json:
 
 
 def text(row: Json, page: int = 1, zone: Any = UTC) -> str:
-    (part,) = format_reply(explained(decode_row(Explanation, row), page, zone, Prices()))
+    (part,) = format_reply(format_explanation(add_cost(decode_row(Explanation, row), Prices()), page, zone))
     return part.text
 
 
@@ -68,7 +69,7 @@ def rows_of(row: Json, page: int) -> list[list[Json]]:
     return fact_rows(decode_row(Explanation, row), page)
 
 
-def test_everything_that_went_in_is_told() -> None:
+def test_the_explanation_names_everything_in_the_prompt() -> None:
     shown = text(found(persona="You are my Spanish teacher"))
     for words in (
         "Why this answer (2026-11-22 13:03, claude-sonnet-5-5)",
@@ -91,23 +92,23 @@ def test_everything_that_went_in_is_told() -> None:
     assert "persona 0" not in shown
 
 
-def test_times_are_in_the_readers_own_zone() -> None:
+def test_times_are_in_the_readers_time_zone() -> None:
     assert "2026-11-22 22:03" in text(found(), zone=ZoneInfo("Asia/Tokyo"))
 
 
-def test_an_answer_whose_record_was_dropped() -> None:
+def test_an_answer_without_a_record_says_so() -> None:
     shown = text(found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[]) | {"prompt": {}})
     assert "I no longer have the details of this answer." in shown
     assert "soul" not in shown
     assert "Counted:" in shown
 
 
-def test_a_record_of_another_form_is_as_if_it_was_dropped() -> None:
+def test_a_malformed_record_is_treated_as_missing() -> None:
     for odd in ({"soul": "x"}, {"soul": 1, "memories": {}}, {"soul": 1, "tokens": [3]}, 7):
         assert "no longer have the details of this answer" in text(found() | {"prompt": odd})
 
 
-def test_an_answer_of_which_little_is_known() -> None:
+def test_an_answer_with_a_minimal_record_is_explained() -> None:
     bare = found(prompt={}, summary=None, recalled=[], recent_from=None, memories=[], usage={}, model="offline")
     bare |= {"recalled_memories": [], "recalled_summaries": [], "recalled_artefacts": [], "tool_calls": 0}
     bare["prompt"] = {"soul": 0}
@@ -138,11 +139,11 @@ def test_an_answer_of_which_little_is_known() -> None:
         ({"prompt": {"learning": "off"}, "tainted": True}, "learning was off"),
     ],
 )
-def test_why_memory_waited(row: Json, line: str) -> None:
+def test_the_explanation_says_why_memory_waited(row: Json, line: str) -> None:
     assert line in text(found(**row))
 
 
-def test_facts_are_paged_each_with_a_button_while_it_is_known() -> None:
+def test_facts_are_paged_with_a_button_for_each_active_one() -> None:
     many = found(memories=[memory(number, status="forgotten" if number == 2 else "active") for number in range(1, 20)])
     assert "Facts (19, page 1 of 4)" in text(many)
     assert "#2 likes tea (forgotten since)" in text(many)
@@ -153,7 +154,7 @@ def test_facts_are_paged_each_with_a_button_while_it_is_known() -> None:
     assert rows_of(found(memories=[], tool_calls=0), 1) == []
 
 
-def test_a_button_fits_telegram_and_the_longest_explanation_one_message() -> None:
+def test_buttons_and_the_longest_explanation_fit_telegram() -> None:
     huge = 2**62
     memories = [memory(huge + number, "word " * 60) for number in range(PAGE * 2)]
     recalled = [{"role": "user", "name": "N" * 300, "text": "t" * 300, "at": "2026-10-01T08:00:00+00:00"}] * 5
@@ -165,13 +166,13 @@ def test_a_button_fits_telegram_and_the_longest_explanation_one_message() -> Non
     assert all(len(one.callback_data.encode()) <= 64 for line in rows_of(row, 1) for one in line)
 
 
-def test_what_was_lent_is_a_number_to_others_and_marked_for_the_lender() -> None:
+def test_lent_facts_are_only_counted_for_others_and_marked_for_the_lender() -> None:
     group = {"kind": "group", "owner_id": None, "chat_id": -5}
     assert "Facts: none and 3 that someone lent" in text(found(space=group, memories=[], hidden=3))
     assert "Ada: likes tea (yours, lent)" in text(found(space=group, memories=[memory(4, lent=True)]))
 
 
-async def test_the_last_answer_or_the_one_replied_to() -> None:
+async def test_the_last_or_the_replied_answer_is_explained() -> None:
     database = Canned(answered_turn=7, why=found())
     message = {"message_id": 5, "reply_to_message": {"message_id": 3}}
     assert "Why this answer" in (await told("why", call(database, message=message))).text
@@ -189,7 +190,7 @@ async def test_without_an_answer_there_is_nothing_to_explain() -> None:
     assert "isn't one of my answers" in (await told("why", call(database, message=message))).text
 
 
-async def test_somebody_elses_answer_stays_theirs() -> None:
+async def test_another_persons_answer_is_not_explained() -> None:
     theirs = found(space={"kind": "private", "owner_id": BEN, "chat_id": None})
     database = Canned(answered_turn=7, why=theirs)
     asked = await told("why", call(database))
@@ -204,7 +205,7 @@ async def test_somebody_elses_answer_stays_theirs() -> None:
 
 
 @pytest.mark.parametrize("data", [("x", "12", "1"), ("7", "99", "1"), ("7", "", "1"), ("7" * 30, "12", "-")])
-async def test_odd_data_forgets_nothing(data: tuple[str, str, str]) -> None:
+async def test_malformed_button_data_forgets_nothing(data: tuple[str, str, str]) -> None:
     database = Canned(why=found() if data[0] == "7" else None)
     done = await press_button(call(database), ":".join(["yf", *data]))
     assert done.toast in (TOO_OLD.toast, str(NotAllowed()), "This answer is not yours to look into.")
@@ -212,7 +213,7 @@ async def test_odd_data_forgets_nothing(data: tuple[str, str, str]) -> None:
     assert "change_memory" not in [name for name, _ in database.calls]
 
 
-async def test_a_tap_forgets_as_the_command_does() -> None:
+async def test_the_forget_button_does_the_same_as_the_command() -> None:
     change = MemoryChange(1, "forget", "applied", 12, "fact", "likes tea")
     database = Canned(why=found(), change_memory={"changes": [asdict(change)], "failed": []})
     done = await press_button(call(database, admin=True), "yf:7:12:1")
@@ -229,7 +230,7 @@ async def test_a_tap_forgets_as_the_command_does() -> None:
     assert "That isn't yours to forget" in (await press_button(call(database), "yf:7:12:1")).toast
 
 
-async def test_a_lent_fact_is_forgotten_in_its_owners_space() -> None:
+async def test_a_lent_fact_is_forgotten_in_the_space_of_its_owner() -> None:
     lent = found(memories=[memory(12, lent=True)])
     database = Canned(why=lent, change_memory={"changes": [], "failed": []})
     await press_button(call(database), "yf:7:12:1")
@@ -237,7 +238,7 @@ async def test_a_lent_fact_is_forgotten_in_its_owners_space() -> None:
     assert given["space"] == {"kind": "private", "owner_id": ADA, "chat_id": None}
 
 
-async def test_a_page_is_told_in_the_zone_that_the_person_chose() -> None:
+async def test_a_page_is_shown_in_the_persons_time_zone() -> None:
     turn = ClaimedTurn(1, 1, "control", "working", 0, ADA, (), (), choices=Choices(zone="Asia/Tokyo"))
     done = await press_button(call(Canned(why=found()), turn=turn), "yp:7:1")
     assert "22:03" in (done.text or "")
@@ -250,7 +251,7 @@ CALL = {
 }  # fmt: skip
 
 
-async def test_what_a_tool_was_given_and_returned_is_shown_to_who_may_see_the_answer() -> None:
+async def test_tool_calls_are_shown_to_people_who_may_see_the_answer() -> None:
     assert ["🔎 2 tool calls"] in [[one.text for one in row] for row in rows_of(found(), 1)]
     done = await press_button(call(Canned(why=found(), tool_call=CALL)), "yt:7:1")
     assert done.text is not None

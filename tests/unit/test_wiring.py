@@ -1,4 +1,4 @@
-"""How Relay is put together: short parameter lists, one composition root, no import that is not used."""
+"""How Relay is put together: short parameter lists, one composition root, no unused imports."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import relay
 
 ROOT = Path(relay.__file__).parent
 MOST = 7
-"""Parameters of a function or a constructor, and values that are passed to one by their place alone."""
+"""The most parameters of a function or constructor, and the most positional arguments of a call."""
 MIRRORS = "memory/calls/"
-"""Methods here have the parameters of the SQL function that they call."""
+"""Methods here have the same parameters as the SQL functions that they call."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -26,14 +26,14 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
 
 
 def parameters(function: Function) -> list[str]:
-    """The parameters of a function, without its own object."""
+    """The parameters of a function, without `self` or `cls`."""
     given = function.args
     names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     return names[1:] if names[:1] in (["self"], ["cls"]) else names
 
 
 def is_typed_at_a_shell(function: Function) -> bool:
-    """Whether the parameters are flags of the command line."""
+    """Whether the parameters are command-line flags."""
     return any(
         isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "command"
         for one in function.decorator_list
@@ -41,7 +41,7 @@ def is_typed_at_a_shell(function: Function) -> bool:
 
 
 def too_many(name: str, tree: ast.Module) -> Iterator[str]:
-    """What of a module has, or is given, more than `MOST` parameters."""
+    """The functions of a module with more than `MOST` parameters, and its calls with more than `MOST` arguments."""
     for node in ast.walk(tree):
         if isinstance(node, Function) and len(parameters(node)) > MOST:
             if not name.startswith(MIRRORS) and not is_typed_at_a_shell(node):
@@ -50,8 +50,8 @@ def too_many(name: str, tree: ast.Module) -> Iterator[str]:
             yield f"{name}:{node.lineno} {ast.unparse(node.func)} is given {len(node.args)} by place"
 
 
-def test_no_function_and_no_constructor_takes_more_than_seven_parameters() -> None:
-    """A dataclass may have more fields: then they are named where it is made."""
+def test_no_function_takes_more_than_seven_parameters() -> None:
+    """A dataclass may have more fields if they are passed by name."""
     assert [found for name, tree in modules() for found in too_many(name, tree)] == []
 
 
@@ -63,18 +63,18 @@ def test_no_function_and_no_constructor_takes_more_than_seven_parameters() -> No
         "A(1, 2, 3, 4, 5, 6, 7, 8)",
     ],
 )
-def test_more_than_seven_are_found(source: str) -> None:
+def test_more_than_seven_parameters_are_detected(source: str) -> None:
     assert len(list(too_many("core/some.py", ast.parse(source)))) == 1
 
 
-def test_only_the_root_makes_a_runtime() -> None:
+def test_only_the_composition_root_makes_a_runtime() -> None:
     for name, tree in modules():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Runtime":
                 assert name == "runtime/runtime.py", f"{name} makes a Runtime: use open_runtime"
 
 
-def test_commands_know_no_chat_server() -> None:
+def test_commands_do_not_use_a_messenger() -> None:
     for name, tree in modules():
         if not name.startswith("commands/"):
             continue
@@ -95,9 +95,10 @@ def test_commands_know_no_chat_server() -> None:
             "relay.surfaces.cli.terminal.once",
             ("relay.clients.telegram", "telegram", "anthropic", "relay.jobs.clock.scheduler"),
         ),
+        ("relay.surfaces.server.serve", ("relay.surfaces.http", "fastapi", "starlette", "uvicorn")),
     ],
 )
-def test_what_is_not_used_is_not_imported(modules: str, unused: tuple[str, ...]) -> None:
+def test_unused_packages_are_not_imported(modules: str, unused: tuple[str, ...]) -> None:
     seen = f"import sys, {modules}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
     assert [one for one in run.stdout.split() if f"{one}.".startswith(tuple(f"{name}." for name in unused))] == []

@@ -1,4 +1,4 @@
-"""The present wording in the question for a new one: one tap copies just it."""
+"""The question for a new wording shows the present one, and one tap copies exactly that."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relay.surfaces.telegram.formatting.format import format_reply
         ("Run:\n```\nls\n````\nand wait", "pre"),
     ],
 )
-def test_the_wording_is_shown_as_it_is_and_copied_by_a_tap(content: str, kind: str) -> None:
+def test_the_wording_is_shown_literally_and_copied_by_a_tap(content: str, kind: str) -> None:
     (message,) = format_reply(f"✎ #4 – reply with the new wording of:\n{as_code(content)}")
     (entity,) = message.entities
     assert entity["type"] == kind
@@ -29,6 +29,6 @@ def test_the_wording_is_shown_as_it_is_and_copied_by_a_tap(content: str, kind: s
     assert marked.decode("utf-16-le").strip("\n") == content
 
 
-def test_a_learning_keeps_its_lines_and_a_fact_has_one() -> None:
+def test_a_learning_keeps_its_lines_and_a_fact_becomes_one_line() -> None:
     assert clean_wording(" one \n\n  - two\n", "learning") == "one\n\n  - two"
     assert clean_wording(" one \n\n  - two\n", "fact") == "one - two"

@@ -1,4 +1,4 @@
-"""A turn that another process takes over ends without a trace."""
+"""A turn that another process takes over ends without an error."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import TurnLost
-from relay.surfaces.telegram.outgoing.delivery import everywhere
+from relay.surfaces.telegram.outgoing.delivery import allow_everywhere
 from relay.surfaces.telegram.turns import turn_runner
 
 
-class Silent:
+class SilentPreview:
     """A preview that shows nothing."""
 
     def __init__(self, *_: Any) -> None: ...
@@ -25,8 +25,8 @@ class Silent:
     async def __aexit__(self, *_: object) -> None: ...
 
 
-async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn_runner, "Preview", Silent)
+async def test_a_lost_turn_that_is_cancelled_at_once_causes_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn_runner, "Preview", SilentPreview)
     engine = SimpleNamespace(store=None)
     connection = SimpleNamespace(messenger=None, bot=SimpleNamespace(id=1))
     parts: list[Any] = [engine, connection, None, None, None, None, None, None, None]
@@ -35,11 +35,11 @@ async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: 
     async def lost(*_: Any) -> None:
         raise TurnLost
 
-    monkeypatch.setattr(turn_runner.TurnRunner, "_read_and_answered", lost)
+    monkeypatch.setattr(turn_runner.TurnRunner, "_read_and_answer", lost)
     unheard: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context["message"]))
     run, incoming = SimpleNamespace(turn=None, join=asyncio.Event()), SimpleNamespace(text="", replaces=None)
-    answered = asyncio.create_task(one._answered(run, incoming, None, everywhere))  # type: ignore[arg-type]
+    answered = asyncio.create_task(one._answer_with_preview(run, incoming, None, allow_everywhere))  # type: ignore[arg-type]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     answered.cancel()
@@ -52,7 +52,7 @@ async def test_a_turn_that_is_lost_and_cut_off_at_once_is_no_error(monkeypatch: 
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-async def test_what_fails_as_it_is_stopped_or_cut_off_is_no_error(stopped: bool) -> None:
+async def test_work_that_fails_while_being_stopped_causes_no_error(stopped: bool) -> None:
     async def lost() -> None:
         raise TurnLost
 

@@ -10,7 +10,7 @@ from typing import Any
 from relay.core.models import Block
 
 
-def encoded(body: Mapping[str, Any]) -> bytes:
+def encode_body(body: Mapping[str, Any]) -> bytes:
     """Encodes the request as JSON. Inserts base64 as it is: scanning megabytes of it for characters to escape would
     block the loop."""
     mark = f"here stands a file {secrets.token_hex(16)}"

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import structlog
 
-from relay.clients.anthropic.body import encoded
+from relay.clients.anthropic.body import encode_body
 from relay.clients.anthropic.messages_api import MessagesAPI, Refused
 from relay.clients.anthropic.stream import Streamed
 from relay.core import metrics
@@ -30,12 +30,12 @@ from relay.core.redaction.redact import redact
 log = structlog.get_logger()
 
 CHECK_SECONDS = 40.0
-"""A self-hosted server may have to load the model first."""
+"""The time limit of a check in seconds. A self-hosted server may have to load the model first."""
 TRANSIENT = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 FAILURES = (Refused, aiohttp.ClientError, ValueError, LookupError, OSError, RecursionError)
 """Errors that can end a call."""
 UNREACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""Errors without a connection: no address, refused, no route, no TLS."""
+"""Errors that mean there was no connection: no address, refused, no route, no TLS."""
 
 
 class Claude:
@@ -88,14 +88,14 @@ class Claude:
         finally:
             streamed.count_heard()
         if streamed.stop_reason is None:
-            raise _cut(streamed)
+            raise _cut_error(streamed)
         return Step(
             blocks=streamed.plain(), stop_reason=streamed.stop_reason, usage=streamed.usage, model=streamed.model
         )
 
 
 def _body(request: ModelRequest) -> bytes:
-    """Returns the request body."""
+    """Returns the request body as JSON."""
     body: dict[str, Any] = {
         "model": request.model,
         "max_tokens": request.max_tokens,
@@ -107,28 +107,28 @@ def _body(request: ModelRequest) -> bytes:
         body["tools"] = request.tools
     if request.tools and request.tool_choice:
         body["tool_choice"] = request.tool_choice
-    return encoded(body)
+    return encode_body(body)
 
 
-def _cut(streamed: Streamed) -> ModelUnavailable:
+def _cut_error(streamed: Streamed) -> ModelUnavailable:
     """Returns the error for a broken stream, with what had arrived."""
     if not streamed.blocks:
-        return ModelUnavailable("The connection to the model broke off.")
+        return ModelUnavailable("The connection to the model was lost.")
     blocks: list[dict[str, object]] = streamed.plain()
     return StreamCut(blocks, streamed.usage, streamed.model)
 
 
 def _translate(error: Exception, streamed: Streamed) -> ModelError:
     if not isinstance(error, Refused):
-        log.warning("model call broke off", error=type(error).__name__, begun=bool(streamed.model))
-        return ModelUnavailable("I couldn't reach the model.") if isinstance(error, UNREACHED) else _cut(streamed)
+        log.warning("model call interrupted", error=type(error).__name__, begun=bool(streamed.model))
+        return ModelUnavailable("I couldn't reach the model.") if isinstance(error, UNREACHED) else _cut_error(streamed)
     told = redact(error.message)[:500]
     log.warning("model call refused", status=error.status, type=error.kind, told=told)
     kind, message = error.kind, error.message.lower()
     if 300 <= error.status < 400:
         return ModelMisconfigured("The model's server sends me to another address. Put that into ANTHROPIC_BASE_URL.")
     if error.status < 400:
-        return _cut(streamed) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
+        return _cut_error(streamed) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
     if error.status in (429, 529) or kind in ("overloaded_error", "rate_limit_error"):
         return ModelThrottled(_seconds(error.retry_after))
     if error.status >= 500 or error.status in (408, 409):

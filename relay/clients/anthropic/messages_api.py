@@ -11,13 +11,13 @@ from typing import Any
 
 import aiohttp
 
-from relay.clients.connections import proxy_of, trusted
+from relay.clients.connections import load_certificates, proxy_of
 
 VERSION = "2026-10-21"
-"""The API version, a date."""
+"""The API version, which is a date."""
 CONNECT_SECONDS = 10.0
 LONGEST_REFUSAL = 64 * 1024
-"""Bytes read from a refusal."""
+"""The most bytes that are read from a refusal."""
 
 Json = dict[str, Any]
 
@@ -28,7 +28,7 @@ class Refused(Exception):
 
     status: int
     kind: str = ""
-    """The `error.type`, such as overloaded_error."""
+    """The `error.type` of the response, such as overloaded_error."""
     message: str = ""
     retry_after: str | None = None
 
@@ -38,7 +38,7 @@ class MessagesAPI:
     JSON."""
 
     def __init__(self, api_key: str, base_url: str, timeout: float) -> None:
-        """`timeout`: seconds without a byte."""
+        """`timeout`: seconds without a byte after which a call fails."""
         self._url = f"{base_url.rstrip('/')}/v1/messages"
         self._headers = {
             "x-api-key": api_key or "none",
@@ -58,18 +58,18 @@ class MessagesAPI:
 
     async def send(self, body: bytes) -> None:
         """Sends a request and ignores the answer."""
-        async with self._sent(body) as response:
+        async with self._send(body) as response:
             await response.read()
 
     @asynccontextmanager
     async def stream(self, body: bytes) -> AsyncIterator[AsyncIterator[Json]]:
         """Sends a request with `"stream": true` and yields its events, except keep-alives."""
-        async with self._sent(body) as response:
+        async with self._send(body) as response:
             yield events(response.content.iter_any())
 
     @asynccontextmanager
-    async def _sent(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
-        # Follows no redirects: no other server receives the conversation.
+    async def _send(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
+        # Follows no redirects, so that no other server receives the conversation.
         async with self._open().post(self._url, data=body, allow_redirects=False) as response:
             if response.status >= 300:
                 told = bytearray()
@@ -77,13 +77,13 @@ class MessagesAPI:
                     told += chunk
                     if len(told) > LONGEST_REFUSAL:
                         break
-                raise refused(response.status, bytes(told), response.headers.get("retry-after"))
+                raise parse_refusal(response.status, bytes(told), response.headers.get("retry-after"))
             yield response
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=trusted()),
+                connector=aiohttp.TCPConnector(limit=0, ssl=load_certificates()),
                 timeout=self._timeout,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=self._headers,
@@ -93,8 +93,8 @@ class MessagesAPI:
 
 
 async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
-    """Yields the events of a stream (`text/event-stream`). Raises `Refused` for an error event; drops an unfinished
-    one."""
+    """Yields the events of a stream (`text/event-stream`), without an unfinished one. Raises `Refused` for an error
+    event."""
     kind, data, rest = "", bytearray(), b""
     async for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
@@ -106,13 +106,13 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
                 kind = line[6:].strip().decode()
             elif not line:
                 if kind == "error":
-                    raise refused(200, bytes(data))
+                    raise parse_refusal(200, bytes(data))
                 if kind and kind != "ping" and data:
                     yield json.loads(data)
                 kind, data = "", bytearray()
 
 
-def refused(status: int, told: bytes, retry_after: str | None = None) -> Refused:
+def parse_refusal(status: int, told: bytes, retry_after: str | None = None) -> Refused:
     """Parses a refusal: `{"error": {"type", "message"}}`, or a proxy's page."""
     try:
         error = json.loads(told)["error"]

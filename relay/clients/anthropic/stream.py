@@ -1,4 +1,4 @@
-"""Assembles a streamed message from the plain JSON of its events; the package's models take far longer."""
+"""Assembles a streamed message from the plain JSON of its events. The package's models would take far longer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ KINDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens
 BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{\]}]', re.DOTALL)
 """Opening and closing brackets, and strings, in which brackets mean nothing."""
 SEARCHES = "web_search_requests"
-"""Counts besides tokens, if the server sent any."""
+"""The count that a server may send besides tokens."""
 
 Json = dict[str, Any]
 
 
 @dataclass(slots=True)
 class Streamed:
-    """What has arrived so far. Unknown kinds of events and deltas change nothing."""
+    """The part of a message that has arrived. Unknown kinds of events and deltas change nothing."""
 
     on_text: Callable[[str], None]
     blocks: list[Block] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Streamed:
                 self.model = str(event["message"]["model"])
                 self._count(event["message"].get("usage"))
             case "content_block_start":
-                self.blocks.append(_begun(event["content_block"]))
+                self.blocks.append(_new_block(event["content_block"]))
                 self._input = ""
             case "content_block_delta":
                 self._grow(self.blocks[event["index"]], event["delta"])
@@ -86,21 +86,21 @@ class Streamed:
     def count_heard(self) -> None:
         """Estimates the output tokens from the text, if the call ended before the final count."""
         if self.stop_reason is None:
-            heard = estimate_tokens("".join(map(_written, self.blocks)) + self._input)
+            heard = estimate_tokens("".join(map(_written_text, self.blocks)) + self._input)
             self.usage["output_tokens"] = max(self.usage["output_tokens"], heard)
 
     def plain(self) -> list[Block]:
         """Returns the blocks as the API accepts them, without nulls."""
-        return [_without_null(block) for block in self.blocks]
+        return [_remove_null(block) for block in self.blocks]
 
 
-def _written(block: Block) -> str:
+def _written_text(block: Block) -> str:
     """Returns what the model wrote in a block: text, thoughts, or a tool's input."""
     given = json.dumps(block["input"], ensure_ascii=False) if block.get("input") else ""
     return f"{block.get('text') or ''}{block.get('thinking') or ''}{given}"
 
 
-def _begun(block: Block) -> Block:
+def _new_block(block: Block) -> Block:
     """Returns a new block. Raises `ValueError` if its text is not a string."""
     said: Block = {key: block[key] or "" for key in ("text", "thinking") if key in block}
     if not all(isinstance(one, str) for one in said.values()):
@@ -109,8 +109,8 @@ def _begun(block: Block) -> Block:
 
 
 def _input(text: str) -> Any:
-    """Parses a tool's input; if it was cut off, the complete part. Raises `ValueError` for invalid or too deeply
-    nested JSON."""
+    """Returns a tool's input parsed; if it was cut off, the complete part. Raises `ValueError` for invalid or too
+    deeply nested JSON."""
     signs = (one for one in BRACKETS.findall(text) if one[0] != '"')
     if max(accumulate(1 if one in "[{" else -1 for one in signs), default=0) > DEEPEST:
         raise ValueError("a tool's input is nested too deeply")
@@ -122,7 +122,7 @@ def _input(text: str) -> Any:
         return from_json(text.encode(), partial_mode=True)
 
 
-def _without_null(value: Any) -> Any:
+def _remove_null(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_null(item) for key, item in value.items() if item is not None}
-    return [_without_null(item) for item in value] if isinstance(value, list) else value
+        return {key: _remove_null(item) for key, item in value.items() if item is not None}
+    return [_remove_null(item) for item in value] if isinstance(value, list) else value

@@ -25,16 +25,16 @@ SYSTEM_USER = "embedded_postgres"
 
 @dataclass(frozen=True)
 class Account:
-    """The user and group of the server's processes; None: those of this process."""
+    """The user and group of the server's processes; None: those of the present process."""
 
     uid: int | None = None
     gid: int | None = None
 
     @classmethod
     def for_cluster(cls, cluster: Path) -> Account:
-        """Return whom to run the server of `cluster` as. Root runs it as the owner of the directory. The owner
-        decides, not the name: a new container may give `SYSTEM_USER` another number, and an operator may use sudo
-        on an ordinary user's data. Raises DatabaseError if no user can be created."""
+        """Return the user to run the server of `cluster` as. Root runs it as the owner of the directory. The owner
+        decides, not the name: a new container may give `SYSTEM_USER` another number, and an operator may use sudo on an
+        ordinary user's data. Raises DatabaseError if no user can be created."""
         if sys.platform == "win32" or os.geteuid() != 0:
             return cls()
         if cluster.exists() and cluster.stat().st_uid != 0:
@@ -143,7 +143,7 @@ def claim_directory(directory: Path, account: Account) -> None:
         status = directory.lstat()
         owner = os.geteuid() if account.uid is None else account.uid
         if (status.st_uid, status.st_mode) != (owner, 0o040700):
-            raise DatabaseError(f"Somebody else made {directory}. Remove it, and start again.") from None
+            raise DatabaseError(f"{directory} belongs to another user. Remove it and start again.") from None
 
 
 def sync_directory(directory: Path) -> None:

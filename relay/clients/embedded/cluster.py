@@ -23,13 +23,13 @@ from relay.clients.embedded.cluster_settings import EXTENSIONS, SETTINGS, extens
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 
 LOG_LIMIT = 10 * 1024 * 1024
-"""Bytes; a longer log is renamed (to postgres.log.1) when the server starts."""
+"""The size of a log, in bytes, from which on it is renamed (to postgres.log.1) when the server starts."""
 SOCKET_LIMIT = 103
 """The longest address of a Unix socket on any system, in bytes (104 with its terminating zero on macOS)."""
 PORT = 5432
-"""Only part of the socket's name. Always set, because PGPORT would otherwise change it."""
+"""The server's port, which is only part of the socket's name. Always set, because PGPORT would otherwise change it."""
 NOBODY = 2**30
-"""Larger than any system's process ids."""
+"""A process id that doesn't exist: it is larger than any system's."""
 
 
 class Cluster:
@@ -50,14 +50,14 @@ class Cluster:
         self._account = Account()
 
     def prepare(self) -> None:
-        """Find out whom the server runs as, and give that user access to the directory and the programs."""
+        """Find out which user the server runs as, and give that user access to the directory and the programs."""
         self._account = Account.for_cluster(self.path)
         self._account.open_way(self.path.parents)
         self._account.open_programs(self._package)
 
     @property
     def exists(self) -> bool:
-        """Tell whether the set-up was completed."""
+        """Return whether the set-up was completed."""
         return self.path.exists()
 
     def set_up(self, lock: int) -> None:
@@ -174,7 +174,7 @@ class Cluster:
                 "with useradd (in a container: in its Dockerfile), or run Relay as another user."
             )
         if "ermission denied" in output:
-            return DatabaseError(f"PostgreSQL may not use {self.path}: {reason}. Check who owns it. Log: {self.log}")
+            return DatabaseError(f"PostgreSQL has no access to {self.path}: {reason}. Check its owner. Log: {self.log}")
         return DatabaseUnavailable(f"PostgreSQL did not start: {reason or 'it gave no reason.'} See {self.log}")
 
     def _make(self, work: Path, lock: int) -> Path:
@@ -238,7 +238,9 @@ class Cluster:
         try:
             passwords: dict[str, Any] = json.loads(self._secrets.read_text())
         except (FileNotFoundError, ValueError) as error:
-            raise DatabaseError(f"{self._secrets}, which holds the database's password, is gone or damaged.") from error
+            raise DatabaseError(
+                f"{self._secrets}, which holds the database's password, is missing or damaged."
+            ) from error
         return passwords
 
     def _postmaster(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 EXTENSIONS = ("vector", "pg_trgm", "btree_gin")
-"""`vector` is not trusted: only a superuser can create it. So set-up creates all extensions."""
+"""The extensions. Only a superuser can create `vector`, which is not trusted, so set-up creates all of them."""
 
 SETTINGS = """\
 # Relay writes this file again whenever it starts the server.

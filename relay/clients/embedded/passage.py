@@ -14,11 +14,11 @@ NOBODY = 0xFFFFFFFF
 SEARCH = 1
 
 Entries = dict[tuple[int, int], int]
-"""Rights by kind and number."""
+"""Rights by kind and number of the user or group."""
 
 
 def let_through(directory: Path, uid: int) -> bool:
-    """Adds the search right for one user. False: this system or file system has no access lists."""
+    """Adds the search right for one user. Returns False if this system or file system has no access lists."""
     if not hasattr(os, "setxattr"):
         return False
     try:
@@ -35,7 +35,7 @@ def let_through(directory: Path, uid: int) -> bool:
 
 
 def _read(directory: Path) -> Entries:
-    """Reads a directory's list; if it has none, the one that its mode implies."""
+    """Reads a directory's access list; if it has none, returns the one that its mode implies."""
     try:
         packed = os.getxattr(directory, ATTRIBUTE)
     except OSError as error:

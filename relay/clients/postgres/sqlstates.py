@@ -8,7 +8,7 @@ TRANSIENT = ("08", "53", "57P", "57014", "58", "40", "25006")
 """Classes or codes: connection, resources (disk full, too many connections), shutdown, statement timeout, system,
 serialization, read-only (a failover in progress)."""
 IN_THE_WAY = ("40P01", "40001")
-"""Deadlock, serialization failure: another call was in the way. This one was rolled back and can be repeated."""
+"""Deadlock and serialization failure: another call interfered. This one was rolled back and can be repeated."""
 REFUSED = ("22", "54")
 """Classes: data exception, program limit exceeded."""
 
@@ -23,6 +23,6 @@ def is_transient(state: str) -> bool:
     return state.startswith(TRANSIENT)
 
 
-def without_values(state: str, message: str) -> str:
-    """Removes the value from PostgreSQL's message about a refused value: it may quote what someone wrote."""
+def remove_values(state: str, message: str) -> str:
+    """Returns PostgreSQL's message about a refused value without the value, which may quote what someone wrote."""
     return re.sub('".*"', '"…"', message, flags=re.DOTALL) if is_refused(state) else message

@@ -1,1 +1,1 @@
-"""Relay's child processes: starting, calling and ending them."""
+"""Starts, calls and ends Relay's child processes."""

@@ -12,25 +12,25 @@ from typing import Any
 import structlog
 
 from relay.clients.processes import machine
-from relay.clients.processes.process import kill, program, started
+from relay.clients.processes.process import kill, program, start_process
 from relay.core.errors import MediaRefused
 
 log = structlog.get_logger()
 
 MEMORY = 1024**3
-"""Memory for such a process in bytes: a quarter of the machine's, at least `LEAST`."""
+"""The most memory for such a process in bytes: a quarter of the machine's, at least `LEAST`, at most this."""
 LEAST = 384 * 2**20
 SECONDS = 60
-"""The time limit for a file."""
+"""The time limit for a file in seconds."""
 AT_ONCE = 2
 ROOMY = 1792 * 2**20
-"""With less memory, files are opened one at a time."""
+"""With less memory (in bytes), files are opened one at a time."""
 MOST_MADE = 64 * 2**20
 """The largest output in bytes."""
 MOST_TROUBLE = 2000
-"""Bytes kept of what libraries print."""
+"""How many bytes of what libraries print are kept."""
 PIECE = 2**16
-"""Bytes read at once."""
+"""How many bytes are read at once."""
 PROGRAM = program("relay.media.extraction")
 TOO_LONG = "It takes too long to open."
 NOT_OPENED = "It cannot be opened: it is damaged, or too large for this machine."
@@ -54,11 +54,11 @@ class FileExtractor:
         limits = {"memory": self._memory, "seconds": int(self._seconds) + 1, "size": len(content)}
         head = json.dumps({"work": work, "options": options, **limits}).encode() + b"\n"
         async with self._places:
-            code, output, trouble = await self._worked(head, content)
+            code, output, trouble = await self._run_process(head, content)
         log.debug("file opened", work=work, code=code, printed=trouble.decode("utf-8", "replace"))
         if code and code == -getattr(signal, "SIGXCPU", 0):
             raise MediaRefused(TOO_LONG)
-        answer = _answered(output) if code == 0 else None
+        answer = _parse_answer(output) if code == 0 else None
         if answer is None:
             log.warning("file not opened", work=work, code=code)
             raise MediaRefused(NOT_OPENED)
@@ -68,15 +68,15 @@ class FileExtractor:
             raise MediaRefused(str(told["refused"]))
         return told["told"], made
 
-    async def _worked(self, head: bytes, content: bytes) -> tuple[int, bytes, bytes]:
+    async def _run_process(self, head: bytes, content: bytes) -> tuple[int, bytes, bytes]:
         """Runs the process. Returns its exit code, output, and the end of what its libraries printed."""
-        process = await started(self._program, asyncio.subprocess.PIPE, PIECE)
+        process = await start_process(self._program, asyncio.subprocess.PIPE, PIECE)
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         assert stdin is not None and stdout is not None and stderr is not None  # noqa: PT018, S101 — they are pipes
         try:
             async with asyncio.timeout(self._seconds):
                 _, output, trouble = await asyncio.gather(
-                    _fed(stdin, head, content), _read(stdout, process), _last(stderr)
+                    _feed(stdin, head, content), _read(stdout, process), _last(stderr)
                 )
                 return await process.wait(), output, trouble
         except TimeoutError:
@@ -88,8 +88,8 @@ class FileExtractor:
                 await asyncio.shield(asyncio.gather(process.wait(), _last(stdout), _last(stderr)))
 
 
-async def _fed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> None:
-    """Sends the file. Keeps the pipe open: its end tells the process that we are gone."""
+async def _feed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> None:
+    """Sends the file. Keeps the pipe open, because its end tells the process that its parent is gone."""
     with contextlib.suppress(ConnectionError):  # it has ended; its exit code says why
         stdin.write(head)
         stdin.write(content)
@@ -115,7 +115,7 @@ async def _last(stderr: asyncio.StreamReader) -> bytes:
     return kept
 
 
-def _answered(output: bytes) -> Made | None:
+def _parse_answer(output: bytes) -> Made | None:
     """Parses the process's result and files; None if invalid."""
     line, _, rest = output.partition(b"\n")
     try:

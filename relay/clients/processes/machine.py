@@ -11,7 +11,7 @@ UNKNOWN = 2 * 1024**3
 
 
 def memory(groups: Path = GROUPS, own: Path = Path("/proc/self/cgroup")) -> int:
-    """Bytes."""
+    """Returns how many bytes of memory Relay may use."""
     found = [_physical()]
     with contextlib.suppress(OSError):
         for line in own.read_text().splitlines():

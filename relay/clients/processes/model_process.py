@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import structlog
 
-from relay.clients.processes.process import kill, started
+from relay.clients.processes.process import kill, start_process
 
 log = structlog.get_logger()
 
@@ -22,19 +22,19 @@ KEPT = (
 """Environment variables for downloading a model, besides those that every child process gets."""
 
 
-class Ended(Exception):
+class ProcessEnded(Exception):
     """The process has ended."""
 
 
-class NotLoaded(Exception):
-    """The model can't be loaded; the text is the engine's."""
+class ModelNotLoaded(Exception):
+    """The model can't be loaded. The text is the engine's."""
 
 
 class ModelProcess:
     """A process with a loaded model."""
 
     NAME: ClassVar[str]
-    """Its name in the log."""
+    """The process's name in the log."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         if process.stdin is None or process.stdout is None:
@@ -45,11 +45,11 @@ class ModelProcess:
 
     @classmethod
     async def launch(cls, program: Sequence[str], line: int, options: dict[str, Any], **more: str) -> Self:
-        """Starts it. `line`: bytes of the longest line from it; `options`: engine, model, threads, memory; `more`:
-        additional environment variables."""
+        """Starts the process. `line`: the longest line that it may write, in bytes; `options`: engine, model, threads,
+        memory; `more`: additional environment variables."""
         more |= {"OMP_NUM_THREADS": str(options["threads"])}
         more |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-        own = cls(await started(program, asyncio.subprocess.DEVNULL, line, KEPT, **more))
+        own = cls(await start_process(program, asyncio.subprocess.DEVNULL, line, KEPT, **more))
         with contextlib.suppress(ConnectionError):
             await own._say(options)
         return own
@@ -62,24 +62,24 @@ class ModelProcess:
     def is_alive(self) -> bool:
         return self._process.returncode is None
 
-    async def loaded(self) -> dict[str, Any]:
-        """Waits until the model is loaded, and returns its description. Raises `NotLoaded` or `Ended`."""
-        answer = await self._told()
+    async def wait_until_loaded(self) -> dict[str, Any]:
+        """Waits until the model is loaded, and returns its description. Raises `ModelNotLoaded` or `ProcessEnded`."""
+        answer = await self._read_line()
         if "failed" in answer:
-            raise NotLoaded(answer["failed"])
+            raise ModelNotLoaded(answer["failed"])
         return answer
 
     async def end(self) -> None:
-        """Kills it."""
+        """Kills the process."""
         kill(self._process)
         await self._process.wait()
 
-    async def _told(self) -> dict[str, Any]:
-        """Returns the next line from it, after passing log lines to the log."""
+    async def _read_line(self) -> dict[str, Any]:
+        """Returns the process's next line, after passing log lines to the log."""
         while True:
             line = await self._output.readline()
             if not line.endswith(b"\n"):
-                raise Ended
+                raise ProcessEnded
             told: dict[str, Any] = json.loads(line)
             if sentence := told.pop("log", ""):
                 log.info(self.NAME, says=sentence)

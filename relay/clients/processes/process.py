@@ -1,4 +1,4 @@
-"""Child processes that handle people's files: starting them, their environment, and ending them."""
+"""Child processes that handle people's files: how they start and end, and their environment."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ KEPT = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")
 
 
 def program(module: str) -> tuple[str, ...]:
-    """Returns the command that runs one of our modules, and never one from the working directory."""
+    """Returns the command that runs one of Relay's modules, and never one from the working directory."""
     return (sys.executable, "-P", "-m", module)
 
 
-async def started(command: Sequence[str], stderr: int, limit: int, kept: Sequence[str] = (), **more: str) -> Process:
-    """Starts a process with pipes. `limit`: bytes of the longest line read from it. Its environment has `KEPT` and
-    `kept` from ours, overridden by `more`."""
+async def start_process(
+    command: Sequence[str], stderr: int, limit: int, kept: Sequence[str] = (), **more: str
+) -> Process:
+    """Starts a process with pipes. `limit`: the longest line that is read from it, in bytes. Its environment has `KEPT`
+    and `kept` from this process, overridden by `more`."""
     ours = {name: os.environ[name] for name in (*KEPT, *kept) if name in os.environ}
     paths = (str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", ""))
     path = os.pathsep.join(filter(None, paths))
@@ -33,7 +35,7 @@ async def started(command: Sequence[str], stderr: int, limit: int, kept: Sequenc
         stderr=stderr,
         limit=limit,
         env={**more, **ours, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-        start_new_session=True,  # Ctrl-C at the terminal is for the bot, which ends its turns in order
+        start_new_session=True,  # Ctrl-C at the terminal is for the bot only, which ends its turns in order
     )
 
 

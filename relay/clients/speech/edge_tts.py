@@ -24,9 +24,9 @@ WHOLE_SECONDS = 60.0
 SILENT_SECONDS = 10.0
 CONNECT_SECONDS = 10
 MOST_BYTES = 4 * 2**20
-"""A text of usual length takes a quarter of this."""
+"""The most bytes of sound. A text of usual length takes a quarter of this."""
 BYTES_A_SECOND = 6_000
-"""48 kbit/s, always."""
+"""The bytes of a second of sound, which always has 48 kbit/s."""
 VOICES = {
     "ar": "ar-EG-SalmaNeural", "bg": "bg-BG-KalinaNeural", "cs": "cs-CZ-VlastaNeural", "da": "da-DK-ChristelNeural",
     "de": "de-DE-SeraphinaMultilingualNeural", "el": "el-GR-AthinaNeural", "en": "en-US-EmmaMultilingualNeural",
@@ -49,7 +49,7 @@ class EdgeTts:
     """Speaks through Microsoft's service, as MP3."""
 
     def __init__(self, voice: str = "", rate: str = "+0%", pitch: str = "+0Hz") -> None:
-        """`voice`: such as en-GB-SoniaNeural; empty: one for the text's language."""
+        """`voice`: a name such as en-GB-SoniaNeural; empty: one for the text's language."""
         self._voice = voice
         self._rate = rate
         self._pitch = pitch
@@ -60,7 +60,7 @@ class EdgeTts:
         voice = self._voice or VOICES.get(language or language_of(text), VOICES["en"])
         talk = await asyncio.to_thread(self._talk, text, voice)
         try:
-            content = await self._within(_whole(talk))
+            content = await self._run_within(_collect(talk))
         except TimeoutError:
             raise VoiceUnavailable(SILENT) from None
         except (OSError, ClientError) as error:
@@ -75,8 +75,8 @@ class EdgeTts:
             raise VoiceUnavailable(STRANGE)
         return Sound(content, "audio/mpeg", max(1, round(len(content) / BYTES_A_SECOND)))
 
-    async def _within(self, work: Coroutine[Any, Any, bytes]) -> bytes:
-        """Returns the result of some work, or raises `TimeoutError` without waiting for the work to hang up."""
+    async def _run_within(self, work: Coroutine[Any, Any, bytes]) -> bytes:
+        """Returns the result of some work. Raises `TimeoutError` without waiting for the work to disconnect."""
         task = asyncio.create_task(work)
         try:
             done, _ = await asyncio.wait({task}, timeout=WHOLE_SECONDS)
@@ -101,11 +101,11 @@ class EdgeTts:
             raise VoiceUnavailable(NO_VOICE, MUTE) from None
 
 
-async def _whole(talk: Communicate) -> bytes:
-    return b"".join([piece async for piece in _received(talk)])
+async def _collect(talk: Communicate) -> bytes:
+    return b"".join([piece async for piece in _receive(talk)])
 
 
-async def _received(talk: Communicate) -> AsyncIterator[bytes]:
+async def _receive(talk: Communicate) -> AsyncIterator[bytes]:
     """Yields the sound as it arrives. The library waits forever once connected; this stops after a silence."""
     received = 0
     async with contextlib.aclosing(talk.stream()) as stream:
@@ -123,5 +123,5 @@ async def _received(talk: Communicate) -> AsyncIterator[bytes]:
 
 
 def _is_mp3(content: bytes) -> bool:
-    """Tests whether it begins like an MP3 file: with a frame or a tag."""
+    """Tests whether a file begins like an MP3: with a frame or a tag."""
     return re.match(rb"ID3|\xff[\xe2-\xff]", content) is not None

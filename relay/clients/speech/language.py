@@ -10,7 +10,7 @@ import re
 from collections import Counter
 
 MOST = 2_000
-"""Characters of a text that are examined."""
+"""How many characters of a text are examined."""
 _LETTERS = re.compile(r"[^\W\d_]")
 _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SCRIPTS = (
@@ -94,7 +94,7 @@ _WEIGHTS = {
     script: {word: 1 / count for word, count in Counter(word for words in known.values() for word in words).items()}
     for script, known in _KNOWN.items()
 }
-"""The weight of a word: higher if fewer languages have it."""
+"""The weights of words: the fewer languages have a word, the more it weighs."""
 _USUAL = {"cyrillic": "ru", "arabic": "ar"}
 """The language of a text with such letters if its words decide nothing."""
 

@@ -9,7 +9,7 @@ from relay.core.errors import MUTE, MediaRefused, VoiceUnavailable
 from relay.core.models import Sound
 from relay.core.ports import FileExtractor
 
-NOT_INSTALLED = "Piper is not installed: `uv pip install piper-tts av` in Relay's folder brings it."
+NOT_INSTALLED = "Piper is not installed: `uv pip install piper-tts av` in Relay's folder installs it."
 NO_FILE = "Piper has no voice: set RELAY_TTS_VOICE to the path of its .onnx file, with the .onnx.json beside it."
 FAILED = "Piper could not say it."
 
@@ -34,7 +34,7 @@ class Piper:
 
 
 def trouble(voice: str) -> str:
-    """Returns why Piper can't speak with a voice; empty if it can. Looks for its packages without importing them."""
+    """Returns why Piper can't speak with a voice; empty if it can. Finds its packages without importing them."""
     if find_spec("piper") is None or find_spec("av") is None:
         return NOT_INSTALLED
     return "" if voice and Path(voice).is_file() and Path(f"{voice}.json").is_file() else NO_FILE

@@ -1,4 +1,4 @@
-"""Which engines of RELAY_TTS can speak, without importing them."""
+"""Finds which engines of RELAY_TTS can speak, without importing them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMED = re.compile(r"(?:([A-Za-z]{2,3}-[\w-]+)\s*,\s*)?(.+\.onnx)")
 
 
 def voices_of(settings: Settings) -> tuple[str, str]:
-    """Splits RELAY_TTS_VOICE into the voice of edge-tts and the path of Piper's (separated by a comma if both are
+    """Returns the voice of edge-tts and the path of Piper's from RELAY_TTS_VOICE (separated by a comma if both are
     given); empty: none."""
     given = settings.tts_voice.strip()
     if named := _NAMED.fullmatch(given):

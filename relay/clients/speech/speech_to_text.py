@@ -9,97 +9,97 @@ from typing import Any
 
 import structlog
 
-from relay.clients.processes.model_process import Ended, NotLoaded
-from relay.clients.speech.installed import DEAF, NOT_HEARD, chosen
-from relay.clients.speech.listener import Listener
+from relay.clients.processes.model_process import ModelNotLoaded, ProcessEnded
+from relay.clients.speech.installed import DEAF, NOT_HEARD, choose_engine
+from relay.clients.speech.listener import SpeechProcess
 from relay.core.errors import MediaRefused
-from relay.core.models import Heard
+from relay.core.models import Transcript
 from relay.core.program import RELAY
 
 log = structlog.get_logger()
 
 MEMORY = 3 * 1024**3
-"""Memory for the process in bytes, with a model up to `small`."""
+"""The most memory for the process in bytes, with a model up to `small`."""
 LARGE_MEMORY = 12 * 1024**3
 """The same with a larger model."""
 MEMORY_A_MINUTE = 32 * 1024**2
 THREADS = max(1, min(2, (os.cpu_count() or 1) - 1))
-"""One processor is left for text answers."""
+"""The number of threads, which leaves one processor for text answers."""
 SMALL = ("tiny", "base", "small")
 LOADING_SECONDS = 900.0
-"""How long a model may take to load, including its first download."""
+"""How many seconds a model may take to load, including its first download."""
 DECODING_SECONDS = 60.0
 SLOWEST = 4
 """The time limit as a multiple of a recording's length, plus `DECODING_SECONDS`."""
 MOST_SECONDS = 7200.0
 IDLE_SECONDS = 600.0
-"""After so long without a recording, the process ends and frees its memory."""
+"""After this many seconds without a recording, the process ends and frees its memory."""
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
 NOT_LOADED = f"The speech model cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
 BROKEN = "I can't listen to it right now. Please write it to me, or send it again later."
 TOO_LONG = "It takes this machine too long to listen to."
-DIED = "The speech engine broke off over it twice; perhaps this machine has too little memory for it."
+DIED = "The speech engine failed on it twice. This machine may have too little memory."
 
 
 class Whisper:
     """Transcribes with the configured engine, if it is installed."""
 
     def __init__(self, engine: str, model: str, language: str, minutes: int, cache: Path) -> None:
-        """`engine`: RELAY_STT. `language`: RELAY_STT_LANGUAGE; empty: detected. `minutes`: the length transcribed.
-        `cache`: the folder for downloaded models."""
+        """`engine`: RELAY_STT. `language`: RELAY_STT_LANGUAGE; empty: detected. `minutes`: how much of a recording is
+        transcribed. `cache`: the folder for downloaded models."""
         self._setting = engine
         self._model = os.path.expanduser(model) if "/" in model else model
         self._language = _code(language)
         self._minutes = minutes
         self._cache = cache
         self._turn = asyncio.Lock()
-        self._listener: Listener | None = None
+        self._listener: SpeechProcess | None = None
         self._resting: asyncio.TimerHandle | None = None
         self._stays = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def hear(self, recording: bytes) -> Heard:
+    async def hear(self, recording: bytes) -> Transcript:
         """See `ports.SpeechToText.hear`."""
         engine = self._engine()
         async with self._turn:  # the number of concurrent turns, and the room for their bytes, limit how many wait
-            self._rest_later(cancel=True)
+            self._schedule_rest(cancel=True)
             try:
-                return await self._heard_in_two_tries(engine, recording)
+                return await self._transcribe_twice(engine, recording)
             finally:
-                self._rest_later()
+                self._schedule_rest()
 
     async def preload(self) -> None:
         """Loads the model now and keeps it loaded."""
         self._stays = True
-        if (engine := chosen(self._setting)) is None:
+        if (engine := choose_engine(self._setting)) is None:
             return
         async with self._turn:
             try:
                 await self._ready(engine)
-            except (MediaRefused, Ended):
+            except (MediaRefused, ProcessEnded):
                 log.warning("the speech model could not be loaded at the start; the first recording tries again")
 
     async def close(self) -> None:
         """Ends the process and its work."""
-        self._rest_later(cancel=True)
+        self._schedule_rest(cancel=True)
         await self._end()
 
     @property
     def pid(self) -> int | None:
-        """The process id, while it runs."""
+        """The process id while the process runs; None otherwise."""
         return self._listener.pid if self._listener and self._listener.is_alive else None
 
     def _engine(self) -> str:
-        if (engine := chosen(self._setting)) is not None:
+        if (engine := choose_engine(self._setting)) is not None:
             return engine
         raise MediaRefused(OFF if self._setting == "off" else DEAF, NOT_HEARD)
 
-    async def _heard_in_two_tries(self, engine: str, recording: bytes) -> Heard:
+    async def _transcribe_twice(self, engine: str, recording: bytes) -> Transcript:
         for _ in range(2):
             try:
-                return await self._heard(engine, recording)
-            except Ended:
+                return await self._transcribe(engine, recording)
+            except ProcessEnded:
                 log.warning("the speech engine ended while it heard a recording", bytes=len(recording))
                 await self._end()
             except MediaRefused:
@@ -109,16 +109,16 @@ class Whisper:
                 raise
         raise MediaRefused(DIED, BROKEN)
 
-    async def _heard(self, engine: str, recording: bytes) -> Heard:
+    async def _transcribe(self, engine: str, recording: bytes) -> Transcript:
         listener = await self._ready(engine)
-        found = await self._within(DECODING_SECONDS, listener.ask(recording, self._language, self._minutes))
+        found = await self._ask_within(DECODING_SECONDS, listener.ask(recording, self._language, self._minutes))
         bound = min(MOST_SECONDS, DECODING_SECONDS + SLOWEST * min(found["seconds"], self._minutes * 60))
-        said = await self._within(bound, listener.answer())
+        said = await self._ask_within(bound, listener.answer())
         name = f"{engine} {Path(self._model).name}"
-        return Heard(said["text"], said["language"], name, found["seconds"], found["cut"])
+        return Transcript(said["text"], said["language"], name, found["seconds"], found["cut"])
 
-    async def _within(self, seconds: float, work: Any) -> dict[str, Any]:
-        """Returns an answer of the process within a time limit. Raises `MediaRefused` and `Ended`."""
+    async def _ask_within(self, seconds: float, work: Any) -> dict[str, Any]:
+        """Returns an answer of the process within a time limit. Raises `MediaRefused` and `ProcessEnded`."""
         try:
             async with asyncio.timeout(seconds):
                 told: dict[str, Any] = await work
@@ -129,20 +129,20 @@ class Whisper:
             raise MediaRefused(told["refused"])
         return told
 
-    async def _ready(self, engine: str) -> Listener:
-        """Returns the process with its model loaded, starting one if necessary. Raises `MediaRefused` and `Ended`."""
+    async def _ready(self, engine: str) -> SpeechProcess:
+        """Returns the process with its model loaded, started if necessary. Raises `MediaRefused` and `ProcessEnded`."""
         if self._listener is not None and self._listener.is_alive:
             return self._listener
         await self._end()
         large = not Path(self._model).name.startswith(SMALL)
         memory = (LARGE_MEMORY if large else MEMORY) + self._minutes * MEMORY_A_MINUTE
-        self._listener = listener = await Listener.start(
+        self._listener = listener = await SpeechProcess.start(
             self._cache, engine=engine, model=self._model, threads=THREADS, memory=memory
         )
         try:
             async with asyncio.timeout(LOADING_SECONDS):
-                await listener.loaded()
-        except (NotLoaded, TimeoutError) as error:
+                await listener.wait_until_loaded()
+        except (ModelNotLoaded, TimeoutError) as error:
             log.warning("speech model not loaded", engine=engine, model=self._model, error=str(error) or "too slow")
             await self._end()
             raise MediaRefused(NOT_LOADED, BROKEN) from None
@@ -154,8 +154,8 @@ class Whisper:
             self._listener = None
             await listener.end()
 
-    def _rest_later(self, cancel: bool = False) -> None:
-        """Ends the process after some time without recordings; `cancel`: not now."""
+    def _schedule_rest(self, cancel: bool = False) -> None:
+        """Ends the process after some time without recordings. `cancel`: only cancels that."""
         if self._resting is not None:
             self._resting.cancel()
             self._resting = None

@@ -20,19 +20,19 @@ from relay.core.settings import Settings
 log = structlog.get_logger()
 
 PIPER_BYTES = 4 * 2**30
-"""Address space; the engine reserves many times what it uses."""
+"""The most address space in bytes. The engine reserves many times what it uses."""
 PIPER_SECONDS = 90
 
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """The `TextToSpeech` port: the first of several that works."""
+    """The `TextToSpeech` port: uses the first of several engines that works."""
 
     voices: Sequence[TextToSpeech]
     extractor: FileExtractor
 
     async def speak(self, text: str, language: str = "") -> Sound:
-        """See `ports.TextToSpeech.speak`. Raises the first one's error."""
+        """See `ports.TextToSpeech.speak`. If all engines fail, raises the error of the first."""
         first: VoiceUnavailable | None = None
         for voice in self.voices:
             try:
@@ -43,7 +43,7 @@ class Voices:
         raise first or VoiceUnavailable()
 
     async def _as_note(self, sound: Sound) -> Sound:
-        """Converts a sound to OGG/Opus, which Telegram shows with its waveform, if PyAV is installed."""
+        """Returns a sound as OGG/Opus, which Telegram shows with its waveform, if PyAV is installed."""
         if sound.mime == "audio/ogg" or find_spec("av") is None:
             return sound
         try:

@@ -15,7 +15,7 @@ log = structlog.get_logger()
 
 NAME = "relay-media"
 SECONDS = 60.0
-"""The time limit for one file, either way."""
+"""The time limit for an upload or download of one file, in seconds."""
 CONTENT = {"content-type": "application/octet-stream", "upsert": "true"}
 
 

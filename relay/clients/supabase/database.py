@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from relay.clients.postgres.sqlstates import IN_THE_WAY, is_refused, is_transient, without_values
+from relay.clients.postgres.sqlstates import IN_THE_WAY, is_refused, is_transient, remove_values
 from relay.clients.supabase.keys import KEY_HELP, check_key
 from relay.core.errors import (
     AccessRefused,
@@ -30,7 +30,8 @@ PAUSED = (
     "Wake it at supabase.com/dashboard; messages are kept until then."
 )
 BLIP_SECONDS = 0.25
-"""A closed connection, an error in front of the database, or a conflicting call: retried once after this pause."""
+"""The pause in seconds before the only retry after a closed connection, an error in front of the database, or a
+conflicting call."""
 
 
 class Supabase:
@@ -91,7 +92,7 @@ class _Blip(DatabaseUnavailable):
 
 
 async def _refuse(response: httpx.Response) -> None:
-    """Raises our error for every failed response. Responses from in front of PostgREST have no code."""
+    """Raises one of Relay's errors for every failed response. Responses from in front of PostgREST have no code."""
     is_json = "json" in response.headers.get("content-type", "")
     if response.is_success and is_json:
         return
@@ -105,8 +106,8 @@ async def _refuse(response: httpx.Response) -> None:
 
 
 def error_of(status: int, code: str, message: str) -> DatabaseError:
-    """Returns our error for an HTTP status and the code and message of PostgREST or PostgreSQL (empty: from another
-    server)."""
+    """Returns Relay's error for an HTTP status and the code and message of PostgREST or PostgreSQL (empty: the response
+    is from another server)."""
     if code == "RL001":
         return TurnLost()
     if code == "RL002":
@@ -130,10 +131,10 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
     if code.startswith(("PGRST0", "PGRST3")) or is_transient(code):
         return DatabaseUnavailable(f"Supabase cannot be used right now ({message or code}).")
     if is_refused(code) or code == "PGRST102":
-        return DataRefused(f"Supabase cannot hold a value: {without_values(code, message)} ({code}).")
+        return DataRefused(f"Supabase cannot hold a value: {remove_values(code, message)} ({code}).")
     if not code:
         return AccessRefused(
-            f"What answers at SUPABASE_URL is no Supabase project (HTTP {status}). "
+            f"SUPABASE_URL is not the address of a Supabase project (HTTP {status}). "
             "It must be the project's own address, such as https://abcdefgh.supabase.co (Project → Settings → API)."
         )
     return DatabaseError(f"Supabase refused a call: {message} ({code}).")

@@ -1,4 +1,4 @@
-"""Checks which of a Supabase project's keys is in SUPABASE_SERVICE_ROLE_KEY."""
+"""Checks which of a Supabase project's keys SUPABASE_SERVICE_ROLE_KEY has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_key(key: str) -> None:
     role = key_role(key)
     if key.startswith("sb_publishable_") or role in ("anon", "authenticated"):
         raise SettingsError(
-            f"SUPABASE_SERVICE_ROLE_KEY holds the {role or 'publishable'} key, which may do nothing. {KEY_HELP}"
+            f"SUPABASE_SERVICE_ROLE_KEY is set to the {role or 'publishable'} key, which has no access. {KEY_HELP}"
         )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise SettingsError(f"SUPABASE_SERVICE_ROLE_KEY is not a key of Supabase's. {KEY_HELP}")

@@ -40,7 +40,7 @@ from relay.core.models import File
 
 POLL_SECONDS = 30
 FETCH_SECONDS = 120
-"""The time limit for a download."""
+"""The time limit for a download in seconds."""
 NOT_SENT = (ClientConnectorError, ConnectionTimeoutError)
 GONE = (
     "chat not found",
@@ -137,7 +137,7 @@ def _upload(file: File) -> InputFile:
 
 
 def _head(path: str, token: str, most: int) -> bytes:
-    """Reads a local file's first `most` bytes. A local Bot API server stores files in a folder named after the bot's
+    """Returns a local file's first `most` bytes. A local Bot API server stores files in a folder named after the bot's
     token (on Windows with `~` for the colon). Refuses paths outside of it, such as keys."""
     found = Path(path).resolve(strict=True)
     if not any(folder.name.replace("~", ":").startswith(token) for folder in found.parents):
@@ -149,7 +149,8 @@ def _head(path: str, token: str, most: int) -> bytes:
 
 
 def _translate(error: TelegramError) -> MessengerError:
-    """Translates PTB's errors. Only what was certainly not carried out may be repeated without looking."""
+    """Returns Relay's error for one of PTB's. Only what was certainly not carried out may be repeated without
+    looking."""
     if isinstance(error, RetryAfter):
         seconds = error.retry_after
         return MessengerThrottled(seconds if isinstance(seconds, int | float) else seconds.total_seconds())

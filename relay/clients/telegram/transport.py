@@ -17,12 +17,12 @@ from telegram._utils.types import ODVInput
 from telegram.error import NetworkError, TelegramError, TimedOut
 from telegram.request import BaseRequest, RequestData
 
-from relay.clients.connections import proxy_of, trusted
+from relay.clients.connections import load_certificates, proxy_of
 
 KEEP_ALIVE = 20.0
-"""Seconds that an idle connection stays open."""
+"""How many seconds an idle connection stays open."""
 SLOWEST = 32 * 1024
-"""The minimum upload speed in bytes a second. An upload has no silence by which it could count as hung."""
+"""The minimum upload speed in bytes per second. An upload has no silence that would show that it hangs."""
 UNREADABLE = "Invalid server response"
 """The message of the bare `TelegramError` for a response that is not a JSON object (a proxy's page)."""
 
@@ -35,7 +35,7 @@ class AiohttpRequest(BaseRequest):
     def __init__(
         self, url: str, connections: int, read_timeout: float, connect_timeout: float = 5, pool_timeout: float = 1
     ) -> None:
-        """Timeouts in seconds: for silence, for a new connection, and for a free connection of the pool."""
+        """The timeouts are in seconds: for silence, for a new connection, and for a free connection of the pool."""
         self._url = url
         self._connections = connections
         self._timeout = aiohttp.ClientTimeout(
@@ -50,7 +50,9 @@ class AiohttpRequest(BaseRequest):
     async def initialize(self) -> None:
         """Creates the pool; connects nothing."""
         if self._session is None:
-            connector = aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=KEEP_ALIVE, ssl=trusted())
+            connector = aiohttp.TCPConnector(
+                limit=self._connections, keepalive_timeout=KEEP_ALIVE, ssl=load_certificates()
+            )
             self._session = aiohttp.ClientSession(
                 connector=connector,
                 timeout=self._timeout,
@@ -87,8 +89,8 @@ class AiohttpRequest(BaseRequest):
         pool_timeout: ODVInput[float] = BaseRequest.DEFAULT_NONE,
     ) -> tuple[int, bytes]:
         """See `BaseRequest.do_request`. Uses the pool's own timeouts."""
-        body, headers = _encoded(request_data)
-        timeout = self._within(request_data)
+        body, headers = _encode(request_data)
+        timeout = self._find_timeouts(request_data)
         with _failures():
             async with self._open().request(
                 method, url, data=body, headers=headers, timeout=timeout, allow_redirects=False
@@ -117,7 +119,7 @@ class AiohttpRequest(BaseRequest):
             return None
         return found if found.tzinfo else found.replace(tzinfo=UTC)
 
-    def _within(self, data: RequestData | None) -> aiohttp.ClientTimeout:
+    def _find_timeouts(self, data: RequestData | None) -> aiohttp.ClientTimeout:
         """Returns the pool's timeouts, with time to send files over a very slow line."""
         if data is None or not data.contains_files:
             return self._timeout
@@ -152,7 +154,7 @@ def _size(content: Any) -> int:
     return len(content) if isinstance(content, bytes) else os.fstat(content.fileno()).st_size
 
 
-def _encoded(data: RequestData | None) -> tuple[Any, dict[str, str]]:
+def _encode(data: RequestData | None) -> tuple[Any, dict[str, str]]:
     """Encodes parameters as python-telegram-bot does: a form, multipart if there are files."""
     if data is None:
         return None, {}

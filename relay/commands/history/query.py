@@ -1,8 +1,9 @@
 """Parses what a person searches for: words, "exact phrases", and filters. Pure.
 
-from:me, from:you or from:Name · before:DATE and after:DATE · in:here or in:Name (a topic or group). Names of several
-words need quotes. A date is a year, a month, a day, today, yesterday, or 7d (seven days ago); `after` begins with its
-first moment, and `before` ends there.
+from:me, from:you or from:Name · before:DATE and after:DATE · in:here or in:Name (a topic or group) · file:NAME ·
+topic:WORD (of a session) · keepit:0.5..1 (a marker's weight) · kind:message, memory, summary, document or version.
+Names of several words need quotes. A date is a year, a month, a day, today, yesterday, or 7d (seven days ago); `after`
+begins with its first moment, and `before` ends there.
 """
 
 from __future__ import annotations
@@ -10,18 +11,32 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 
-PART = re.compile(r'(?i:(from|before|after|in)):(?:"([^"]*)"|([^\s"]*))|"([^"]*)"|([^\s"]+)|"')
+from relay.memory.rows.search import Weights
+
+PART = re.compile(r'(?i:(from|before|after|in|file|topic|keepit|kind)):(?:"([^"]*)"|([^\s"]*))|"([^"]*)"|([^\s"]+)|"')
 """A filter with its value, quoted or not; a phrase; a word; an unclosed quotation mark."""
 QUOTES = str.maketrans("“”„‟«»", '""""""')
 """Quotation marks as phones write them."""
 DATE = re.compile(r"([0-9]{4})(?:-([0-9]{1,2}))?(?:-([0-9]{1,2}))?")
+WEIGHTS = re.compile(r"(?=.*[0-9])([01](?:\.[0-9]{1,2})?)?(?:(\.\.)([01](?:\.[0-9]{1,2})?)?)?")
+"""A weight or a range: 0.5..1, 0.5.., ..0.5 or 0.5."""
+KINDS = ("message", "memory", "summary", "document", "version")
+KINDS_NAMED = {**{kind: kind for kind in KINDS}, "messages": "message", "memories": "memory", "summaries": "summary",
+               "documents": "document", "versions": "version"}  # fmt: skip
+KNOWN = ("memory", "summary", "version")
+"""Kinds that are found by words only."""
 DAYS = re.compile(r"([0-9]{1,5})d", re.IGNORECASE)
 
 WANTS = {
-    "from": "needs somebody: from:me, from:you (me, your assistant), or a name.",
-    "in": "needs a place: in:here, or the name of a topic or group. Several words stand in quotes.",
+    "from": "needs a person: from:me, from:you (me, your assistant), or a name.",
+    "in": "needs a place: in:here, or the name of a topic or group. Put several words in quotes.",
+    "file": "needs the name of a document, or a part of it: file:report.",
+    "topic": "needs a word from a session's topics: topic:garden.",
 }
+A_WEIGHT = "Write a range from 0 to 1, such as keepit:0.5..1, keepit:0.75.. or keepit:..0.5."
+A_KIND = f"Write kind:{', kind:'.join(KINDS[:-1])} or kind:{KINDS[-1]}."
 A_DATE = "Write 2026-11-05, 2026-11, 2026, today, yesterday, or 7d (seven days ago)."
 MOST = 8
 """The most names, places and phrases each: every one is checked for each message."""
@@ -34,7 +49,7 @@ class Query:
     words: str = ""
     phrases: tuple[str, ...] = ()
     me: bool = False
-    """Said by the person who asks."""
+    """Said by the person who searches."""
     you: bool = False
     """Said by the assistant."""
     names: tuple[str, ...] = ()
@@ -42,13 +57,18 @@ class Query:
     places: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+    files: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    keepit: Weights | None = None
+    kinds: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
-    """Sentences about what is wrong with it."""
+    """Sentences about what is wrong with the query."""
 
     @property
     def filtered(self) -> bool:
-        """Whether it has any condition besides words."""
-        return bool(self.me or self.you or self.names or self.here or self.places or self.since or self.until)
+        """Tells whether it has any condition besides words."""
+        who = self.me or self.you or self.names or self.here or self.places
+        return bool(who or self.since or self.until or self.files or self.topics or self.keepit or self.kinds)
 
     @property
     def empty(self) -> bool:
@@ -66,6 +86,10 @@ class _Draft:
     names: list[str] = field(default_factory=list)
     here: bool = False
     places: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+    keepit: Weights | None = None
+    kinds: list[str] = field(default_factory=list)
     dates: dict[str, list[datetime]] = field(default_factory=lambda: {"before": [], "after": []})
     wrong: list[str] = field(default_factory=list)
 
@@ -78,11 +102,23 @@ class _Draft:
                 self.wrong.append(f"{key}:{value} is not a date I know. {A_DATE}")
             else:
                 self.dates[key].append(moment)
+        elif key == "keepit":
+            self.keepit = weights_in(value)
+            if self.keepit is None:
+                self.wrong.append(f"keepit:{value} is not a range of weights. {A_WEIGHT}")
+        elif key == "kind":
+            kind = KINDS_NAMED.get(value.lower())
+            if kind is None:
+                self.wrong.append(f"kind:{value} is not something I can look for. {A_KIND}")
+            else:
+                self.kinds.append(kind)
         elif not value.strip("@"):
             self.wrong.append(f"{key}: {WANTS[key]}")
         elif key == "from":
             known = not quoted and value.lower() in ("me", "you")
             (self.people if known else self.names).append(value.lower() if known else value.lstrip("@"))
+        elif key in ("file", "topic"):
+            (self.files if key == "file" else self.topics).append(value)
         elif not quoted and value.lower() == "here":
             self.here = True
         else:
@@ -101,9 +137,12 @@ def parse(text: str, now: datetime) -> Query:
         elif phrase and any(c.isalnum() for c in phrase):
             draft.phrases.append(" ".join(phrase.split()))
     bounded = {"names after from:": draft.names, "places after in:": draft.places, "phrases": draft.phrases}
+    bounded |= {"names after file:": draft.files, "words after topic:": draft.topics}
     for what, given in bounded.items():
         if len(given) > MOST:
             draft.wrong.append(f"{len(given)} {what} are too many; at most {MOST}.")
+    if draft.kinds and set(draft.kinds) <= {*KNOWN} and not draft.words and not draft.phrases:
+        draft.wrong.append(f"kind:{draft.kinds[0]} needs words, too: /search kind:{draft.kinds[0]} garden")
     return Query(
         words=" ".join(draft.words),
         phrases=tuple(draft.phrases),
@@ -114,8 +153,23 @@ def parse(text: str, now: datetime) -> Query:
         places=tuple(draft.places),
         since=max(draft.dates["after"], default=None),
         until=min(draft.dates["before"], default=None),
+        files=tuple(draft.files),
+        topics=tuple(draft.topics),
+        keepit=draft.keepit,
+        kinds=tuple(dict.fromkeys(draft.kinds)),
         wrong=tuple(draft.wrong),
     )
+
+
+def weights_in(text: str) -> Weights | None:
+    """Returns a range of weights; None if the text isn't one, or ends before it begins."""
+    match = WEIGHTS.fullmatch(text)
+    if not match:
+        return None
+    least, dots, most = match.groups()
+    low = Decimal(least or 0)
+    high = Decimal(most or 1) if dots else low
+    return Weights(f"{low:.2f}", f"{high:.2f}") if low <= high <= 1 else None
 
 
 def date_in(text: str, now: datetime) -> datetime | None:

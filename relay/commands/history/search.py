@@ -12,15 +12,17 @@ from relay.commands.registry import command
 from relay.core.errors import CommandRefused
 from relay.core.limits import MAX_OFFSET
 from relay.memory.query_vectors import embed_query
-from relay.memory.rows.opened import OpenedArtefact, OpenedMemory, OpenedSummary
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, Speakers, StoredSearch, ThreadPlace
+from relay.memory.rows.search_context import OpenedArtefact, OpenedMemory, OpenedSummary
 
 HOW = (
     "What should I look for? For example: /search boiler repair\n\n"
     "Narrow it with from:me, from:you or from:Name; after:2026-11-05, before:2026-11, after:7d; "
-    'in:here or in:"a topic". Put "exact words" in quotes.'
+    'in:here or in:"a topic". Put "exact words" in quotes.\n\n'
+    "Or by what it is: kind:message, memory, summary, document or version; file:report; topic:garden; "
+    "keepit:0.5..1 (messages with a marker of such a weight)."
 )
-FORGOTTEN = "I don't know any more what was asked here. Ask again with /search."
+FORGOTTEN = "I no longer have this search. Please run /search again."
 NOTHING_MORE = "There is nothing more here."
 Side = Literal["around", "before", "after"]
 
@@ -36,18 +38,18 @@ class SearchResults:
     page: SearchPage
 
 
-@command("search", usage="<words>", help="search all your conversations")
-async def search(ctx: CommandContext, text: str, limit: int = 20) -> SearchResults:
-    """Finds messages and memories of this space, best first. `text`: see `query.parse`. Raises `CommandRefused` for an
-    empty or unsupported search."""
+@command("search", usage="<words>", help="search all your conversations", surfaces=("chat", "cli", "http"))
+async def search(ctx: CommandContext, text: str, offset: int = 0, limit: int = 20) -> SearchResults:
+    """Finds messages and memories of this space, best first. `text`: see `query.parse`. In a turn, stores the search so
+    that other pages can be opened later. Raises `CommandRefused` for an empty or unsupported search."""
     asked = StoredSearch(text, ctx.user_id, datetime.now(ctx.zone), ctx.chat_id, ctx.topic_id)
     query = parse(text, asked.at)
     if query.wrong:
         raise CommandRefused("\n\n".join(query.wrong))
     if query.empty:
         raise CommandRefused(HOW)
-    results = await _find(ctx, asked, ctx.turn.turn_id, 0, limit)
-    if results.page.found:
+    results = await _find(ctx, asked, ctx.turn.turn_id, offset, limit)
+    if results.page.found and ctx.turn.turn_id:
         await ctx.store.keep_search(ctx.turn, ctx.space, text)
     return results
 
@@ -62,8 +64,8 @@ async def messages_beside(
 ) -> MessageContext:
     """Returns the messages around, before or after a result of an earlier search."""
     asked = await recall_search(ctx, search_id)
-    query = looked_for(parse(asked.text, asked.at), asked)
-    found = await ctx.store.found_context(ctx.space, ctx.bot_id, query, message_id, side, count)
+    query = make_search_query(parse(asked.text, asked.at), asked)
+    found = await ctx.store.find_context(ctx.space, ctx.bot_id, query, message_id, side, count)
     if found is None or not found.messages:
         raise CommandRefused(NOTHING_MORE)
     return found
@@ -81,8 +83,9 @@ async def open_known(
 
 
 async def recall_search(ctx: CommandContext, search_id: int) -> StoredSearch:
-    """Returns an earlier search. Raises `CommandRefused` unless it was asked in this space, which this person sees."""
-    asked = await ctx.store.kept_search(search_id, ctx.space)
+    """Returns an earlier search. Raises `CommandRefused` unless it was made in this space and this person may see
+    it."""
+    asked = await ctx.store.find_kept_search(search_id, ctx.space)
     if asked is None or not await ctx.sees(ctx.space):
         raise CommandRefused(FORGOTTEN)
     return replace(asked, at=asked.at.astimezone(ctx.zone))
@@ -91,13 +94,13 @@ async def recall_search(ctx: CommandContext, search_id: int) -> StoredSearch:
 async def _find(ctx: CommandContext, asked: StoredSearch, search_id: int, offset: int, limit: int) -> SearchResults:
     query = parse(asked.text, asked.at)
     meaning = await embed_query(ctx.services.embedder, " ".join([query.words, *query.phrases]))
-    wanted = replace(looked_for(query, asked), vector=meaning.vector, model=meaning.model)
+    wanted = replace(make_search_query(query, asked), vector=meaning.vector, model=meaning.model)
     page = await ctx.store.find(ctx.space, ctx.bot_id, wanted, min(offset, MAX_OFFSET), limit)
     return SearchResults(search_id, offset, query, page)
 
 
-def looked_for(query: Query, asked: StoredSearch) -> SearchQuery:
-    """Converts a query for the store; `me` and `here` are the asker and place."""
+def make_search_query(query: Query, asked: StoredSearch) -> SearchQuery:
+    """Converts a query for the store; `me` and `here` become the person and place of the search."""
     by = Speakers(asked.user_id if query.me else None, query.you, query.names)
     return SearchQuery(
         words=query.words,
@@ -107,4 +110,8 @@ def looked_for(query: Query, asked: StoredSearch) -> SearchQuery:
         places=query.places,
         since=query.since,
         until=query.until,
+        files=query.files,
+        topics=query.topics,
+        keepit=query.keepit,
+        kinds=query.kinds,
     )

@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 from relay.commands.context import CommandContext
-from relay.commands.registry import command
-from relay.core.errors import CommandRefused
+from relay.commands.registry import command, operation
+from relay.core.errors import NotFound
 from relay.core.limits import MAX_OFFSET
+from relay.core.text import parse_number
 from relay.memory.rows.sessions import Session, SessionPage
 
 NO_SUCH_NUMBER = "There is no session with that number. /sessions lists them."
+NOT_HERE = "That session belongs to another conversation."
 
 
-@command("sessions", usage="[number]", help="past conversations in this chat")
+@command(
+    "sessions", usage="[number | settings …]", help="past conversations in this chat", surfaces=("chat", "cli", "http")
+)
 async def sessions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> SessionPage:
-    """Returns sessions of this conversation, newest first."""
+    """Returns a page of this conversation's sessions, newest first."""
+    await ctx.require_sight()
     return await ctx.store.sessions(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)
 
 
+async def session_named(ctx: CommandContext, word: str) -> Session:
+    """Returns a session by its place in the list, from 1, the newest, or by its id: #12. Raises `NotFound` if there is
+    none."""
+    if word.startswith("#"):
+        return await open_session(ctx, parse_number(word[1:]) or 0)
+    return await session_numbered(ctx, parse_number(word) or 0)
+
+
 async def session_numbered(ctx: CommandContext, number: int) -> Session:
-    """Returns a session by its place in the list; 1 is the newest. Raises `CommandRefused` where there is none."""
+    """Returns a session by its place in the list, from 1, the newest. Raises `NotFound` if there is none."""
     page = await sessions(ctx, max(0, number - 1), 1)
     if number < 1 or not page.sessions:
-        raise CommandRefused(NO_SUCH_NUMBER)
+        raise NotFound(NO_SUCH_NUMBER)
     return await open_session(ctx, page.sessions[0].id)
 
 
+@operation("chat", "cli", "http")
 async def open_session(ctx: CommandContext, session_id: int) -> Session:
-    """Returns a session of this conversation with its summary and its first and last words."""
+    """Returns a session of this conversation, or one linked to it, with its summary and its first and last words."""
+    await ctx.require_sight()
     found = await ctx.store.session(ctx.space, ctx.chat_id, ctx.topic_id, session_id)
     if found is None:
-        raise CommandRefused("That session belongs to another conversation.")
+        raise NotFound(NOT_HERE)
     return found

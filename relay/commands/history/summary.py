@@ -17,7 +17,7 @@ from relay.memory.writing.summaries import LEAST_MESSAGES
 
 WAIT_SECONDS = 45.0
 LOOK_SECONDS = 0.5
-NONE_YET = "There is no summary of this conversation yet: I still have all of it before me."
+NONE_YET = "This conversation has no summary yet. I still read all of it."
 CHANGED = "The summary has changed since you looked at it. Look at the new one first: /summary"
 
 
@@ -49,12 +49,12 @@ async def summary(ctx: CommandContext, version_id: int | None = None) -> Summary
 
 
 async def summary_versions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> SummaryPage:
-    """Returns versions of this conversation's summary, newest first."""
+    """Returns a page of versions of this conversation's summary, newest first."""
     return await ctx.store.summaries(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)
 
 
 async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> SummaryInUse:
-    """Replaces the current summary with a person's text. `of`: the version it must still be; 0: any. Raises
+    """Replaces the current summary with a person's text. `of`: the version that must still be current; 0: any. Raises
     `CommandRefused` if the text is empty or too long, or there is no such summary."""
     text = text.strip()
     tokens = estimate_tokens(text)
@@ -82,7 +82,7 @@ async def restore_summary(ctx: CommandContext, version_id: int, of: int) -> Rest
 
 
 async def refresh_summary(ctx: CommandContext) -> RefreshedSummary:
-    """Writes a summary of what is new, and waits a while for it."""
+    """Writes a summary of what is new, and waits a while for it. Returns the outcome."""
     outcome: Literal["written", "nothing_new", "no_budget", "failed", "slow"] = "no_budget"
     detail = await ctx.services.summariser.gate.used_up(Charge("summary", user_id=ctx.user_id))
     if not detail:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 
 from relay.commands.context import CommandContext
-from relay.commands.registry import command
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.commands.registry import command, operation
+from relay.core.errors import NotAllowed, NotFound
 from relay.core.models import Space
+from relay.core.prices import Prices
 from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.turns.preferences import Preference
+from relay.memory.rows.turns.record import PreferenceNote
 from relay.memory.rows.turns.why import Explanation
 from relay.memory.rows.usage import ToolCall
 
@@ -18,31 +22,60 @@ NO_ANSWER_YET = "I haven't answered anything here yet."
 
 @dataclass(frozen=True, slots=True)
 class ForgottenFact:
-    """What became of a fact used in an answer."""
+    """The result of forgetting a fact used in an answer."""
 
     changes: tuple[MemoryChange, ...]
     """Empty: nothing was forgotten."""
     gone: bool
-    """It was already forgotten."""
+    """It had already been forgotten."""
     explanation: Explanation
-    """Its current state."""
+    """The explanation, with the fact's current state."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceDiagnostics:
+    """How an answer followed preferences."""
+
+    turn_id: int | None
+    """None: there is no answer yet."""
+    at: datetime | None
+    used: tuple[Preference, ...]
+    """The preferences that were in the prompt."""
+    notes: tuple[PreferenceNote, ...]
+    """The preferences that were left out or replaced, and why."""
 
 
 @command("why", help="what went into an answer (reply to it), and what it cost")
 async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
     """Explains the answer in a message of the chat; 0: the last one here."""
-    turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
     if not turn_id:
-        raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
+        raise NotFound(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
     return await explain_turn(ctx, turn_id)
 
 
+@operation("http")
+async def diagnose_preferences(ctx: CommandContext) -> PreferenceDiagnostics:
+    """Returns how the last answer of this space, in any chat, followed its person's preferences."""
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, 0, 0, 0, ctx.space)
+    if not turn_id:
+        return PreferenceDiagnostics(None, None, (), ())
+    found = await explain_turn(ctx, turn_id)
+    return PreferenceDiagnostics(turn_id, found.at, found.preferences, found.prompt.preference_notes)
+
+
+@operation("chat", "cli", "http")
 async def explain_turn(ctx: CommandContext, turn_id: int) -> Explanation:
-    """Explains a turn's answer. Raises `NotAllowed` unless this person sees its space."""
-    found = await ctx.store.why(turn_id, ctx.user_id)
+    """Explains a turn's answer. Raises `NotFound` unless this person sees its space."""
+    found = await ctx.store.explain(turn_id, ctx.user_id)
     if found is None or not await ctx.sees(found.space):
-        raise NotAllowed("This answer is not yours to look into.")
-    return found
+        raise NotFound("This answer is not yours to look into.")
+    return add_cost(found, ctx.services.budget.prices)
+
+
+def add_cost(found: Explanation, prices: Prices) -> Explanation:
+    """Returns an explanation with what the answer cost."""
+    return replace(found, cost=prices.cost(found.model, asdict(found.usage)))
 
 
 async def forget_fact(ctx: CommandContext, turn_id: int, memory_id: int) -> ForgottenFact:
@@ -62,5 +95,5 @@ async def read_tool_call(ctx: CommandContext, turn_id: int, number: int) -> Tool
     await explain_turn(ctx, turn_id)
     used = await ctx.store.tool_call(turn_id, number)
     if used is None:
-        raise CommandRefused("This answer called no tool.")
+        raise NotFound("This answer called no tool.")
     return used

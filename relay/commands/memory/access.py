@@ -4,34 +4,35 @@ from __future__ import annotations
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import ADMINS_ONLY
-from relay.core.errors import NotAllowed
+from relay.core.errors import NotAllowed, NotFound
 from relay.core.models import Space
 from relay.memory.rows.changes import ChangePlace
 from relay.memory.rows.memories import MemoryLine, OpenedMemory
 
 GONE = "This is gone, or not yours to see."
-"""The same for missing things and for those of others."""
+"""The same text for things that don't exist and for those of others."""
 NOT_YOURS = "This is not yours to decide."
 ELSEWHERE = "Others can read along here. /memory changes shows it in our private chat."
 
 
 def is_at_home(ctx: CommandContext, space: Space) -> bool:
-    """Tests whether a space may be shown here: in one's own chat, or among its members."""
+    """Tests whether a space may be shown here: in its owner's chat, or among its group's members."""
     return ctx.private or space in (ctx.space, Space("group", chat_id=ctx.chat_id))
 
 
 def may_edit(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
-    """Tests whether this person may reword a memory: its owner; in a group its subject and admins."""
+    """Tests whether this person may reword a memory: as its owner; in a group, as its subject or an admin."""
     return space.kind == "private" or ctx.admin or row.subject_id == ctx.user_id
 
 
 def may_forget(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
-    """Tests whether this person may forget and pin a memory: as for rewording; anyone may, if it is about nobody."""
+    """Tests whether this person may forget and pin a memory: if they may reword it, or it is about nobody."""
     return row.subject_id is None or may_edit(ctx, row, space)
 
 
 def may_switch(ctx: CommandContext, space: Space) -> bool:
-    """Tests whether this person may change a space's memory switches: their own, or a group's as an admin."""
+    """Tests whether this person may change a space's memory switches: of their own space, or of a group's as an
+    admin."""
     return space.owner_id == ctx.user_id if space.kind == "private" else ctx.admin
 
 
@@ -42,37 +43,37 @@ def check_switch(ctx: CommandContext, space: Space) -> None:
 
 
 async def find_space(ctx: CommandContext, space_id: int) -> Space:
-    """Returns a space by id (0: one's own). Raises `NotAllowed` if this person may not see it here."""
+    """Returns a space by id (0: the person's own). Raises `NotFound` if this person may not see it here."""
     if not ctx.private:
-        raise NotAllowed(GONE)
+        raise NotFound(GONE)
     if not space_id:
         return Space("private", owner_id=ctx.user_id)
     space = await ctx.store.space(space_id)
     if space is None or not await ctx.may_see(space):
-        raise NotAllowed(GONE)
+        raise NotFound(GONE)
     return space
 
 
 async def find_memory(ctx: CommandContext, memory_id: int) -> OpenedMemory:
-    """Returns a memory by id. Raises `NotAllowed` if this person may not see it here."""
-    row = await ctx.store.opened(memory_id, ctx.user_id, ctx.admin) if ctx.private else None
+    """Returns a memory by id. Raises `NotFound` if this person may not see it here."""
+    row = await ctx.store.open_memory(memory_id, ctx.user_id, ctx.admin) if ctx.private else None
     if row is None or not await ctx.may_see(row.space):
-        raise NotAllowed(GONE)
+        raise NotFound(GONE)
     return row
 
 
 async def find_change(ctx: CommandContext, change_id: int) -> ChangePlace:
-    """Returns where a change belongs. Raises `NotAllowed` if this person may not see it here."""
-    place = await ctx.store.changed_in(change_id=change_id) if ctx.private else None
+    """Returns the place of a change. Raises `NotFound` if this person may not see it here."""
+    place = await ctx.store.find_change_place(change_id=change_id) if ctx.private else None
     if place is None or not await ctx.may_see(place.space):
-        raise NotAllowed(GONE)
+        raise NotFound(GONE)
     return place
 
 
 async def find_place(ctx: CommandContext, turn_id: int | None = None, change_id: int | None = None) -> ChangePlace:
-    """Returns where a turn's changes, or one change, belong. Raises `NotAllowed` if they are not for this person or
+    """Returns the place of a turn's changes, or of one change. Raises `NotAllowed` if they are not for this person or
     place."""
-    place = await ctx.store.changed_in(turn_id, change_id)
+    place = await ctx.store.find_change_place(turn_id, change_id)
     if place is None or not await ctx.may_see(place.space):
         raise NotAllowed(NOT_YOURS)
     if not is_at_home(ctx, place.space):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_memory, find_space, may_forget
-from relay.commands.registry import command
-from relay.core.errors import CommandRefused
+from relay.commands.registry import command, operation
+from relay.core.errors import NotFound
 from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemoryFilter, MemoryPage, MemorySource, OpenedMemory
 
 PAGE = 8
-"""Rows of a page."""
+"""How many rows a page has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class MemoryHistory:
     "memory",
     usage="[words, number, changes, waiting, on, off, pause, here or reset]",
     help="what I know about you",
+    surfaces=("chat", "cli", "http"),
 )
 async def list_memories(
     ctx: CommandContext,
@@ -54,35 +55,38 @@ async def list_memories(
     limit: int = PAGE,
     space_id: int | None = None,
 ) -> MemoryPage:
-    """Returns a page of memories, newest first. `space_id`: None is this space, 0 one's own."""
+    """Returns a page of memories, newest first. `space_id` None: this space; 0: the person's own."""
     space = ctx.space if space_id is None else await find_space(ctx, space_id)
     return await ctx.store.memories(space, offset, limit, chosen)
 
 
 async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
     """Opens a memory of this space by its visible number."""
-    memory_id = await ctx.store.numbered(ctx.space, number)
-    row = await ctx.store.opened(memory_id, ctx.user_id, ctx.admin)
+    memory_id = await ctx.store.find_by_number(ctx.space, number)
+    row = await ctx.store.open_memory(memory_id, ctx.user_id, ctx.admin)
     if row is None:
-        raise CommandRefused(f"There is no memory #{number} here. /memory lists what I know.")
+        raise NotFound(f"There is no memory #{number} here. /memory lists what I know.")
     return ShownMemory(row, may_forget(ctx, row, row.space))
 
 
+@operation("chat", "http")
 async def open_memory(ctx: CommandContext, memory_id: int) -> ShownMemory:
     """Opens a memory by id, in any space."""
     row = await find_memory(ctx, memory_id)
     return ShownMemory(row, may_forget(ctx, row, row.space))
 
 
+@operation("chat", "cli", "http")
 async def trace_memory(ctx: CommandContext, memory_id: int) -> MemoryOrigin:
     """Returns a memory's origin."""
     row = await find_memory(ctx, memory_id)
     source = await ctx.store.source(row.id)
     if source is None:
-        raise CommandRefused(f"Memory #{row.number} was erased just now.")
+        raise NotFound(f"Memory #{row.number} was erased just now.")
     return MemoryOrigin(row, source)
 
 
+@operation("chat", "cli", "http")
 async def list_past(ctx: CommandContext, memory_id: int, offset: int = 0, limit: int = PAGE) -> MemoryHistory:
     """Returns a page of a memory's changes, newest first."""
     row = await find_memory(ctx, memory_id)

@@ -1,79 +1,156 @@
-"""Changes one memory: pin, forget, restore, reword."""
+"""Changes memories: reword, pin, confirm, forget, restore, merge. SQL decides whether their state allows it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from relay.commands.context import CommandContext
-from relay.commands.memory.access import find_memory, may_edit
-from relay.core.errors import CommandRefused, NotAllowed
-from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
+from relay.commands.memory.access import GONE, find_memory, may_edit, may_forget
+from relay.commands.registry import operation
+from relay.core.errors import Conflict, NotAllowed, NotFound, OutOfRange
+from relay.core.limits import FACT_LENGTH, FORGOTTEN_AT_ONCE, LEARNING_LENGTH
 from relay.core.models import Space
+from relay.memory.calls.memory.facts import Action
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import OpenedMemory
 
-MemoryAction = Literal["pin", "unpin", "forget", "restore"]
-NO_EDIT = "This is not yours to change, or it is gone."
+NOT_YOURS = "This is not yours to change."
+ONE_SPACE = "These belong to different people or groups, so I can't change them together."
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedMemory:
-    """A memory after a change."""
+class MemoryPatch:
+    """The changes of a memory; None: unchanged."""
+
+    text: str | None = None
+    pinned: bool | None = None
+    confirmed: bool = False
+    """The person confirms it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedMemory:
+    """A memory after one or more changes."""
 
     memory: OpenedMemory
     changed: Changed
 
 
-@dataclass(frozen=True, slots=True)
-class EditedMemory:
-    """The outcome of rewording."""
+@operation("chat", "cli", "http")
+async def patch_memory(ctx: CommandContext, memory_id: int, patch: MemoryPatch) -> PatchedMemory:
+    """Rewords, pins, unpins and confirms a memory, all or nothing. Raises `NotFound`, `NotAllowed`, `OutOfRange`, and
+    `Conflict` if its state does not allow that."""
+    row = await (_find_own if patch.text is None else find_editable)(ctx, memory_id)
+    actions: list[Action] = []
+    if patch.text is not None:
+        actions.append(_act(ctx, row, "edit", content=check_wording(ctx, row, patch.text)))
+    if patch.pinned is not None:
+        actions.append(_act(ctx, row, "pin" if patch.pinned else "unpin"))
+    if patch.confirmed:
+        actions.append(_act(ctx, row, "validate"))
+    return await _apply(ctx, row, actions)
 
-    space: Space
-    changed: Changed
+
+@operation("chat", "http")
+async def forget_memory(ctx: CommandContext, memory_id: int) -> PatchedMemory:
+    """Forgets a memory. Raises `NotFound`, `NotAllowed`, and `Conflict` if it is no longer active."""
+    row = await _find_own(ctx, memory_id)
+    return await _apply(ctx, row, [_act(ctx, row, "forget", content="")])
 
 
-async def change_memory(
-    ctx: CommandContext, memory_id: int, action: MemoryAction, change_id: int | None = None
-) -> ChangedMemory:
-    """Pins, unpins, forgets or restores a memory. `change_id`: restore what it said before this change."""
-    row = await find_memory(ctx, memory_id)
-    what: dict[str, object] = {"action": action, "memory_id": row.id}
-    if ctx.admin:
-        what["admin"] = True
-    if action == "forget":
-        what["content"] = ""
-    if change_id is not None:
-        what["change_id"] = change_id
-    changed = await ctx.store.change_memory(ctx.turn, row.space, [what])
-    return ChangedMemory(await ctx.store.opened(row.id, ctx.user_id, ctx.admin) or row, changed)
+@operation("http")
+async def forget_memories(ctx: CommandContext, memory_ids: Sequence[int]) -> Changed:
+    """Forgets several memories of one space, all or none. Raises what `forget_memory` does."""
+    if not 1 <= len(memory_ids) <= FORGOTTEN_AT_ONCE:
+        raise OutOfRange(f"From 1 to {FORGOTTEN_AT_ONCE} memories at once, please.")
+    rows = [await _find_own(ctx, memory_id) for memory_id in dict.fromkeys(memory_ids)]
+    _check_one_space(rows)
+    return await _change(ctx, rows[0].space, [_act(ctx, one, "forget", content="") for one in rows])
+
+
+@operation("chat", "cli", "http")
+async def restore_memory(ctx: CommandContext, memory_id: int, change_id: int | None = None) -> PatchedMemory:
+    """Restores what a memory said before a change, or (None) a memory that was archived, forgotten or replaced. Raises
+    `NotFound`, `NotAllowed` and `Conflict`."""
+    row = await _find_own(ctx, memory_id)
+    wording = {} if change_id is None else {"change_id": change_id}
+    return await _apply(ctx, row, [_act(ctx, row, "restore", **wording)])
+
+
+@operation("cli", "http")
+async def merge_memories(ctx: CommandContext, memory_ids: Sequence[int], wording: str) -> PatchedMemory:
+    """Replaces two memories about the same with one in a person's words. Raises `NotFound`, `NotAllowed`, `OutOfRange`,
+    and `Conflict` if they can't be merged."""
+    if len(set(memory_ids)) != 2:
+        raise OutOfRange("Name two memories to merge.")
+    rows = [await _find_own(ctx, memory_id) for memory_id in memory_ids]
+    first, second = rows
+    _check_one_space(rows)
+    if first.subject_id != second.subject_id or (first.kind == "learning") != (second.kind == "learning"):
+        raise Conflict("These are about different things: merge two facts about one person, or two learnings.")
+    text = check_wording(ctx, first, wording)
+    action = {"action": "merge", "memory_ids": [row.id for row in rows], "content": text}
+    changed = await _change(ctx, first.space, [action])
+    merged = await ctx.store.open_memory(changed.changes[-1].memory_id, ctx.user_id, ctx.admin)
+    return PatchedMemory(merged or first, changed)
 
 
 async def find_editable(ctx: CommandContext, memory_id: int) -> OpenedMemory:
-    """Returns a memory that this person may reword, active or pending, in any space. Raises `NotAllowed`."""
-    row = await ctx.store.opened(memory_id, ctx.user_id, ctx.admin)
-    if row is None or row.status not in ("active", "pending"):
-        raise NotAllowed(NO_EDIT)
-    if not may_edit(ctx, row, row.space) or not await ctx.may_see(row.space):
-        raise NotAllowed(NO_EDIT)
+    """Returns a memory that this person may reword, in any space and from any chat, because the question for the
+    wording may be under an answer elsewhere. Raises `NotFound` and `NotAllowed`."""
+    row = await ctx.store.open_memory(memory_id, ctx.user_id, ctx.admin)
+    if row is None or not await ctx.may_see(row.space):
+        raise NotFound(GONE)
+    if not may_edit(ctx, row, row.space):
+        raise NotAllowed(NOT_YOURS)
     return row
 
 
-async def edit_memory(ctx: CommandContext, memory_id: int, wording: str) -> EditedMemory:
-    """Replaces a memory's text with a person's wording."""
-    row = await find_editable(ctx, memory_id)
+async def _find_own(ctx: CommandContext, memory_id: int) -> OpenedMemory:
+    """Returns a memory that this person may forget. Raises `NotFound` and `NotAllowed`."""
+    row = await find_memory(ctx, memory_id)
+    if not may_forget(ctx, row, row.space):
+        raise NotAllowed(NOT_YOURS)
+    return row
+
+
+def _check_one_space(rows: Sequence[OpenedMemory]) -> None:
+    if len({row.space_id for row in rows}) > 1:
+        raise Conflict(ONE_SPACE)
+
+
+def _act(ctx: CommandContext, row: OpenedMemory, action: str, **more: object) -> Action:
+    return {"action": action, "memory_id": row.id, "admin": ctx.admin, **more}
+
+
+async def _apply(ctx: CommandContext, row: OpenedMemory, actions: Sequence[Action]) -> PatchedMemory:
+    changed = await _change(ctx, row.space, actions)
+    return PatchedMemory(await ctx.store.open_memory(row.id, ctx.user_id, ctx.admin) or row, changed)
+
+
+async def _change(ctx: CommandContext, space: Space, actions: Sequence[Action]) -> Changed:
+    """Applies actions together, all or none. Raises `Conflict` if the state of a memory does not allow one."""
+    changed = await ctx.store.change_memory(ctx.turn, space, actions)
+    for failure in changed.failed:
+        raise Conflict(f"That can't be done: {failure.failed}.")
+    return changed
+
+
+def check_wording(ctx: CommandContext, row: OpenedMemory, wording: str) -> str:
+    """Returns a person's wording of a memory, cleaned. Raises `NotAllowed` if they may not reword it, `OutOfRange` for
+    its length."""
+    if not may_edit(ctx, row, row.space):
+        raise NotAllowed(NOT_YOURS)
     text = clean_wording(wording, row.kind)
     what, longest = ("learning", LEARNING_LENGTH) if row.kind == "learning" else ("fact", FACT_LENGTH)
     if not text or len(text) > longest:
-        raise CommandRefused(
-            f"That is {len(text)} characters; a {what} has 1 to {longest}. Reply to my question again."
-        )
-    action = {"action": "edit", "memory_id": memory_id, "content": text}
-    return EditedMemory(row.space, await ctx.store.change_memory(ctx.turn, row.space, [action]))
+        raise OutOfRange(f"That is {len(text)} characters; a {what} has 1 to {longest}.")
+    return text
 
 
 def clean_wording(text: str, kind: str) -> str:
-    """Cleans a wording: a fact on one line, a learning with its line breaks."""
+    """Returns a cleaned wording: a fact on one line, a learning with its line breaks."""
     if kind != "learning":
         return " ".join(text.split())
     return "\n".join(line.rstrip() for line in text.strip().splitlines())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.core.errors import NotAllowed
-from relay.memory.rows.upkeep.nights import Tidied
+from relay.memory.rows.upkeep.night import TidiedCounts
 
 
-async def settle_consolidation(ctx: CommandContext, consolidation_id: int, go: bool) -> Tidied | None:
-    """Applies or rejects a night's plan. Only its owner decides in a private space, admins in a group. None: it was
-    already decided."""
+async def settle_consolidation(ctx: CommandContext, consolidation_id: int, go: bool) -> TidiedCounts | None:
+    """Applies or rejects a night's plan. In a private space, only its owner may decide; in a group, its admins. None:
+    it was already decided."""
     space = await ctx.store.consolidation(consolidation_id)
     if space is None:
         return None

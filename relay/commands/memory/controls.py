@@ -7,7 +7,7 @@ from datetime import datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import check_switch, find_space, may_switch
-from relay.commands.registry import ADMINS_ONLY, command
+from relay.commands.registry import ADMINS_ONLY, command, operation
 from relay.commands.session.session import NOT_ENDED
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.models import Space
@@ -48,8 +48,9 @@ class ForgottenAll:
     forgotten: int
 
 
+@operation("chat", "cli", "http")
 async def show_controls(ctx: CommandContext, space_id: int | None = None) -> Controls:
-    """Returns a memory's switches. `space_id`: None is this space, 0 one's own."""
+    """Returns a memory's switches. `space_id` None: this space; 0: the person's own."""
     return await _controls(ctx, await _space(ctx, space_id))
 
 
@@ -80,7 +81,7 @@ async def reset(ctx: CommandContext, known: int) -> ForgottenAll:
 
 @command("private", usage="[off]", help="talk off the record; it's erased when you end it")
 async def talk_privately(ctx: CommandContext, on: bool | None = True) -> OffRecord:
-    """Begins a conversation off the record in this thread, or ends and erases it. None: returns its state."""
+    """Begins an off-the-record conversation in this thread, or ends and erases it. None: only returns its state."""
     may = may_switch(ctx, ctx.space)
     done = await ctx.store.private(ctx.space, ctx.chat_id, ctx.topic_id, on, ctx.user_id, may)
     if done.refused:

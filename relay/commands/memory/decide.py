@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from relay.commands.context import CommandContext
-from relay.commands.memory.access import NOT_YOURS, find_place, find_space
+from relay.commands.memory.access import NOT_YOURS, find_change, find_place, find_space
 from relay.commands.memory.browse import PAGE
-from relay.core.errors import NotAllowed
+from relay.commands.registry import operation
+from relay.core.errors import NotAllowed, OutOfRange
+from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import ChangePage, ChangePlace, MemoryChange
 from relay.memory.rows.controls import DecidedWaiting
 
 Decision = Literal["undo", "keep", "discard"]
 Outcome = Literal["done", "settled", "changed since"]
 """settled: it was already decided. changed since: the memory has changed again, so this is not undone."""
+CHANGED_SINCE = "It has changed again since. Undo the newer change first."
+SETTLED = "That's already decided."
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +32,17 @@ class TurnChanges:
 
 @dataclass(frozen=True, slots=True)
 class Decided(TurnChanges):
-    """The same after a decision about one change."""
+    """A turn's changes after a decision about one of them."""
 
     outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedInList:
+    """A decision about a change in a list, with the updated page of the list."""
+
+    decided: Decided
+    page: ChangePage
 
 
 async def turn_changes(ctx: CommandContext, turn_id: int) -> TurnChanges:
@@ -41,6 +54,7 @@ async def turn_changes(ctx: CommandContext, turn_id: int) -> TurnChanges:
     return TurnChanges(place, tuple(changes))
 
 
+@operation("chat", "cli", "http")
 async def decide(ctx: CommandContext, change_id: int, decision: Decision) -> Decided:
     """Undoes, keeps or discards one change."""
     place = await find_place(ctx, change_id=change_id)
@@ -56,8 +70,21 @@ async def decide(ctx: CommandContext, change_id: int, decision: Decision) -> Dec
     return Decided(place, tuple(changes), outcome)
 
 
+@operation("http")
+async def decide_several(ctx: CommandContext, change_ids: Sequence[int], decision: Decision) -> int:
+    """Decides several changes, newest first, except those that were decided or have changed since. Returns how many it
+    decided. Raises `NotFound` and `NotAllowed` before deciding any."""
+    if not 1 <= len(change_ids) <= FORGOTTEN_AT_ONCE:
+        raise OutOfRange(f"From 1 to {FORGOTTEN_AT_ONCE} changes at once, please.")
+    ordered = sorted(set(change_ids), reverse=True)
+    for change_id in ordered:
+        await find_change(ctx, change_id)
+    outcomes = [(await decide(ctx, change_id, decision)).outcome for change_id in ordered]
+    return outcomes.count("done")
+
+
 async def choose(ctx: CommandContext, change_id: int) -> Decided:
-    """Keeps one of several candidates to forget; the others stay in memory."""
+    """Forgets one of several candidates; the others stay in memory."""
     decided = await decide(ctx, change_id, "keep")
     return decided if decided.outcome == "settled" else await _discard_others(ctx, change_id, decided)
 
@@ -94,13 +121,25 @@ async def _discard_others(ctx: CommandContext, change_id: int, decided: Decided)
     return Decided(decided.place, changes, decided.outcome)
 
 
+@operation("chat", "cli", "http")
 async def list_changes(
     ctx: CommandContext, waiting: bool = False, offset: int = 0, limit: int = PAGE, space_id: int | None = None
 ) -> ChangePage:
-    """Returns a page of a space's changes, newest first. `waiting`: only pending ones. `space_id`: None is this space,
-    0 one's own."""
+    """Returns a page of a space's changes, newest first. `waiting`: only pending ones. `space_id` None: this space; 0:
+    the person's own."""
     space = ctx.space if space_id is None else await find_space(ctx, space_id)
     return await ctx.store.history(space, waiting, offset, limit, ctx.user_id, ctx.admin)
+
+
+async def decide_in_list(
+    ctx: CommandContext, change_id: int, decision: Decision, waiting: bool, offset: int
+) -> DecidedInList:
+    """Decides a change in a list of its space's changes. `waiting`: the list has pending ones; `offset`: where its page
+    begins."""
+    await find_change(ctx, change_id)
+    decided = await decide(ctx, change_id, decision)
+    page = await ctx.store.history(decided.place.space, waiting, offset, PAGE, ctx.user_id, ctx.admin)
+    return DecidedInList(decided, page)
 
 
 async def decide_waiting(

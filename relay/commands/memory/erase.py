@@ -14,11 +14,11 @@ from relay.memory.erasure import finish_erasure, remove_files
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 
 LETTERS = 4
-"""The fewest letters and digits to erase by."""
+"""The fewest letters and digits of words to erase."""
 WORDS = 200
-"""The longest text to search for."""
+"""The longest text to search for, in characters."""
 CHAT_SECONDS = 20.0
-"""How long to wait for the chats before reporting; the rest follows later."""
+"""How many seconds to wait for the chats before reporting; the rest follows later."""
 TOO_LATE = "That's already erased, was shown too long ago, or is not yours. Start again: /forget --erase"
 TOO_SHORT = (
     "What should I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
@@ -60,7 +60,7 @@ class Erasing:
 
 
 def is_long_enough(what: ErasedWords) -> bool:
-    """Tests whether words are long enough to erase by."""
+    """Tests whether words are long enough to identify what to erase."""
     return sum(c.isalnum() for c in what.words[:WORDS]) >= LETTERS
 
 
@@ -100,14 +100,14 @@ async def erase_shown(ctx: CommandContext, erasure_id: int) -> Erasing:
         done,
         clears=ctx.admin and cleanup.clears,
         backups=ctx.admin and bool(cleanup.files()),
-        remains=cleanup.told(),
+        remains=cleanup.describe_backups(),
         at_night=cleanup.clears,
     )
 
 
 @admins_only
 async def clear_files(ctx: CommandContext) -> str:
-    """Rewrites the database's files without what was erased. Returns what is left, as a sentence."""
+    """Rewrites the database's files without what was erased. Returns what remains, as a sentence."""
     if ctx.services.erasure_cleanup is None:
         raise NotAllowed(NOT_YOURS)
     return await ctx.services.erasure_cleanup.clear()

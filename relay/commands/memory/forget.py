@@ -45,6 +45,6 @@ async def forget_shown(ctx: CommandContext, turn_id: int, undo: bool = False) ->
 
 
 async def check_shown(ctx: CommandContext, turn_id: int) -> None:
-    """Raises `NotAllowed` unless a turn previewed it for this person."""
+    """Raises `NotAllowed` unless a turn showed this person the preview."""
     if not await ctx.store.was_shown(turn_id, ctx.user_id):
         raise NotAllowed(NOT_YOURS)

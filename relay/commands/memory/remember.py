@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_place
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, Conflict, OutOfRange
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import KeepableMessage
-from relay.memory.writing.proposals import proposed
+from relay.memory.writing.proposals import propose_words
 
 OFF_THE_RECORD = "That's off the record, so I don't keep it."
 NO_WORDS = "That message has no text. Write what I should keep after the command."
@@ -24,10 +24,12 @@ class KeptMessage:
 
     changed: Changed
     proposed: bool
-    """A model proposed the words, so they wait for a tap."""
+    """A model proposed the words, so the memory waits for a tap."""
 
 
-@command("remember", usage="<fact>", help="remember a fact, or the message you reply to")
+@command(
+    "remember", usage="<fact>", help="remember a fact, or the message you reply to", surfaces=("chat", "cli", "http")
+)
 async def remember(ctx: CommandContext, fact: str) -> Changed:
     """Stores a fact in the person's own words."""
     text = " ".join(fact.split())
@@ -36,7 +38,7 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
             "What should I remember? Write it after the command: /remember I like my tea strong",
         )
     if len(text) > FACT_LENGTH:
-        raise CommandRefused(f"That is {len(text)} characters; a fact has at most {FACT_LENGTH}.")
+        raise OutOfRange(f"That is {len(text)} characters; a fact has at most {FACT_LENGTH}.")
     action = {
         "action": "learn",
         "kind": "fact",
@@ -53,11 +55,11 @@ async def keep_message(
 ) -> KeptMessage:
     """Stores a message as a learning with these words; without words, proposes some, which wait for a tap."""
     if message.private:
-        raise CommandRefused(OFF_THE_RECORD)
+        raise Conflict(OFF_THE_RECORD)
     if len(words) > LEARNING_LENGTH:
-        raise CommandRefused(f"That is {len(words)} characters; a learning has at most {LEARNING_LENGTH}.")
+        raise OutOfRange(f"That is {len(words)} characters; a learning has at most {LEARNING_LENGTH}.")
     space = space or ctx.space
-    content = words or await proposed(ctx.services.summariser, space, ctx.user_id, message.text)
+    content = words or await propose_words(ctx.services.summariser, space, ctx.user_id, message.text)
     if not content:
         raise CommandRefused(NO_WORDS)
     action: dict[str, object] = {

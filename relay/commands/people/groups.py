@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
 from relay.commands.context import CommandContext
-from relay.commands.registry import admins_only, command
+from relay.commands.registry import admins_only, command, operation
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.models import Space
 from relay.memory.calls.people import EVERYWHERE
-from relay.memory.rows.people import GroupPlace
+from relay.memory.rows.people import GroupPlace, SpokenGroup
 
 Mode = Literal["all", "addressed", "off"]
-"""What is answered: every message of known people, messages addressed to the bot, or none."""
-ANSWER_IN_GROUPS = "That is for groups: there it says what I answer. Here I answer everything."
-LINK_IN_GROUPS = "That is for groups: there /link lends your own memory to them, for your own messages only."
-UNLINK_IN_GROUPS = "That is for groups: there /unlink takes back what /link lent."
+"""Which messages are answered: all from known people, those addressed to the bot, or none."""
+ANSWER_IN_GROUPS = "That works in groups, where it sets what I answer. Here I answer everything."
+LINK_IN_GROUPS = "That works in groups, where /link lends your own memory, for your own messages only."
+UNLINK_IN_GROUPS = "That works in groups, where /unlink takes back what /link lent."
 ALONE = "You are the only person here, so I use your own memory anyway. Ask again when others have joined."
-NOBODY_LENDS = "Nobody lends me their memory here."
+MOST_LISTED = 20
+"""The most groups of a person that are listed. Telegram is asked about the membership in each."""
+NOBODY_LENDS = "No one's memory is linked to this group."
 TAKEN = "Someone else's memory is already linked to this group."
 
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """What is answered in a topic, and in the rest of its group."""
+    """The setting of which messages are answered in a topic, and in the rest of its group."""
 
     topic: bool
-    """It applies to a topic; False: to the whole group."""
+    """The setting is for a topic; False: for the whole group."""
     here: str | None
     """all, addressed or off; None: not set."""
     everywhere: str | None
@@ -34,7 +38,7 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class Lending:
-    """Whose memory is lent to a group."""
+    """The loan of a person's memory to a group."""
 
     lender: int | None
 
@@ -48,8 +52,8 @@ class Lending:
     places=("group",),
 )
 async def answer(ctx: CommandContext, forum: bool, mode: Mode | None = None, everywhere: bool = False) -> Answering:
-    """Sets what is answered if a mode is given, in the topic or the whole group (`everywhere`). Returns the settings.
-    `forum`: the group has topics."""
+    """Sets which messages are answered if a mode is given, in the topic or the whole group (`everywhere`). Returns the
+    settings. `forum`: the group has topics."""
     if ctx.private:
         raise CommandRefused(ANSWER_IN_GROUPS)
     topic_id = ctx.topic_id if forum or ctx.topic_id else EVERYWHERE
@@ -61,7 +65,7 @@ async def answer(ctx: CommandContext, forum: bool, mode: Mode | None = None, eve
 
 @command("link", help="share your memory with this group", audience="admin", surfaces=("chat",), places=("group",))
 async def find_lending(ctx: CommandContext) -> Lending:
-    """Returns whose memory is lent to this group; refuses if a person's own memory is used anyway."""
+    """Returns whose memory is lent to this group. Raises `CommandRefused` if a person's own memory is used anyway."""
     if ctx.private:
         raise CommandRefused(LINK_IN_GROUPS)
     place = await _place(ctx)
@@ -95,6 +99,17 @@ async def unlink(ctx: CommandContext) -> Lending:
     if lender is None or not await ctx.store.unlink(ctx.chat_id, lender):
         raise CommandRefused(NOBODY_LENDS)
     return Lending(None)
+
+
+@operation("http")
+async def list_groups(ctx: CommandContext) -> list[SpokenGroup]:
+    """Returns the groups whose memory this person may see, the one with the latest message first. Raises `NotAllowed`
+    outside of private chats."""
+    if not ctx.private:
+        raise NotAllowed
+    groups = await ctx.store.groups_of(ctx.user_id, MOST_LISTED)
+    seen = await asyncio.gather(*(ctx.may_see(Space("group", chat_id=one.chat_id)) for one in groups))
+    return [one for one, sees in zip(groups, seen, strict=True) if sees]
 
 
 async def take_back(ctx: CommandContext, lender: int) -> Lending:

@@ -18,7 +18,7 @@ Verdict = Literal["approve", "deny", "block", "admit"]
 """admit: gives access to a person whom an admin refused; the others answer requests."""
 ROLES: dict[Verdict, str] = {"approve": "user", "deny": "refused", "block": "blocked", "admit": "user"}
 USAGE = "Say who: /revoke and their id or @name. /users lists everyone."
-NOT_OPEN = "It isn't open any more."
+NOT_OPEN = "It's no longer open."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +32,23 @@ class NewInvitation:
 
 @dataclass(frozen=True, slots=True)
 class Revoked:
-    """Whether a person's access was revoked."""
+    """The result of revoking a person's access."""
 
     person: Person
     outcome: str
-    """done, last (the only admin stays) or unknown (had no access)."""
+    """done, last (the only admin keeps it) or unknown (they had no access)."""
 
 
 @command(
     "users",
     usage="[approve|deny|block|admit|cancel <id>]",
-    help="who has access, and who asks for it",
+    help="who has access, and who is asking for it",
     audience="admin",
     places=("private",),
 )
 async def users(ctx: CommandContext) -> KnownPeople:
     """Returns everyone in the database."""
-    return await ctx.store.everybody()
+    return await ctx.store.list_everybody()
 
 
 @admins_only
@@ -76,7 +76,7 @@ async def invite(ctx: CommandContext, for_whom: str = "") -> NewInvitation:
     nonce, whom = new_nonce(), shorten(for_whom, 60)
     until = await ctx.store.invite(digest(nonce) or "", whom, ctx.user_id, _decider(ctx))
     if until is None:
-        raise CommandRefused(f"{MOST_INVITES} invitations are open, and that is the most. /users lists them.")
+        raise CommandRefused(f"{MOST_INVITES} invitations are open, which is the limit. /users lists them.")
     return NewInvitation(nonce, whom, until)
 
 
@@ -130,4 +130,4 @@ async def _is_last(ctx: CommandContext, person: Person) -> bool:
 
 def _decider(ctx: CommandContext) -> str:
     """Returns the name under which others see the decision."""
-    return shorten(ctx.name, 60) if ctx.bot_id else "somebody at the terminal"
+    return shorten(ctx.name, 60) if ctx.bot_id else "someone at the terminal"

@@ -1,1 +1,1 @@
-"""How people like answers."""
+"""Preferences: how people like answers."""

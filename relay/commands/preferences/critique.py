@@ -18,7 +18,7 @@ from relay.memory.intents import process_intents
 MODEL_SECONDS = 60
 MOST_TOKENS = 600
 READ_TOKENS = 4_000
-"""So much of a text is read."""
+"""How many tokens of a text are read at most."""
 PROMPT = """\
 You review a text for the person whom it is written for. Say what could be better, in the text's language, in at most \
 250 words: a short list of findings, each with what it rests on (a preference of theirs, or plain craft: correct, \
@@ -38,11 +38,11 @@ class Critique:
 
 @command("critique", help="what could be better about an answer, or about a text of yours (reply to it)")
 async def critique(ctx: CommandContext, message_id: int = 0) -> Critique:
-    """Judges the text that a message of the chat holds, or (0) the last answer here.
+    """Judges the text of a message of the chat, or (0) the last answer here.
 
-    Raises `CommandRefused` where there is no text, and where no model can be had.
+    Raises `CommandRefused` if there is no text, or no model is available.
     """
-    turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
     found = (
         await ctx.store.keepable(ctx.space, turn_id=turn_id)
         if turn_id
@@ -71,7 +71,7 @@ async def critique(ctx: CommandContext, message_id: int = 0) -> Critique:
 
 
 def read_critique(step: Step) -> str:
-    """The text of a critique. Raises `ModelRefused` for a refusal and `EmptyAnswer` where there is none."""
+    """Returns the text of a critique. Raises `ModelRefused` for a refusal and `EmptyAnswer` if there is none."""
     if step.stop_reason == "refusal":
         raise ModelRefused()
     text = process_intents("".join(block.get("text", "") for block in step.blocks)).text.strip()

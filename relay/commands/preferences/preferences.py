@@ -1,42 +1,43 @@
-"""Preferences: how somebody likes answers, where that comes from, and the switches."""
+"""Preferences: how a person likes answers, what taught them, and the switches."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import check_switch, find_space
-from relay.commands.registry import command
-from relay.core.errors import CommandRefused
+from relay.commands.registry import command, operation
+from relay.core.errors import CommandRefused, Conflict, NotFound, OutOfRange
 from relay.core.models import Space
 from relay.memory.rows.turns.preferences import ForgottenPreference, Preference, Preferences, PreferenceSource
 
 Here = Literal["use", "ignore", "quiet", "own"]
+LONGEST_PAUSE = timedelta(days=3_650)
 UNKNOWN = "There's no such preference. /preferences lists them."
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceSwitch:
-    """What to switch; what is None stays as it is."""
+    """The switches to change; None: unchanged."""
 
     on: bool | None = None
     paused_until: datetime | None = None
     resume: bool = False
     """Ends a pause."""
     here: Here | None = None
-    """What this chat does: follows them, ignores them, teaches nothing, or has its own."""
+    """What this chat does with them: follows them, ignores them, teaches nothing, or has its own."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_preference_control` takes it."""
+        """Returns the JSON that `relay_preference_control` takes."""
         change: dict[str, object] = {}
         if self.on is not None:
             change["preferences"] = "on" if self.on else "off"
         if self.paused_until is not None:
-            change["paused_until"] = self.paused_until.isoformat()
+            change["paused_until"] = self.paused_until.astimezone(UTC).isoformat()
         elif self.on is not None or self.resume:
             change["paused_until"] = None
         return change | ({"here": self.here} if self.here else {})
@@ -44,7 +45,7 @@ class PreferenceSwitch:
 
 @dataclass(frozen=True, slots=True)
 class ForgottenPreferences:
-    """What was forgotten; its decisions take that back."""
+    """The forgotten preferences, with the decisions that undoing takes."""
 
     forgotten: tuple[ForgottenPreference, ...]
 
@@ -60,18 +61,20 @@ class ResetPreferences:
     "preferences",
     usage="[prefer|avoid <words> | forget <words> | on | off | pause 2h | here … | reset]",
     help="how you like answers, and what taught me that",
+    surfaces=("chat", "cli", "http"),
 )
 async def list_preferences(ctx: CommandContext, space_id: int | None = None) -> Preferences:
-    """Lists how a person likes answers. `space_id`: None is the space where it is asked, 0 one's own."""
+    """Returns how a person likes answers. `space_id` None: this space; 0: the person's own."""
     space = await _space(ctx, space_id)
     return await ctx.store.preferences(space, *_place(ctx, space), ctx.user_id)
 
 
+@operation("chat", "cli", "http")
 async def open_preference(ctx: CommandContext, preference_id: int, space_id: int | None = None) -> PreferenceSource:
     """Returns a preference with what taught it."""
     found = await ctx.store.preference_source(await _space(ctx, space_id), ctx.user_id, preference_id)
     if found is None:
-        raise CommandRefused(UNKNOWN)
+        raise NotFound(UNKNOWN)
     return found
 
 
@@ -79,12 +82,12 @@ async def open_listed(ctx: CommandContext, number: int) -> PreferenceSource:
     """Returns the preference with a number in the list, from 1."""
     rows = (await list_preferences(ctx)).rows
     if not 1 <= number <= len(rows):
-        raise CommandRefused(UNKNOWN)
+        raise NotFound(UNKNOWN)
     return await open_preference(ctx, rows[number - 1].id)
 
 
 async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preference]:
-    """Returns the preferences whose pattern is these words, or has them; `*` stands for anything."""
+    """Returns the preferences whose pattern is these words, or contains them; `*` matches anything."""
     wanted = " ".join(words.casefold().split())
     if len(wanted.replace("*", "").strip()) < 3 and wanted != "*":
         raise CommandRefused("Say which one: /preferences forget short answers. /preferences reset forgets all.")
@@ -93,48 +96,57 @@ async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preferen
     pattern = re.compile(r"\b" + ".*".join(map(re.escape, wanted.split("*"))) + ("" if "*" in wanted else r"\b"))
     found = exact or [row for row in rows if pattern.search(row.pattern)]
     if not found:
-        raise CommandRefused(UNKNOWN)
+        raise NotFound(UNKNOWN)
     return found
 
 
+@operation("chat", "cli", "http")
 async def forget_preferences(
     ctx: CommandContext, preferences: Sequence[int], space_id: int | None = None
 ) -> ForgottenPreferences:
-    """Forgets preferences by their ids: what was observed until now doesn't count any more."""
+    """Forgets preferences by their ids: earlier observations no longer count."""
     done = await ctx.store.forget_preferences(await _space(ctx, space_id), ctx.user_id, preferences)
     if not done:
-        raise CommandRefused(UNKNOWN)
+        raise NotFound(UNKNOWN)
     return ForgottenPreferences(tuple(done))
 
 
+@operation("chat", "http")
 async def undo_forgetting(ctx: CommandContext, decisions: Sequence[int], space_id: int | None = None) -> int:
-    """Brings forgotten preferences back. Returns how many."""
+    """Restores forgotten preferences. Returns how many."""
     back = await ctx.store.recall_preferences(await _space(ctx, space_id), ctx.user_id, decisions)
     if not back:
-        raise CommandRefused("There's nothing to bring back, or I've learned something new about it since.")
+        raise Conflict("There's nothing to bring back, or I've learned something new about it since.")
     return back
 
 
+@operation("chat", "http")
 async def decide_waiting(ctx: CommandContext, keep: bool, space_id: int | None = None) -> int:
-    """Lets what was learned of a person's acts and waits for their tap count, or discards it. Returns how many acts."""
+    """Lets a person's acts that wait for their tap count, or discards them. Returns how many acts."""
     done = await ctx.store.decide_observations(await _space(ctx, space_id), ctx.user_id, keep)
     if not done:
-        raise CommandRefused("Nothing is waiting for you.")
+        raise Conflict("Nothing is waiting for you.")
     return done
 
 
+@operation("chat", "cli", "http")
 async def reset_preferences(ctx: CommandContext, known: int) -> ResetPreferences:
-    """Forgets all of a person's preferences here. `known`: how many there are, to confirm it."""
+    """Forgets all of a person's preferences here. `known`: their number, as confirmation."""
     done = await ctx.store.reset_preferences(ctx.space, ctx.user_id, known)
     if done is None:
-        raise CommandRefused("That number doesn't match. Nothing was forgotten.")
+        raise Conflict("That number doesn't match. Nothing was forgotten.")
     return ResetPreferences(done)
 
 
+@operation("chat", "cli", "http")
 async def switch_preferences(ctx: CommandContext, to: PreferenceSwitch, space_id: int | None = None) -> Preferences:
-    """Switches preferences in a space, or what this chat does with them. Returns how they are switched then."""
+    """Sets the switches of preferences in a space, or what this chat does with them. Returns the new state. Raises
+    `OutOfRange` for a pause that has ended or is too long."""
     space = await _space(ctx, space_id)
     check_switch(ctx, space)
+    now = datetime.now(UTC)
+    if to.paused_until is not None and not now < to.paused_until < now + LONGEST_PAUSE:
+        raise OutOfRange("A pause ends in the future, and within ten years.")
     return await ctx.store.preference_control(space, *_place(ctx, space), ctx.user_id, to.as_json())
 
 
@@ -143,5 +155,5 @@ async def _space(ctx: CommandContext, space_id: int | None) -> Space:
 
 
 def _place(ctx: CommandContext, space: Space) -> tuple[int, int]:
-    """This chat and topic, where it is the space's."""
+    """Returns this chat and topic if they belong to the space."""
     return (ctx.chat_id, ctx.topic_id) if space == ctx.space else (0, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import COMMANDS, command, list_commands
@@ -10,20 +10,20 @@ from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.limits import TITLE_LENGTH
 from relay.memory.rows.sessions import SessionEnd
 
-NOT_ENDED = "This conversation is off the record. Whoever began that ends it, or an admin."
+NOT_ENDED = "This conversation is off the record. Only the person who started that, or an admin, can end it."
 IN_A_GROUP = ("memory", "search", "new", "stop")
-"""What /help lists in a group, where thirty lines would be too many."""
+"""The commands that /help lists in a group, where thirty lines would be too many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """Who is greeted, and how Relay behaves there."""
+    """The person who is greeted, and how Relay behaves in the chat."""
 
     name: str
     alone: bool
-    """The person's own memory is used: a private chat, or a group with nobody else."""
+    """The person's own memory is used: it is a private chat, or a group with nobody else."""
     answers: str | None
-    """What is answered in a group: all, addressed or off; None: not set."""
+    """Which messages are answered in a group: all, addressed or off; None: not set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """Whether an answer was in progress, which stops now."""
+    """Whether an answer was in progress, which is now stopped."""
 
     running: bool
 
@@ -79,16 +79,25 @@ async def list_help(ctx: CommandContext) -> list[HelpSection]:
     ]
 
 
-@command("new", usage="[title]", help="start a new conversation; what I know stays")
+@command("new", usage="[title | with <name>]", help="start a new conversation; what I know stays")
 async def new(ctx: CommandContext, title: str = "") -> NewSession:
-    """Ends this thread's session. Only whoever began it, or an admin, may end one that is off the record."""
+    """Ends this thread's session and begins the next one. If it is off the record, only an admin or the person who
+    began it may end it."""
     title = " ".join(title.split())[:TITLE_LENGTH]
-    may = ctx.admin if ctx.space.kind == "group" else ctx.space.owner_id == ctx.user_id
-    if not may:
-        ended = await ctx.store.private(ctx.space, ctx.chat_id, ctx.topic_id, False, ctx.user_id, may=False)
-        if ended.refused:
-            raise NotAllowed(NOT_ENDED)
-    return NewSession(title, await ctx.store.new_session(ctx.space, ctx.chat_id, ctx.topic_id, title))
+    erased = await end_private(ctx)
+    ended = await ctx.store.new_session(ctx.space, ctx.chat_id, ctx.topic_id, title)
+    return NewSession(title, replace(ended, private=ended.private or erased))
+
+
+async def end_private(ctx: CommandContext) -> bool:
+    """Ends an off-the-record session that this person began but can't end as its owner or an admin. Returns whether it
+    was erased. Raises `NotAllowed` if they didn't begin it."""
+    if ctx.admin if ctx.space.kind == "group" else ctx.space.owner_id == ctx.user_id:
+        return False
+    ended = await ctx.store.private(ctx.space, ctx.chat_id, ctx.topic_id, False, ctx.user_id, may=False)
+    if ended.refused:
+        raise NotAllowed(NOT_ENDED)
+    return ended.was
 
 
 @command("stop", help="stop the answer I'm writing", surfaces=("chat",))
@@ -97,13 +106,13 @@ async def stop(ctx: CommandContext) -> Stopped:
     return Stopped(await ctx.stop())
 
 
-@command("two", help="answer my last message twice, so that I choose", surfaces=("chat",))
+@command("two", help="answer your last message twice, for you to choose", surfaces=("chat",))
 async def two(ctx: CommandContext) -> None:
-    """Only declared, to be listed: two answers are a turn, which the worker runs."""
+    """Declares the command for the lists: two answers are a turn, which the worker runs."""
     raise CommandRefused("Two answers are a turn of their own.")
 
 
-@command("retry", usage="[big|small|model]", help="answer my last message again", surfaces=("chat",))
+@command("retry", usage="[big|small|model]", help="answer your last message again", surfaces=("chat",))
 async def retry(ctx: CommandContext) -> None:
-    """Only declared, to be listed: a retry is a turn, which the worker runs."""
+    """Declares the command for the lists: a retry is a turn, which the worker runs."""
     raise CommandRefused("A retry is a turn of its own.")

@@ -13,10 +13,10 @@ from relay.core.text import shorten
 from relay.memory.rows.choices import VOICES, Choices
 
 LEARNING = ("on", "ask", "off")
-FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags")
-"""The choices that are on or off: names of the fields of `Choices`."""
+FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags", "compare")
+"""The settings that are on or off: names of the fields of `Choices`."""
 INSTALLATION = "house"
-"""As a time zone: the installation's."""
+"""The value of the time zone that means the installation's."""
 HOW = (
     "Write a choice and its value, such as /settings sound off. There are: learning (on, ask, off), voice (auto, "
     "always, never), zone (a city, or house for the one where I run), and with on or off: " + ", ".join(FLAGS) + "."

@@ -20,7 +20,7 @@ class StatusReport:
     now: Status
     memory: Controls
     hears: str
-    """The speech-to-text engine; empty: none."""
+    """The name of the speech-to-text engine; empty: none."""
     speaks: str
     embedder: str
     """The model that searches by meaning; empty: words only."""

@@ -8,7 +8,7 @@ from datetime import datetime, time, timedelta, tzinfo
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 from relay.core.prices import Prices
 from relay.memory.rows.usage import DailyUse
 
@@ -28,7 +28,7 @@ class Used:
     summaries: int = 0
     titles: int = 0
     spent: float = 0.0
-    """Dollars."""
+    """The cost in dollars."""
     unpriced: tuple[str, ...] = ()
     """Models without a known price."""
 
@@ -52,13 +52,24 @@ class ModelUsed:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkUsed:
+    """The use of one kind of work."""
+
+    what: str
+    """The kind of work: answer, summary, title, judge …"""
+    times: int
+    """How many results it produced."""
+    used: Used
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetUsed:
     """Today's spending in dollars, and the daily budgets; 0: no budget."""
 
     own: float
     each: float
     total: float | None
-    """Everyone together; None: only admins see it."""
+    """Everyone's spending; None: only admins see it."""
     all: float
     """The shared budget."""
 
@@ -71,6 +82,7 @@ class UsageReport:
     """The start of each day; the last is today."""
     days: tuple[Used, ...]
     models: tuple[ModelUsed, ...]
+    works: tuple[WorkUsed, ...]
     whole: Used
     budget: BudgetUsed | None
     """None: there are no budgets."""
@@ -78,11 +90,11 @@ class UsageReport:
     """Use of all spaces; None: only admins see it."""
 
 
-@command("usage", usage="[days]", help="tokens, cost and cache share by day")
+@command("usage", usage="[days]", help="tokens, cost and cache share by day", surfaces=("chat", "cli", "http"))
 async def usage(ctx: CommandContext, days: int = DAYS) -> UsageReport:
     """Returns this space's recent use; for admins also the whole installation's."""
     if not 1 <= days <= MOST_DAYS:
-        raise CommandRefused(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30")
+        raise OutOfRange(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30")
     starts = day_starts(days, ctx.zone)
     rows = await ctx.store.usage(ctx.space, starts)
     prices = ctx.services.budget.prices
@@ -91,6 +103,7 @@ async def usage(ctx: CommandContext, days: int = DAYS) -> UsageReport:
         starts=tuple(starts),
         days=tuple(sum_up((row for row in rows if row.day == day), prices) for day in range(1, days + 1)),
         models=by_model(rows, prices),
+        works=by_work(rows, prices),
         whole=sum_up(rows, prices),
         budget=await _budget(ctx),
         everywhere=None if everywhere is None else sum_up(everywhere, prices),
@@ -107,6 +120,12 @@ def by_model(rows: Sequence[DailyUse], prices: Prices) -> tuple[ModelUsed, ...]:
     """Sums the rows by model."""
     names = sorted({row.model or "?" for row in rows})
     return tuple(ModelUsed(name, sum_up((row for row in rows if (row.model or "?") == name), prices)) for name in names)
+
+
+def by_work(rows: Sequence[DailyUse], prices: Prices) -> tuple[WorkUsed, ...]:
+    """Sums the rows by kind of work."""
+    kinds = {what: [row for row in rows if row.what == what] for what in sorted({row.what for row in rows})}
+    return tuple(WorkUsed(what, sum(row.times for row in of), sum_up(of, prices)) for what, of in kinds.items())
 
 
 def sum_up(rows: Iterable[DailyUse], prices: Prices) -> Used:
@@ -131,5 +150,5 @@ async def _budget(ctx: CommandContext) -> BudgetUsed | None:
     budget = ctx.services.budget
     if not budget.limited:
         return None
-    spent = budget.spent(await ctx.store.spent(budget.day(), ctx.user_id))
+    spent = budget.spent(await ctx.store.sum_spent(budget.day(), ctx.user_id))
     return BudgetUsed(spent.own, budget.each, spent.total if ctx.admin else None, budget.total)

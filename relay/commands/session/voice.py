@@ -10,7 +10,7 @@ from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.program import RELAY
 from relay.memory.rows.choices import VOICES
 
-OFF = f"Nothing speaks here: RELAY_TTS is off, or what it needs is missing ({RELAY} doctor tells)."
+OFF = f"I can't speak here: RELAY_TTS is off, or what it needs is missing ({RELAY} doctor shows why)."
 SILENT = "I can't speak here."
 NO_SUCH_ANSWER = "That message isn't one of my answers. Reply with /say to an answer, or send it alone for my last one."
 
@@ -37,7 +37,7 @@ async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
     """Returns the answer in a message of the chat (0: the last one here), to be spoken."""
     if not ctx.services.installation.speaks:
         raise CommandRefused(OFF, SILENT)
-    turn_id = await ctx.store.answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
     answer = await ctx.store.answer_said(turn_id) if turn_id else None
     if answer is None:
         raise CommandRefused(NO_SUCH_ANSWER if message_id else "I haven't answered anything here yet.")

@@ -18,7 +18,8 @@ def zones_named(words: str) -> list[str]:
 
 
 def _offsets(zone: str) -> tuple[timedelta | None, ...]:
-    """Returns a zone's offsets through a year: names of one place (Asia/Istanbul, Europe/Istanbul) have the same."""
+    """Returns a zone's offsets through a year. Names of one place (Asia/Istanbul, Europe/Istanbul) have the same
+    offsets."""
     return tuple(datetime(2026, month, 1, tzinfo=ZoneInfo(zone)).utcoffset() for month in range(1, 13))
 
 

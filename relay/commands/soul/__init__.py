@@ -1,1 +1,1 @@
-"""The assistant's personality: the soul, and its personas in single chats."""
+"""The assistant's personality: the soul, and its personas in individual chats."""

@@ -22,7 +22,7 @@ async def show_persona(ctx: CommandContext) -> Persona | None:
 
 @admins_only
 async def set_persona(ctx: CommandContext, text: str, instead_of: int | None = None) -> PersonaChange:
-    """Sets the persona here (empty: clears it); if `instead_of` is given, only in place of that version."""
+    """Sets the persona here (empty: clears it). If `instead_of` is given, only that version is replaced."""
     check_length(text, PERSONA_TOKENS, "persona")
     changed = await ctx.store.set_persona(ctx.chat_id, ctx.topic_id, text, ctx.user_id, ctx.name, instead_of)
     if (changed.present.text if changed.present else "") != text:
@@ -41,7 +41,7 @@ async def undo_persona(ctx: CommandContext, present: int, before: int) -> Person
 
 @admins_only
 async def present_persona(ctx: CommandContext, persona_id: int) -> Persona:
-    """Returns the current persona for editing; it must be this version."""
+    """Returns the current persona for editing. Raises `CommandRefused` if it is no longer this version."""
     found = await ctx.store.persona(ctx.chat_id, ctx.topic_id)
     if found is None or found.id != persona_id:
         raise CommandRefused(CHANGED)

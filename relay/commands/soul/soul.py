@@ -12,24 +12,24 @@ from relay.core.limits import SOUL_TOKENS
 from relay.memory.rows.soul import Soul, SoulDraft, SoulPage
 
 PAGE = 5
-"""Versions per page of the history."""
+"""How many versions a page of the history has."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveSoul:
-    """The active version, and the one active before."""
+    """The active version, and the one that was active before."""
 
     version: int
     text: str
     before_version: int
-    """0: none."""
+    """The number of the version before; 0: none."""
     before_text: str
     restored: int | None = None
-    """The version whose text it has."""
+    """The version from which its text was restored."""
 
     @property
     def changed(self) -> bool:
-        """Whether the active version has changed."""
+        """Tells whether the active version has changed."""
         return self.version != self.before_version
 
 
@@ -44,8 +44,12 @@ class Drafted:
     active_text: str
 
 
-@command("soul", usage="[set <text> | edit | history | restore <number>]", help="see or change my personality",
-         audience="admin")  # fmt: skip
+@command(
+    "soul",
+    usage="[set <text> | try <text> | edit | grow [on|off] | history | restore <number>]",
+    help="see, try or change my personality",
+    audience="admin",
+)
 async def show_soul(ctx: CommandContext) -> Soul | None:
     """Returns the active soul; None: none is set."""
     return await ctx.store.soul()
@@ -79,7 +83,7 @@ async def view_soul(ctx: CommandContext, version: int) -> Soul:
     """Returns a version."""
     found = await ctx.store.soul_version(version)
     if found is None:
-        raise CommandRefused("There is no such version.")
+        raise CommandRefused("That version doesn't exist.")
     return found
 
 
@@ -110,16 +114,16 @@ async def draft_soul(ctx: CommandContext, text: str, reason: str, based_on: int 
 async def activate_draft(ctx: CommandContext, draft_id: int, seen: int) -> SoulDraft:
     """Activates a draft. `seen`: the active version that the person compared it with. The draft stays open if another
     version is active by now."""
-    return _found(await ctx.store.decide_soul_draft(draft_id, "activate", seen, ctx.user_id))
+    return _require_draft(await ctx.store.decide_soul_draft(draft_id, "activate", seen, ctx.user_id))
 
 
 @admins_only
 async def discard_draft(ctx: CommandContext, draft_id: int) -> SoulDraft:
     """Discards a draft."""
-    return _found(await ctx.store.decide_soul_draft(draft_id, "discard", 0, ctx.user_id))
+    return _require_draft(await ctx.store.decide_soul_draft(draft_id, "discard", 0, ctx.user_id))
 
 
-def _found(draft: SoulDraft | None) -> SoulDraft:
+def _require_draft(draft: SoulDraft | None) -> SoulDraft:
     if draft is None:
-        raise CommandRefused("There is no such draft any more.")
+        raise CommandRefused("That draft no longer exists.")
     return draft

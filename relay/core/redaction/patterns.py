@@ -1,6 +1,6 @@
-"""A person's own patterns of what never gets into the log of events: those of the file that RELAY_REDACT names.
+"""The operator's own patterns of text that must never get into the event log, from the file that RELAY_REDACT names.
 
-The engine is the package `regex`, not `re`: it can be told when to give up, so no pattern holds up the bot.
+The engine is the package `regex`, not `re`: it has a timeout, so no pattern can hold up the bot.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ log = structlog.get_logger()
 
 MARK = "[redacted]"
 SECONDS = 0.05
-"""For so long all patterns together may look at one text; one that they cannot look through in that goes whole."""
+"""The most seconds that all patterns together may take for one text. A text that takes longer is removed as a whole."""
 MOST_BYTES = 65_536
 MOST_PATTERNS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class OwnPattern:
-    """One pattern, and the line of the file where it stands."""
+    """A pattern and its line number in the file."""
 
     line: int
     pattern: Any
 
 
 def load(path: Path | None) -> tuple[OwnPattern, ...]:
-    """The patterns of a file: one a line, empty lines and those that begin with # aside; none without a file.
+    """Returns the patterns of a file, one per line; none without a file. Empty lines and lines that begin with # are
+    skipped.
 
-    Raises `SettingsError`, which names the line, for one that is none or that matches where there is nothing.
+    Raises `SettingsError`, which names the line, for an invalid pattern or one that matches the empty text.
     """
     if path is None:
         return ()
@@ -51,17 +52,17 @@ def load(path: Path | None) -> tuple[OwnPattern, ...]:
     found = [(number, line) for number, line in found if line and not line.startswith("#")]
     if len(found) > MOST_PATTERNS:
         raise SettingsError(f"RELAY_REDACT: {path} has {len(found):,} patterns; {MOST_PATTERNS} are the most.")
-    return tuple(_compiled(path, number, line) for number, line in found)
+    return tuple(_compile(path, number, line) for number, line in found)
 
 
-def _compiled(path: Path, number: int, line: str) -> OwnPattern:
+def _compile(path: Path, number: int, line: str) -> OwnPattern:
     import regex
 
     try:
         own = OwnPattern(number, regex.compile(line))
         empty = own.pattern.search("", timeout=SECONDS) is not None
     except (regex.error, TimeoutError) as error:
-        raise SettingsError(f"RELAY_REDACT: line {number} of {path} is no regular expression: {error}.") from None
+        raise SettingsError(f"RELAY_REDACT: line {number} of {path} is not a regular expression: {error}.") from None
     if empty:
         raise SettingsError(
             f"RELAY_REDACT: line {number} of {path} matches where there is nothing, and so everywhere. "
@@ -71,7 +72,7 @@ def _compiled(path: Path, number: int, line: str) -> OwnPattern:
 
 
 def remove_matches(text: str, patterns: Sequence[OwnPattern], seconds: float = SECONDS) -> str:
-    """A text without what the patterns match; when they take longer than `seconds`, nothing of it is left."""
+    """Returns a text without what the patterns match, or nothing of it if they take longer than `seconds`."""
     until = time.monotonic() + seconds
     for own in patterns:
         try:

@@ -1,4 +1,4 @@
-"""Takes secrets out of what goes into the event log, and what the people who run Relay want out of it."""
+"""Removes secrets from what goes into the event log, and what the operator's patterns match."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ SECRET = re.compile(
     """
 )
 SHORTEST = 13
-"""No secret of those above is shorter."""
+"""The length of the shortest secret that the patterns above can match."""
 _own: tuple[OwnPattern, ...] = ()
 
 
 def use_patterns(patterns: Sequence[OwnPattern]) -> None:
-    """From now on this process takes these out too: what RELAY_REDACT names, not what it named before."""
+    """Sets the operator's patterns for this process. They replace those that were set before."""
     global _own
     _own = tuple(patterns)
 
 
 def passes_luhn(digits: str) -> bool:
-    """Whether digits pass the check of ISO/IEC 7812 (card numbers)."""
+    """Tests whether digits pass the check of ISO/IEC 7812 (card numbers)."""
     total = sum(d if i % 2 == 0 else (d * 2 - 9 if d > 4 else d * 2) for i, d in enumerate(map(int, reversed(digits))))
     return total % 10 == 0
 
 
 def passes_iban(text: str) -> bool:
-    """Whether a text passes the check of ISO 13616 (modulo 97 is 1)."""
+    """Tests whether a text passes the check of ISO 13616 (modulo 97 is 1)."""
     turned = text[4:] + text[:4]
     return int("".join(str(int(c, 36)) for c in turned)) % 97 == 1
 
@@ -56,13 +56,13 @@ def _mark(match: re.Match[str]) -> str:
 
 
 def redact(text: str) -> str:
-    """A text without keys, tokens, card numbers, IBANs, and what RELAY_REDACT names."""
+    """Returns a text without keys, tokens, card numbers, IBANs, and what RELAY_REDACT names."""
     text = SECRET.sub(_mark, text) if len(text) >= SHORTEST else text
     return remove_matches(text, _own) if _own else text
 
 
 def redact_value(value: Any) -> Any:
-    """A JSON value whose texts went through `redact`; None when there was nothing to take out."""
+    """Returns a JSON value with `redact` applied to its texts; None if there was nothing to remove."""
     changed = _walk(value)
     return None if changed == value else changed
 

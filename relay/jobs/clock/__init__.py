@@ -1,1 +1,1 @@
-"""When work is due: schedules and the clock."""
+"""Schedules, and the clock that runs jobs by them."""

@@ -1,4 +1,4 @@
-"""The clock: when jobs are looked for (APScheduler)."""
+"""The clock that starts jobs at their times (APScheduler)."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from relay.core import metrics
 from relay.core.errors import RelayError
 from relay.jobs.clock.triggers import Daily, Every
-from relay.jobs.conditions import Outcome
+from relay.jobs.watch.conditions import Outcome
 
 log = structlog.get_logger()
 
 QUIET_SECONDS = 0.2
-"""What turns make due is looked for when none has ended for so long, so that it slows no answer down."""
+"""Jobs that turns made due start after no turn has ended for this long, so that they slow no answer down."""
 SOON_SECONDS = 2.0
-"""While turns keep ending, it is looked for this often."""
+"""While turns keep ending, such jobs start this often."""
 CLOCK_SECONDS = 30.0
-"""How often the clock on the wall is looked at, and how far it must have been set to count."""
+"""How often the wall clock is checked, and the least change of it that counts as having been set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When something is done again and again. What it works on is leased in the database."""
+    """When a job runs again and again. The job leases its work in the database."""
 
     name: str
     run: Callable[[], Awaitable[object]]
     minutes: float = 0
-    """It runs at the start, and this long after it ran last."""
+    """The job runs at the start, and this many minutes after each run."""
     at: tuple[int, int] | None = None
-    """Or once a day, at this hour and minute."""
+    """Alternatively, it runs once a day at this hour and minute."""
 
 
 class Scheduler:
@@ -45,7 +45,7 @@ class Scheduler:
     def __init__(self, jobs: Sequence[Schedule], zone: tzinfo = UTC) -> None:
         self._jobs = list(jobs)
         self.outcomes: dict[str, Outcome] = {}
-        """How each job ended when it ran last."""
+        """The result of each job's last run."""
         self._running: set[str] = set()
         self._again: set[str] = set()
         self._scheduler = AsyncIOScheduler(
@@ -58,11 +58,11 @@ class Scheduler:
         self._owed_since = 0.0
 
     def add(self, job: Schedule) -> None:
-        """One more job; before the start."""
+        """Adds a job. Must be called before the start."""
         self._jobs.append(job)
 
     def start(self) -> None:
-        """Starts the jobs; those that look for what a crash missed run at once."""
+        """Starts the jobs. Those that look for what a crash interrupted run at once."""
         for job in self._jobs:
             first = {} if job.at else {"next_run_time": datetime.now(UTC)}
             self._scheduler.add_job(self.run, self._trigger(job), args=[job], id=job.name, **first)
@@ -75,8 +75,8 @@ class Scheduler:
         return Daily(hour=job.at[0], minute=job.at[1], timezone=self._zone)
 
     def _watch_clock(self, before: float) -> None:
-        """Once the clock on the wall was set, jobs wait for no time of before. `before`: what it was ahead of the
-        machine's own clock (seconds)."""
+        """Reschedules the jobs after the wall clock was set, so that none waits for an outdated time. `before`: by how
+        many seconds it was ahead of the machine's monotonic clock."""
         ahead = time.time() - time.monotonic()
         if abs(ahead - before) > CLOCK_SECONDS:
             log.warning("the clock was set", seconds=round(ahead - before))
@@ -86,8 +86,8 @@ class Scheduler:
         self._watching = asyncio.get_running_loop().call_later(CLOCK_SECONDS, self._watch_clock, ahead)
 
     def run_soon(self, names: Sequence[str]) -> None:
-        """These jobs have something to do: they run when this was not called for `QUIET_SECONDS`, within `SOON_SECONDS`
-        in any case, and once more if they run just then."""
+        """Runs these jobs, which have something to do, once this was not called for `QUIET_SECONDS`, and within
+        `SOON_SECONDS` in any case. A job that is running then runs once more."""
         self._owed.update(names)
         if not self._owed or not self._scheduler.running:
             return
@@ -100,6 +100,8 @@ class Scheduler:
 
     def _look(self) -> None:
         self._soon = None
+        if not self._scheduler.running:
+            return  # it stopped meanwhile
         owed, self._owed = self._owed, set()
         for job in self._jobs:
             if job.name in owed and job.name in self._running:
@@ -108,7 +110,7 @@ class Scheduler:
                 self._scheduler.modify_job(job.name, next_run_time=datetime.now(UTC))
 
     async def run(self, job: Schedule) -> None:
-        """Runs a job, and again if something became due meanwhile, of which it may not have seen."""
+        """Runs a job, and again if more became due meanwhile, which it may have missed."""
         self._running.add(job.name)
         try:
             await self._run_once(job)
@@ -120,8 +122,8 @@ class Scheduler:
             self._again.discard(job.name)
 
     async def _run_once(self, job: Schedule) -> None:
-        """Runs it, and keeps how it ended; a failure is logged and waits for the next time."""
-        # What made it due may be a turn, whose names its lines are not to carry.
+        """Runs a job once and records how it ended. A failure is logged, and the job waits for its next time."""
+        # The job may run in the context of a turn that made it due; its log lines must not have that turn's fields.
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(job=job.name)
         try:
@@ -131,21 +133,21 @@ class Scheduler:
             raise
         except RelayError as error:
             log.warning("job failed", error=str(error))
-            self._ended(job, str(error))
+            self._record_end(job, str(error))
         except Exception as error:
-            self._ended(job, type(error).__name__)  # its text may quote what it failed on
+            self._record_end(job, type(error).__name__)  # its text may quote what it failed on
             raise
         else:
-            self._ended(job, "")
+            self._record_end(job, "")
 
-    def _ended(self, job: Schedule, error: str) -> None:
+    def _record_end(self, job: Schedule, error: str) -> None:
         metrics.JOBS.labels(job.name, "failed" if error else "done").inc()
         before = self.outcomes.get(job.name)
         failures = (before.failures if before else 0) + 1 if error else 0
         self.outcomes[job.name] = Outcome(datetime.now(UTC), error, failures, job.at is not None)
 
     def stop(self) -> None:
-        """Stops the jobs. One that is cut off is no error: the next start frees what it had leased."""
+        """Stops the jobs. Interrupting one is no error: the next start releases its leases."""
         logging.getLogger("apscheduler.executors.default").addFilter(_is_no_cancellation)
         for timer in (self._soon, self._watching):
             if timer is not None:

@@ -1,7 +1,7 @@
-"""When jobs run next, whatever the clock on the wall does: a Raspberry Pi starts in another year, and is then told.
+"""Triggers that ignore changes of the wall clock: a Raspberry Pi starts with the wrong year, which is corrected later.
 
-APScheduler's own triggers count every time that was missed, one by one: sixty years of minutes take minutes in which
-nobody is answered.
+APScheduler's own triggers count every missed time one by one: for sixty years of minutes that takes minutes, in which
+nobody gets an answer.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ MOMENT = timedelta(microseconds=1)
 
 
 class Every(IntervalTrigger):  # type: ignore[misc]
-    """So long after it ran last."""
+    """Runs at a fixed interval after the last run."""
 
     def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
-        """See APScheduler."""
+        """Returns the next time, as in APScheduler."""
         return now + timedelta(seconds=self.interval_length)
 
 
 class Daily(CronTrigger):  # type: ignore[misc]
-    """Each day at an hour and minute. Days that were missed are one."""
+    """Runs each day at an hour and minute. Several missed days count as one."""
 
     def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime | None:
-        """See APScheduler."""
+        """Returns the next time, as in APScheduler."""
         found: datetime | None = super().get_next_fire_time(None, now + MOMENT)
         return found

@@ -17,9 +17,9 @@ from relay.media.embedding.engines import DIMENSIONS, ENGINES
 from relay.media.extraction.isolation import limit_resources, pipes
 
 NICENESS = 10
-"""Stored texts can wait; questions can't."""
+"""The niceness of embedding stored texts, which can wait. Questions can't."""
 FILES = 256
-"""How many files may be open; a download uses many connections."""
+"""How many files may be open. A download uses many connections."""
 
 Requests = queue.SimpleQueue[dict[str, Any]]
 
@@ -64,10 +64,10 @@ def _work(requests: Requests, embed: Callable[[str], Any], tell: Callable[..., N
     _be_nice(niceness)
     while True:
         request = requests.get()
-        tell(id=request["id"], vectors=[_embedded(embed, text, tell) for text in request["texts"]])
+        tell(id=request["id"], vectors=[_embed(embed, text, tell) for text in request["texts"]])
 
 
-def _embedded(embed: Callable[[str], Any], text: str, tell: Callable[..., None]) -> str | None:
+def _embed(embed: Callable[[str], Any], text: str, tell: Callable[..., None]) -> str | None:
     try:
         return base64.b64encode(embed(text).tobytes()).decode()
     except Exception as error:

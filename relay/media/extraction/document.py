@@ -1,4 +1,4 @@
-"""Converts any document to text in parts. Goes by its content, not its name."""
+"""Converts any document to text in parts. Detects its type by its content, not its name."""
 
 from __future__ import annotations
 

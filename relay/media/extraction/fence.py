@@ -1,5 +1,5 @@
-"""Limits which files this process can reach, on Linux 5.13 and newer. It can read its own programs, so neither `.env`
-nor the database whoever owns them; it writes nothing and opens no TCP connections."""
+"""Limits which files this process can reach, on Linux 5.13 and newer. It can read its own programs, but neither `.env`
+nor the database, regardless of their owners. It can't write files or open TCP connections."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def restrict_files(also: Iterable[str] = ()) -> bool:
 
 
 def _programs() -> list[str]:
-    """Returns where Python and its imports are. Leaves out the folder of a checkout, which may contain `.env`."""
+    """Returns the folders of Python and its imports, without the folder of a checkout, which may contain `.env`."""
     ours = Path(__file__).resolve().parents[2]
     installed = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib", "stdlib", "platstdlib")}
     found = {Path(one).resolve() for one in (*sys.path, sys.prefix, sys.base_prefix) if one} - {*ours.parents}

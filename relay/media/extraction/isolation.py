@@ -1,4 +1,4 @@
-"""First steps of a process that handles people's files."""
+"""The first steps of a process that handles people's files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FILES = 64
 
 
 def pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Returns standard input and output. Redirects what libraries print, which is not part of an answer."""
+    """Returns standard input and output. Redirects what libraries print, so that it doesn't mix with an answer."""
     given, output = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return given, output

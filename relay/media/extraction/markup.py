@@ -18,7 +18,7 @@ TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,500})", re.IGNORECASE)
 
 
 def to_markdown(html: str) -> str:
-    """Converts a page, or part of one, under its title. Leaves out scripts, styles and hidden elements."""
+    """Returns a page, or part of one, as Markdown under its title. Leaves out scripts, styles and hidden elements."""
     titled = TITLE.search(html)
     title = " ".join(unescape(titled[1]).split()) if titled else ""
     page = html_to_markdown.convert(html.replace("\0", ""), OPTIONS)

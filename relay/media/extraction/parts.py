@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 MOST = 1_500_000
-"""Characters of a text that are stored."""
+"""How many characters of a text are stored."""
 PART = 6_000
-"""Characters of a part, approximately."""
+"""How many characters a part has, approximately."""
 BREAKS = ("\n\n", "\n", ". ", " ")
 """Where a text may be split, best first."""
 
@@ -37,7 +37,7 @@ def _break(text: str, start: int, end: int) -> int:
 
 
 def tidy(text: str) -> str:
-    """Removes characters that can't be stored or shown, and long gaps."""
+    """Returns a text without characters that can't be stored or shown, and without long gaps."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "", text)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip(" \t") for line in text.split("\n"))).strip()

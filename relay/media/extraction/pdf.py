@@ -11,7 +11,7 @@ from relay.media.extraction.failure import LOCKED, Unusable
 from relay.media.extraction.parts import MOST
 
 SECONDS = 30.0
-"""The time limit; later pages are left out."""
+"""The time limit in seconds; later pages are left out."""
 BROKEN = "It is a damaged PDF."
 NO_PAGES = "It is a PDF without pages."
 LONG = "It has {pages} pages, and I can look at {most} at most: I have its text, not its pictures."
@@ -25,7 +25,8 @@ PARTLY = "I read the text of its first {read} of {pages} pages."
 
 
 def read(content: bytes, most: int, shown: int) -> dict[str, Any]:
-    """Returns `{kind, text, pages, whole, note}`; `whole` up to `most` pages and `shown` bytes. Raises `Unusable`."""
+    """Returns `{kind, text, pages, whole, note}`. `whole`: it may be shown as it is, with at most `most` pages and
+    `shown` bytes. Raises `Unusable`."""
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:

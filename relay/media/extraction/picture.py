@@ -70,7 +70,7 @@ def work(content: bytes, max_pixels: int) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def open_picture(content: bytes) -> Image.Image:
-    """Opens the picture without decoding it. Goes by its first bytes, not its name."""
+    """Opens the picture without decoding it. Detects its format by its first bytes, not its name."""
     try:
         return Image.open(io.BytesIO(content), formats=FORMATS)
     except UnidentifiedImageError:
@@ -103,7 +103,7 @@ def prepare_still(image: Image.Image) -> Image.Image:
 
 
 def rotate_upright(image: Image.Image) -> Image.Image:
-    """Rotates a picture as its EXIF data says, if that is readable."""
+    """Returns a picture rotated as its EXIF data says, if that is readable."""
     try:
         return ImageOps.exif_transpose(image)
     except Exception:  # a parser of untrusted data; the picture itself is fine
@@ -111,7 +111,8 @@ def rotate_upright(image: Image.Image) -> Image.Image:
 
 
 def flatten(image: Image.Image) -> Image.Image:
-    """Returns the pixels in colour or grey. Transparent pictures go on white, or on black if they are light."""
+    """Returns the pixels in colour or grey. Transparent pictures get a white background, or a black one if they are
+    light."""
     if image.mode in ("1", "L", "RGB"):
         return strip_metadata(image)
     if image.mode.startswith(("I", "F")):

@@ -13,7 +13,7 @@ from relay.media.extraction.parts import MOST
 
 SAMPLE = 65_536
 BYTES = 4 * MOST
-"""Enough bytes for the text that is stored."""
+"""How many bytes are read: enough for the text that is stored."""
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -26,7 +26,8 @@ WEB_PAGE = re.compile(
     r"\s*+(?:<\?xml[^>]{0,500}+>\s*+)?+(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""Possessive quantifiers: a comment ends at the first possible place."""
+"""Matches the beginning of a web page. Its quantifiers are possessive, so a comment ends at the first possible
+place."""
 DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
 NOT_SO = "It is not what its name says, or it is damaged."
@@ -50,18 +51,19 @@ def read(content: bytes, name: str) -> dict[str, Any]:
 
 
 def decode(content: bytes) -> str | None:
-    """Decodes a text by its byte order mark, as UTF-8, or as the most likely encoding; None if it is not text."""
+    """Returns a text, decoded by its byte order mark, as UTF-8, or in the most likely encoding; None if it is not
+    text."""
     content = content[:BYTES]
     encoding = next((encoding for mark, encoding in MARKS if content.startswith(mark)), None) or _wide(content)
     if encoding is None and b"\0" in content[:SAMPLE]:
         return None
-    text = content.decode(encoding, "replace") if encoding else _utf8(content) or _by_guess(content)
+    text = content.decode(encoding, "replace") if encoding else _utf8(content) or _guess(content)
     head = text[:SAMPLE]
     return None if len(CONTROLS.findall(head)) > len(head) / 100 else text
 
 
 def _wide(content: bytes) -> str | None:
-    """Detects UTF-16 without a mark: every other byte of Western text is zero."""
+    """Detects UTF-16 without a mark, in which every other byte of Western text is zero."""
     head = content[:SAMPLE]
     half = len(head) // 2
     for encoding, zeros in (("utf-16-le", head[1::2].count(0)), ("utf-16-be", head[::2].count(0))):
@@ -71,7 +73,7 @@ def _wide(content: bytes) -> str | None:
 
 
 def _utf8(content: bytes) -> str | None:
-    """Decodes UTF-8, also if its last character is cut off; None if it is not UTF-8."""
+    """Returns the text if it is UTF-8, even if its last character is cut off; else None."""
     try:
         return content.decode()
     except UnicodeDecodeError as error:
@@ -80,8 +82,8 @@ def _utf8(content: bytes) -> str | None:
         return content[: error.start].decode()
 
 
-def _by_guess(content: bytes) -> str:
-    """Decodes other text: as a page declares it, else detected if much is beyond ASCII, else Windows-1252."""
+def _guess(content: bytes) -> str:
+    """Decodes other text: as a page declares, else as detected if much is beyond ASCII, else as Windows-1252."""
     encoding = "cp1252"
     declared = DECLARED.search(content[:4096])
     head = content[:SAMPLE]

@@ -16,9 +16,9 @@ from relay.media.speech.decoding import NOTHING, decode
 from relay.media.speech.engines import ENGINES, Engine
 
 NICENESS = 10
-"""Text answers take priority."""
+"""The niceness of this process, because text answers take priority."""
 FILES = 256
-"""How many files may be open; a download uses many connections."""
+"""How many files may be open. A download uses many connections."""
 TOO_MUCH = "It needs more memory than a recording gets here."
 BROKEN = "The speech engine could not make anything of it."
 

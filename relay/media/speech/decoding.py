@@ -10,10 +10,11 @@ from relay.media.extraction.failure import NO_SOUND, Unusable
 
 RATE = 16_000
 FORMATS = "aac,ac3,aiff,amr,amrnb,amrwb,asf,avi,caf,flac,flv,matroska,webm,mov,mp4,mp3,mpeg,mpegts,ogg,wav,w64,wv"
-"""Containers that are read. Leaves out playlists and the like, which would open other files and addresses."""
+"""The containers that are read. They don't include playlists and the like, which would open other files and
+addresses."""
 QUIET = 1e-4
-"""Full scale is 1; a recording below this level throughout is silence."""
-BROKEN = "It is damaged, or it is no recording."
+"""A recording that stays below this level is silence. Full scale is 1."""
+BROKEN = "It is damaged or not a recording."
 NOTHING = "I heard nothing in it."
 WORDLESS = (NO_SOUND, NOTHING)
 
@@ -25,13 +26,13 @@ class Recording:
     samples: Any
     """A NumPy array of float32: mono, 16 kHz."""
     seconds: int
-    """The length of the whole recording, as far as known."""
+    """The length of the whole recording in seconds, as far as known."""
     cut: bool
     """Whether the recording is longer."""
 
 
 def decode(content: bytes, minutes: int) -> Recording:
-    """Decodes the first minutes of a recording, up to any damaged place. Raises `Unusable`."""
+    """Decodes the first minutes of a recording, up to a damaged place if there is one. Raises `Unusable`."""
     import av
     import numpy
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 UNLIKELY_SPEECH = 0.6
-"""Probability of "no speech" from which an uncertain segment counts as made up by Whisper."""
+"""The probability of "no speech" from which on an uncertain segment counts as made up by Whisper."""
 UNSURE = -0.7
-"""The mean log probability of such a segment."""
+"""The mean log probability below which a segment is uncertain."""
 REPEATING = 2.4
-"""Compression ratio from which a segment repeats itself."""
+"""The compression ratio from which on a segment counts as repeating itself."""
 
 Tell = Callable[[str], None]
 
@@ -88,7 +88,7 @@ ENGINES: dict[str, Callable[[str, int, Tell], Engine]] = {
 
 
 def is_said(no_speech: float, sureness: float, repetition: float) -> bool:
-    """Tests whether a segment was said, by its numbers. Whisper makes things up over silence and noise."""
+    """Tests by its numbers whether a segment was said. Whisper makes things up over silence and noise."""
     made_up = no_speech >= UNLIKELY_SPEECH and sureness < UNSURE
     return not made_up and repetition <= REPEATING
 

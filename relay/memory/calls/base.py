@@ -1,4 +1,4 @@
-"""Shared by all subjects: the database, this process's name, and text that PostgreSQL can store."""
+"""The base of all subjects: the database, this process's name, and text that PostgreSQL can store."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Calls:
         return decode_row(row, await self._call(function, **arguments))
 
     async def _find(self, row: type[Row], function: str, **arguments: Any) -> Row | None:
-        """Calls a function that returns one row or null."""
+        """Calls a function that returns one row; None if it returns null."""
         found = await self._call(function, **arguments)
         return None if found is None else decode_row(row, found)
 
     async def _list(self, row: type[Row], function: str, **arguments: Any) -> list[Row]:
-        """Calls a function that returns an array of rows; null means none."""
+        """Calls a function that returns an array of rows; an empty list if it returns null."""
         return decode_row(list[row], await self._call(function, **arguments) or [])  # type: ignore[valid-type]
 
 
@@ -66,7 +66,7 @@ def encode_row(row: type[Row], value: Row) -> Any:
 
 
 def storable(value: Any) -> Any:
-    """Replaces characters that PostgreSQL can't store in a JSON value's texts."""
+    """Returns a JSON value whose texts have no characters that PostgreSQL can't store."""
     if isinstance(value, str):
         return UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):

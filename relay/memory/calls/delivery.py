@@ -7,7 +7,16 @@ from dataclasses import asdict
 
 from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn
-from relay.memory.rows.delivery import Announcement, Delivered, KnownIds, Message, Part, PartResult, Request, StoredPart
+from relay.memory.rows.delivery import (
+    Announcement,
+    Delivered,
+    Message,
+    Part,
+    PartResult,
+    RecordedIds,
+    Request,
+    StoredPart,
+)
 
 
 class DeliveryCalls(Calls):
@@ -27,27 +36,29 @@ class DeliveryCalls(Calls):
         return await self._mark("preview", turn, bot_id=bot_id, chat_id=chat_id, request=request)
 
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> StoredPart:
-        """Stores the transcript of a recording as a part of its own, once, marked as sending."""
+        """Stores the transcript of a recording as a separate part, once, marked as sending."""
         return await self._mark("echo", turn, heard=heard, request=request)
 
-    async def redrawn(self, bot_id: int, chat_id: int, message_id: int, request: Request) -> None:
-        """Records what one of our messages shows now: `{text, entities, reply_markup}`, as far as each changed."""
-        await self._call("redrawn", bot_id=bot_id, chat_id=chat_id, message_id=message_id, request=request)
+    async def store_redrawn(self, bot_id: int, chat_id: int, message_id: int, request: Request) -> bool:
+        """Records what one of the bot's messages shows now: `{text, entities, reply_markup}`, as far as each changed.
+        Returns False if the message may be one that is still looked for by its text; it must not change yet."""
+        found = await self._call("redrawn", bot_id=bot_id, chat_id=chat_id, message_id=message_id, request=request)
+        return bool(found)
 
-    async def sending(self, turn: ClaimedTurn, results: Sequence[PartResult], seq: int) -> StoredPart:
+    async def start_sending(self, turn: ClaimedTurn, results: Sequence[PartResult], seq: int) -> StoredPart:
         """Stores the results of parts and marks the next one, `seq`, as sending. Returns it."""
         return await self._mark("sending", turn, results=[asdict(one) for one in results], seq=seq)
 
-    async def sending_anew(self, turn: ClaimedTurn, seq: int) -> StoredPart:
+    async def restart_sending(self, turn: ClaimedTurn, seq: int) -> StoredPart:
         """Marks a part as sending again, because its message in the chat is of no use."""
         return await self._mark("sending_anew", turn, seq=seq)
 
-    async def sending_instead(self, turn: ClaimedTurn, seq: int, request: Request) -> StoredPart:
+    async def replace_sending(self, turn: ClaimedTurn, seq: int, request: Request) -> StoredPart:
         """Stores a replacement for a part and marks it as sending."""
         return await self._mark("sending_instead", turn, seq=seq, request=request)
 
-    async def sent(self, turn: ClaimedTurn, results: Sequence[PartResult], done: bool) -> Delivered:
-        """Stores the results of parts; closes the turn when `done`."""
+    async def store_sent(self, turn: ClaimedTurn, results: Sequence[PartResult], done: bool) -> Delivered:
+        """Stores the results of parts; closes the turn if `done`."""
         return await self._fetch(
             Delivered, "sent", turn_id=turn.turn_id, fence=turn.fence, results=[asdict(one) for one in results],
             done=done,
@@ -65,9 +76,9 @@ class DeliveryCalls(Calls):
         """Moves a group that became a supergroup to its new id, with what `turn_id` is sending there."""
         await self._call("regroup", bot_id=bot_id, before=before, now=now, turn_id=turn_id)
 
-    async def known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> KnownIds:
+    async def list_known_ids(self, bot_id: int, chat_id: int, above: int, limit: int) -> RecordedIds:
         """Returns the recorded message ids in (above, above + limit], and those near the chat's own."""
-        return await self._fetch(KnownIds, "known_ids", bot_id=bot_id, chat_id=chat_id, above=above, limit=limit)
+        return await self._fetch(RecordedIds, "known_ids", bot_id=bot_id, chat_id=chat_id, above=above, limit=limit)
 
 
 class OutboxCalls(Calls):
@@ -81,12 +92,13 @@ class OutboxCalls(Calls):
         """Returns what to announce under a turn's answer; None: nothing."""
         return await self._find(Announcement, "announcement", turn_id=turn_id)
 
-    async def announced(self, turn_id: int, seq: int | None, request: Request | None) -> None:
-        """Records an announcement: part `seq` of the answer now shows `request`; None: there was nothing to say."""
+    async def record_announced(self, turn_id: int, seq: int | None, request: Request | None) -> None:
+        """Records an announcement. `seq`: the part of the answer that now shows `request`; None: there was nothing to
+        announce."""
         await self._call("announced", turn_id=turn_id, seq=seq, request=request)
 
     async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Sequence[int]) -> None:
-        """Stores the message with which `turn` announces these changes; they are not announced again."""
+        """Stores the message in which `turn` announces these changes, so that they are not announced again."""
         await self._call(
             "announce_anew", turn_id=turn.turn_id, fence=turn.fence, chat_id=part.chat_id, request=part.request,
             changes=list(changes),

@@ -6,8 +6,8 @@ from relay.memory.calls.base import Calls
 from relay.memory.rows.jobs import ClaimedJob, OwedJob
 
 LEASE_SECONDS = 24
-"""How long a job belongs to a process after its last renewal, every `RENEW_SECONDS`: three renewals may be lost.
-(Turns have the queue's lease, which each claim renews.)"""
+"""How many seconds a job belongs to a process after its last renewal. It is renewed every `RENEW_SECONDS`, so three
+renewals may be lost. (Turns have the queue's lease, which each claim renews.)"""
 
 
 class JobCalls(Calls):
@@ -16,8 +16,8 @@ class JobCalls(Calls):
     async def claim_jobs(
         self, kind: str, bot_id: int | None, limit: int, key: str | None = None, lease_seconds: int = LEASE_SECONDS
     ) -> list[ClaimedJob]:
-        """Leases due jobs of a kind, longest wait first: those of any process and of a bot. With a `key`, only that
-        job, even if it waits after a failure."""
+        """Leases due jobs of a kind, longest wait first: those for any process, and those of one bot. With a `key`,
+        leases only that job, even if it waits after a failure."""
         return await self._list(
             ClaimedJob,
             "claim_jobs",
@@ -30,15 +30,15 @@ class JobCalls(Calls):
         )
 
     async def renew_job(self, job: ClaimedJob, lease_seconds: int = LEASE_SECONDS) -> bool:
-        """Renews a job's lease. False: this process has lost it."""
+        """Renews a job's lease. Returns False if this process has lost it."""
         return bool(await self._call("renew_job", job_id=job.id, fence=job.fence, lease_seconds=lease_seconds))
 
     async def finish_job(self, job: ClaimedJob) -> bool:
-        """Finishes a job. False: this process has lost it, or storing its result finished it."""
+        """Finishes a job. Returns False if this process has lost it, or storing its result finished it."""
         return bool(await self._call("finish_job", job_id=job.id, fence=job.fence))
 
     async def fail_job(self, job: ClaimedJob, error: str, retry_seconds: float, most: int) -> bool:
-        """Delays a job after a failure. True: it failed for the `most`th time and is parked."""
+        """Delays a job after a failure. Returns True if it failed for the `most`th time and is now parked."""
         return bool(
             await self._call(
                 "fail_job", job_id=job.id, fence=job.fence, error=error, retry_seconds=retry_seconds, most=most
@@ -46,11 +46,12 @@ class JobCalls(Calls):
         )
 
     async def skip_job(self, job: ClaimedJob, reason: str, seconds: float) -> bool:
-        """Returns a job that can't be done now, without counting a failure. False: this process has lost it."""
+        """Gives back a job that can't be done now, without counting a failure. Returns False if this process has lost
+        it."""
         return bool(await self._call("skip_job", job_id=job.id, fence=job.fence, reason=reason, seconds=seconds))
 
     async def jobs_rest(self, kind: str, bot_id: int | None) -> float | None:
-        """Seconds until the nearest job of a kind may be claimed; None: none is owed that may be."""
+        """Returns the seconds until a job of a kind may be claimed; None if no owed job may be."""
         found: float | None = await self._call("jobs_rest", kind=kind, bot_id=bot_id)
         return found
 
@@ -63,5 +64,5 @@ class JobCalls(Calls):
         await self._call("owe_job", kind=kind, key=key)
 
     async def owe_daily(self, kind: str, rest_seconds: int) -> bool:
-        """Owes a daily job. False: a process has owed it within `rest_seconds`."""
+        """Owes a daily job. Returns False if a process has owed it within `rest_seconds`."""
         return bool(await self._call("owe_daily", kind=kind, rest_seconds=rest_seconds))

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls
-from relay.memory.rows.upkeep.digest import DigestDay, DigestPlace
-from relay.memory.rows.upkeep.nights import Night, NightAhead, NightSpace, Note, PairPage, PhaseResult, PlanStep, Tidied
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.rows.proactive.morning import MorningWork
+from relay.memory.rows.upkeep.digest import Decayed, DigestDay, DigestPlace
+from relay.memory.rows.upkeep.night import (
+    Night,
+    NightAhead,
+    NightSpace,
+    Note,
+    PairPage,
+    PhaseResult,
+    PlanStep,
+    TidiedCounts,
+)
 
 
 class NightCalls(Calls):
@@ -18,7 +30,7 @@ class NightCalls(Calls):
         return await self._fetch(NightAhead, "night_ahead")
 
     async def open_night(self) -> Night | None:
-        """Returns the unfinished night."""
+        """Returns the unfinished night; None: there is none."""
         return await self._find(Night, "open_night")
 
     async def begin_night(self) -> Night:
@@ -37,6 +49,15 @@ class NightCalls(Calls):
         """Returns the next spaces for a phase, by id after `after`."""
         return await self._list(NightSpace, "sleepers", night_id=night_id, phase=phase, after=after)
 
+    async def decay_spaces(self, after: int) -> list[int]:
+        """Returns the next spaces with versions of old conversations, by id after `after`."""
+        found: list[int] = await self._call("decay_spaces", after=after)
+        return found
+
+    async def decay(self, space_id: int, night_id: int, sunday: bool, pays: bool) -> Decayed:
+        """Makes a space's due versions if it `pays` for them, and drops expired ones."""
+        return await self._fetch(Decayed, "decay", space_id=space_id, night_id=night_id, sunday=sunday, pays=pays)
+
     async def statistics(self, after: str | None) -> str | None:
         """Gathers the next table's statistics and returns its name; None after the last."""
         found: str | None = await self._call("statistics", after=after)
@@ -50,11 +71,11 @@ class NightCalls(Calls):
         """Returns a space's goals whose date has passed."""
         return await self._list(Note, "past_goals", space_id=space_id)
 
-    async def consolidate(self, space_id: int, plan: Sequence[PlanStep], through: int | None) -> Tidied | None:
+    async def consolidate(self, space_id: int, plan: Sequence[PlanStep], through: int | None) -> TidiedCounts | None:
         """Applies a plan; None if this night's was already applied. `through`: the last new memory it covers; None:
         all."""
         return await self._find(
-            Tidied, "consolidate", space_id=space_id, plan=[step.as_json() for step in plan], through=through
+            TidiedCounts, "consolidate", space_id=space_id, plan=[step.as_json() for step in plan], through=through
         )
 
     async def ask_consolidation(
@@ -88,9 +109,9 @@ class NightCalls(Calls):
         """Returns the space of a question about a consolidation; None if it is settled."""
         return await self._find(Space, "consolidation", id=id)
 
-    async def settle_consolidation(self, id: int, go: bool) -> Tidied | None:
+    async def settle_consolidation(self, id: int, go: bool) -> TidiedCounts | None:
         """Applies or rejects the plan; returns what was done, None if it was already settled."""
-        return await self._find(Tidied, "settle_consolidation", id=id, go=go)
+        return await self._find(TidiedCounts, "settle_consolidation", id=id, go=go)
 
     async def want_digest(self, space: Space, where: DigestPlace | None) -> bool:
         """Sets where a space's digests go; None: nowhere."""
@@ -110,5 +131,31 @@ class NightCalls(Calls):
         return await self._fetch(DigestDay, "digest_now", space=space.as_json())
 
     async def post_digest(self, space_id: int, bot_id: int, notice: Mapping[str, object] | None) -> bool:
-        """Queues a space's due digest once (None: nothing to say); returns whether it did."""
+        """Queues a space's due digest once (None: there is nothing to report). Returns whether it did."""
         return bool(await self._call("post_digest", space_id=space_id, bot_id=bot_id, notice=notice))
+
+    async def morning_work(self, job: ClaimedJob) -> MorningWork | None:
+        """Returns what a morning digest is made from. None: this process has lost the job, or the digest is off."""
+        return await self._find(MorningWork, "morning_work", job_id=job.id, fence=job.fence)
+
+    async def post_morning(
+        self,
+        job: ClaimedJob,
+        bot_id: int,
+        notice: Mapping[str, object] | None,
+        through: int | None,
+        next_at: datetime,
+    ) -> bool:
+        """Queues a digest (None: there is nothing to report), and owes the next one. `through`: the last message that
+        it covers; None: no new one. Returns whether it was queued."""
+        return bool(
+            await self._call(
+                "post_morning",
+                job_id=job.id,
+                fence=job.fence,
+                bot_id=bot_id,
+                notice=notice,
+                through=through,
+                next_at=next_at.isoformat(),
+            )
+        )

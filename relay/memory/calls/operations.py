@@ -1,4 +1,4 @@
-"""The database itself: status, duties, and what alerts and `relay doctor` read."""
+"""The database itself: status, duties, and readings for alerts and `relay doctor`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from relay.memory.calls.base import Calls
 from relay.memory.claims import Queue
-from relay.memory.rows.operations import Examination, Readings, Sighting, WatchedIncident, WorkState
+from relay.memory.rows.operations import Examination, Observation, Readings, WatchedIncident, WorkState
 
 
 class StatusCalls(Calls):
@@ -19,7 +19,7 @@ class StatusCalls(Calls):
         return str(await self._call("ping"))
 
     async def queue(self, bot_id: int) -> Queue:
-        """Returns the backlog."""
+        """Returns the backlog of a bot's queue."""
         return await self._fetch(Queue, "queue", bot_id=bot_id)
 
 
@@ -38,18 +38,13 @@ class ExamineCalls(Calls):
 class DutyCalls(Calls):
     """Leases on work that one process does at a time."""
 
-    async def take_duty(self, name: str, lease_seconds: int, rest_seconds: int = 0) -> bool:
-        """Takes or renews a duty; returns whether this process has it. A duty finished within `rest_seconds` is not
-        given again."""
-        return bool(
-            await self._call(
-                "take_duty", name=name, worker=self._worker, lease_seconds=lease_seconds, rest_seconds=rest_seconds
-            )
-        )
+    async def hold_duty(self, name: str, lease_seconds: int) -> bool:
+        """Takes or renews a duty. Returns whether this process has it."""
+        return bool(await self._call("hold_duty", name=name, worker=self._worker, lease_seconds=lease_seconds))
 
-    async def end_duty(self, name: str, done: bool) -> bool:
-        """Returns a duty, `done` or not; returns whether this process still had it."""
-        return bool(await self._call("end_duty", name=name, worker=self._worker, done=done))
+    async def free_duty(self, name: str) -> bool:
+        """Gives a duty back. Returns whether this process still had it."""
+        return bool(await self._call("free_duty", name=name, worker=self._worker))
 
     async def note_run(self, kind: str, bot_id: int) -> None:
         """Records that this process `started` or `stopped` serving a bot."""
@@ -57,13 +52,13 @@ class DutyCalls(Calls):
 
 
 class WatchCalls(Calls):
-    """Incidents that admins hear of."""
+    """Incidents about which admins are alerted."""
 
     async def readings(self, bot_id: int, since: datetime) -> Readings:
         """Returns a bot's health, its spending since then, and open incidents."""
         return await self._fetch(Readings, "readings", bot_id=bot_id, since=since.isoformat())
 
-    async def watch(self, seen: Sequence[Sighting], lease_seconds: int) -> list[WatchedIncident]:
+    async def watch(self, seen: Sequence[Observation], lease_seconds: int) -> list[WatchedIncident]:
         """Records observations; leases the incidents to announce."""
         rows = [asdict(one) for one in seen]
         return await self._list(WatchedIncident, "watch", worker=self._worker, seen=rows, lease_seconds=lease_seconds)
@@ -72,6 +67,6 @@ class WatchCalls(Calls):
         """Records an incident that lasted until now and is over. Returns False if it was already recorded."""
         return bool(await self._call("was_wrong", kind=kind, detail=detail, seconds=seconds))
 
-    async def told(self, incident_id: int, over: bool, told: bool = True) -> None:
-        """Records that a leased incident was announced (`over`: as over), or could not be."""
+    async def record_told(self, incident_id: int, over: bool, told: bool = True) -> None:
+        """Records that a leased incident was announced (`over`: as over), or (`told` False) could not be announced."""
         await self._call("told", incident_id=incident_id, worker=self._worker, told=told, over=over)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from relay.memory.calls.base import Calls
 from relay.memory.rows.choices import Choices
-from relay.memory.rows.people import DecidedPerson, GroupPlace, Invitation, KnownPeople, Member, Person
+from relay.memory.rows.people import DecidedPerson, GroupPlace, Invitation, KnownPeople, Member, Person, SpokenGroup
 
 CLAIM_MINUTES = 15
 INVITE_DAYS = 7
@@ -20,10 +20,10 @@ class PeopleCalls(Calls):
     """People in the database; the settings name others."""
 
     async def people(self) -> list[Member]:
-        """Returns everyone who may use the bot."""
+        """Returns everyone who has access by the database."""
         return await self._list(Member, "people")
 
-    async def everybody(self) -> KnownPeople:
+    async def list_everybody(self) -> KnownPeople:
         """Returns everyone in the database."""
         return await self._fetch(KnownPeople, "everybody", most=MOST_OUT)
 
@@ -36,7 +36,7 @@ class PeopleCalls(Calls):
         return str(await self._call("name_of", user_id=user_id) or "")
 
     async def offer_claim(self, hash: str) -> bool:
-        """Creates the claim link. Returns whether there is one: not if someone runs the bot."""
+        """Creates the claim link. Returns whether it did; it doesn't if someone already runs the bot."""
         return bool(await self._call("offer_claim", hash=hash, minutes=CLAIM_MINUTES))
 
     async def invite(self, hash: str, for_whom: str, by: int, by_name: str) -> datetime | None:
@@ -57,7 +57,7 @@ class PeopleCalls(Calls):
         return await self._find(Invitation, "cancel_invite", id=invite_id)
 
     async def decide(self, user_id: int, roles: list[str], role: str, by: int, by_name: str) -> DecidedPerson | None:
-        """Changes the role of a person who has one of `roles`. Returns the person."""
+        """Changes the role of a person who has one of `roles`. Returns the person; None if there is no such person."""
         return await self._find(
             DecidedPerson, "decide", user_id=user_id, roles=roles, role=role, by=by, by_name=by_name
         )
@@ -81,7 +81,7 @@ class ChoiceCalls(Calls):
 
 
 EVERYWHERE = -1
-"""As a topic: the whole group, unless a topic has its own setting."""
+"""As a topic id: the whole group, except topics with their own setting."""
 
 
 class PlaceCalls(Calls):
@@ -98,9 +98,13 @@ class PlaceCalls(Calls):
         )
 
     async def link(self, chat_id: int, owner_id: int) -> int:
-        """Lends a person's memory to a group, unless someone else's is lent. Returns whose is lent."""
+        """Lends a person's memory to a group, unless someone else's is lent. Returns the id of the lender."""
         return int(await self._call("link", chat_id=chat_id, owner_id=owner_id))
 
     async def unlink(self, chat_id: int, owner_id: int) -> bool:
-        """Ends a person's loan. Returns whether theirs was lent."""
+        """Ends a person's loan. Returns whether their memory was lent."""
         return bool(await self._call("unlink", chat_id=chat_id, owner_id=owner_id))
+
+    async def groups_of(self, user_id: int, most: int) -> list[SpokenGroup]:
+        """Returns groups in which a person spoke lately, the latest first."""
+        return await self._list(SpokenGroup, "groups_of", user_id=user_id, most=most)

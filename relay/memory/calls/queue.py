@@ -1,4 +1,4 @@
-"""The queue."""
+"""The queue: updates go in, turns come out."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from relay.memory.rows.delivery import Message
 from relay.memory.rows.turns.inbox import InboxRow
 
 LEASE_SECONDS = 20
-"""How long a turn belongs to a process after its last renewal. With the pause between another process's claims, this
-is how long a dead process's turns wait."""
+"""How many seconds a turn belongs to a process after its last renewal. A dead process's turns wait this long, and until
+another process's next claim."""
 FAILURES = 3
-"""A turn with this many failures is set aside."""
+"""A turn that failed this often is set aside."""
 
 
 class QueueCalls(Calls):
-    """Updates in, turns out."""
+    """Stores updates, and claims and releases turns."""
 
     async def intake(
         self, bot_id: int, updates: Sequence[InboxRow], limit: int, running: Sequence[int] = ()
@@ -57,20 +57,20 @@ class QueueCalls(Calls):
         return list(result.turns), result
 
     async def absorb(self, turn: ClaimedTurn) -> ClaimedTurn:
-        """Adds its user's later messages to a turn that has not answered yet."""
+        """Adds the user's later messages to a turn that has not answered yet."""
         return await self._fetch(ClaimedTurn, "absorb", turn_id=turn.turn_id, fence=turn.fence)
 
     async def release(self) -> int:
-        """Releases everything this worker holds. Returns how many turns."""
+        """Releases everything that this process holds. Returns how many turns."""
         return int(await self._call("release", worker=self._worker))
 
     async def ask_stop(self, bot_id: int, chat_id: int, topic_id: int, turn_id: int | None) -> bool:
-        """Stops the answer in progress in a chat's topic, or of one turn, in any process. Returns whether there is
+        """Stops the answer in progress in a chat's topic, or that of one turn, in any process. Returns whether there is
         one."""
         return bool(await self._call("ask_stop", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, turn_id=turn_id))
 
     async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float, say: Sequence[Message] = ()) -> bool:
-        """Records a failed turn. Returns whether it was set aside; then the messages `say` are queued."""
+        """Records a failed turn. Returns whether it was set aside; in that case the messages `say` are queued."""
         result = await self._call(
             "fail", turn_id=turn.turn_id, fence=turn.fence, error=error, retry_seconds=retry_seconds, most=FAILURES,
             say=[one.as_json() for one in say],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls
@@ -13,10 +13,10 @@ from relay.memory.rows.upkeep.writing import NewSummary, SourceMessage, TopicPla
 
 
 class SessionCalls(Calls):
-    """Stretches of a thread between two /new."""
+    """Sessions: the parts of a thread between one /new and the next."""
 
     async def new_session(self, space: Space, chat_id: int, topic_id: int, title: str) -> SessionEnd:
-        """Ends a thread's session."""
+        """Ends a thread's session and begins the next one."""
         return await self._fetch(
             SessionEnd, "new_session", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, title=title
         )
@@ -40,12 +40,14 @@ class TopicCalls(Calls):
     """Titles, and topics named after them."""
 
     async def title_work(self, job: ClaimedJob) -> list[SourceMessage]:
-        """Returns the first messages of the session that a job must name."""
+        """Returns the first messages of the session that a job has to name."""
         return await self._list(SourceMessage, "title_work", job_id=job.id, fence=job.fence)
 
-    async def store_title(self, job: ClaimedJob, title: str) -> TopicPlace | None:
-        """Stores a title and finishes its job. Returns the topic to rename, if any."""
-        return await self._find(TopicPlace, "store_title", job_id=job.id, fence=job.fence, title=title)
+    async def store_title(self, job: ClaimedJob, title: str, topics: Sequence[str] = ()) -> TopicPlace | None:
+        """Stores a title and topics, and finishes their job. Returns the topic to rename, if any."""
+        return await self._find(
+            TopicPlace, "store_title", job_id=job.id, fence=job.fence, title=title, topics=list(topics)
+        )
 
     async def topic_renamed(self, bot_id: int, chat_id: int, topic_id: int, name: str) -> None:
         """Records that a topic got its generated name."""
@@ -60,8 +62,8 @@ class SummaryCalls(Calls):
         return await self._find(SummaryWork, "summary_work", job_id=job.id, fence=job.fence)
 
     async def store_summary(self, job: ClaimedJob, summary: NewSummary) -> bool:
-        """Stores a summary and finishes its job. False: the job is lost, the summary exists, or the one before was
-        corrected meanwhile, and then the job stays owed."""
+        """Stores a summary and finishes its job. Returns False if the job is lost, the summary exists, or the previous
+        one was corrected meanwhile; in that case the job stays owed."""
         return bool(await self._call("store_summary", job_id=job.id, fence=job.fence, summary=summary.as_json()))
 
     async def want_summary(self, space: Space, chat_id: int, topic_id: int, least: int, user_id: int) -> str | None:
@@ -93,8 +95,8 @@ class SummaryCalls(Calls):
         text: str | None = None,
         version: int | None = None,
     ) -> bool:
-        """Replaces the current summary `of` with a person's `text` or an older `version`. Returns whether it is
-        current now: not if `of` no longer is."""
+        """Replaces the current summary `of` with a person's `text` or an older `version`. Returns whether it did: not
+        if `of` is no longer current."""
         return bool(
             await self._call(
                 "correct_summary",

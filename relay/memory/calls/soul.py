@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+
+from relay.core.models import Space
 from relay.memory.calls.base import Calls
-from relay.memory.rows.soul import Persona, PersonaChange, Soul, SoulDraft, SoulPage
+from relay.memory.calls.turn import TOKEN_CHARACTERS
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.rows.soul import Growth, GrowthWork, Persona, PersonaChange, Soul, SoulDraft, SoulIdea, SoulPage
+from relay.memory.rows.turns.context import Context
 
 
 class SoulCalls(Calls):
-    """The personality, versioned."""
+    """The versions of the soul, and drafts."""
 
     async def soul(self) -> Soul | None:
         """Returns the active soul."""
@@ -48,6 +55,70 @@ class SoulCalls(Calls):
             SoulDraft, "decide_soul_draft", draft_id=draft_id, decision=decision, seen=seen, user_id=user_id
         )
 
+    async def soul_drafted(self, draft_id: int) -> SoulDraft | None:
+        """Returns a draft, decided or not."""
+        return await self._find(SoulDraft, "soul_drafted", draft_id=draft_id)
+
+    async def soul_trial(
+        self,
+        space: Space,
+        place: tuple[int, int, int],
+        user_id: int,
+        message_id: int,
+        replied: int,
+        memory_tokens: int,
+        recent_tokens: int,
+    ) -> list[Context]:
+        """Returns what a turn would load for each of a person's last three own messages of a place (bot, chat, topic),
+        oldest first. Alternatively for one message: by its id, or by a message of the chat that is it or answers it."""
+        bot_id, chat_id, topic_id = place
+        return await self._list(
+            Context, "soul_trial", bot_id=bot_id, space=space.as_json(), chat_id=chat_id, topic_id=topic_id,
+            user_id=user_id, message_id=message_id, replied=replied,
+            memory_budget=memory_tokens * TOKEN_CHARACTERS, recent_budget=recent_tokens * TOKEN_CHARACTERS,
+        )  # fmt: skip
+
+
+class GrowthCalls(Calls):
+    """Proposed changes of the soul, and who gets them."""
+
+    async def growth(self, space: Space) -> Growth | None:
+        """Returns the settings of proposals from a space's memory; None: they are off."""
+        return await self._find(Growth, "growth", space=space.as_json())
+
+    async def set_growth(self, space: Space, growth: Mapping[str, object] | None) -> None:
+        """Turns on proposals from a space's memory (`{user_id, bot_id, zone, next_at}`); None turns them off."""
+        await self._call("set_growth", space=space.as_json(), growth=growth)
+
+    async def growth_work(self, job: ClaimedJob) -> GrowthWork | None:
+        """Returns what an idea can be drawn from. None: this process has lost the job, or proposals are off."""
+        return await self._find(GrowthWork, "growth_work", job_id=job.id, fence=job.fence)
+
+    async def post_idea(
+        self, job: ClaimedJob, bot_id: int, idea: Mapping[str, object] | None, next_at: datetime
+    ) -> bool:
+        """Stores and queues an idea (None: there is none), and owes the next one. Returns whether an idea was
+        proposed."""
+        return bool(
+            await self._call(
+                "post_idea", job_id=job.id, fence=job.fence, bot_id=bot_id, idea=idea, next_at=next_at.isoformat()
+            )
+        )
+
+    async def soul_idea(self, space: Space, idea_id: int) -> SoulIdea | None:
+        """Returns an idea that was drawn from a space's memory; None if there is none."""
+        return await self._find(SoulIdea, "soul_idea", space=space.as_json(), idea_id=idea_id)
+
+    async def settle_idea(
+        self, space: Space, idea_id: int, decision: str, user_id: int, author: str, text: str = "", seen: int = 0
+    ) -> SoulIdea | None:
+        """Decides an open idea: accepted (`text` becomes the soul, if version `seen` is active), edited or dismissed.
+        Returns the idea; None if there is none."""
+        return await self._find(
+            SoulIdea, "settle_idea", space=space.as_json(), idea_id=idea_id, decision=decision, user_id=user_id,
+            author=author, text=text, seen=seen,
+        )  # fmt: skip
+
 
 class PersonaCalls(Calls):
     """Personas of a chat and topic."""
@@ -59,7 +130,7 @@ class PersonaCalls(Calls):
     async def set_persona(
         self, chat_id: int, topic_id: int, text: str, author_id: int, author: str, instead_of: int | None = None
     ) -> PersonaChange:
-        """Sets a place's persona (empty: clears it), only in place of the version `instead_of` if given."""
+        """Sets a place's persona (empty: clears it). If `instead_of` is given, only that version is replaced."""
         return await self._fetch(
             PersonaChange,
             "set_persona",

@@ -12,12 +12,12 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry, Recalled
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.rows.turns.context import Context
-from relay.memory.rows.turns.edits import Correction, EditResult, ShownAnswer, Standing
+from relay.memory.rows.turns.edits import Correction, EditResult, RetryState, ShownAnswer
 
 IDLE_HOURS = 12
-"""A session ends after this much silence."""
+"""A session ends after this many hours of silence."""
 TOKEN_CHARACTERS = 4
-"""Characters of memories, approximately: as many as may fit are loaded."""
+"""The characters of memories that count as a token, approximately: as many memories as may fit are loaded."""
 RECENT_CHARACTERS = 400_000
 RECALLED = 5
 
@@ -28,7 +28,8 @@ class TurnCalls(Calls):
     async def begin(
         self, incoming: Incoming, model: str, spent_since: datetime | None = None, memory_tokens: int = 6_000
     ) -> Context:
-        """Saves the user's message and loads the prompt's contents, and what was spent since a moment."""
+        """Saves the user's message and loads the prompt's contents. `spent_since`: also load what was spent since
+        then."""
         return await self._fetch(
             Context,
             "begin",
@@ -44,6 +45,7 @@ class TurnCalls(Calls):
                 "name": incoming.name,
                 "text": incoming.text,
                 "blocks": incoming.blocks,
+                "keepits": incoming.keepits,
                 "untrusted": incoming.untrusted,
                 "telegram_message_ids": incoming.telegram_message_ids,
                 "parts": [asdict(part) for part in incoming.parts],
@@ -62,7 +64,7 @@ class TurnCalls(Calls):
         )
 
     async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:
-        """Returns the topic of one of our messages; 0 if unknown."""
+        """Returns the topic of one of the bot's messages; 0 if unknown."""
         found = await self._call("topic_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
         return int(found or 0)
 
@@ -70,8 +72,8 @@ class TurnCalls(Calls):
         self, incoming: Incoming, space: Space | None = None, vector: str | None = None, model: str = ""
     ) -> list[FoundEntry]:
         """Returns what is relevant to the message in a space (by default its own), best first: messages, memories,
-        summaries, document parts. `vector`: the message's, by the embedding model `model`, as the database reads
-        it."""
+        summaries, document parts. `vector`: that of the message by the embedding model `model`, in the database's text
+        form."""
         query = {
             "text": incoming.text[:2000],
             "vector": vector,
@@ -82,7 +84,8 @@ class TurnCalls(Calls):
         return await self.recall_for(space or incoming.space, query, RECALLED)
 
     async def recall_for(self, space: Space, query: Mapping[str, object], limit: int) -> list[FoundEntry]:
-        """Returns what is relevant enough to a query (`{text, vector, model, …}`) to be mentioned, best first."""
+        """Returns what is relevant enough to a query (`{text, vector, model, …}`) to be mentioned unasked, best
+        first."""
         result = await self._fetch(Recalled, "recall_for", space=space.as_json(), query=query, limit=limit)
         return list(result.found)
 
@@ -101,7 +104,7 @@ class EditCalls(Calls):
 
     async def correct(self, turn: ClaimedTurn, chat_id: int, telegram_message_id: int, text: str) -> Correction | None:
         """Corrects the transcript of the user's recording with their reply to its echo. Returns the turn of the
-        recording; None if that message is no such echo."""
+        recording; None if that message is not an echo."""
         return await self._find(
             Correction,
             "correct",
@@ -112,12 +115,12 @@ class EditCalls(Calls):
             text=text,
         )
 
-    async def standing(self, turn_id: int, user_id: int) -> Standing | None:
+    async def find_standing(self, turn_id: int, user_id: int) -> RetryState | None:
         """Returns the state of a turn for a person who wants a new answer. None if there is no such turn."""
-        return await self._find(Standing, "standing", turn_id=turn_id, user_id=user_id)
+        return await self._find(RetryState, "standing", turn_id=turn_id, user_id=user_id)
 
     async def take_keep(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> ShownAnswer | None:
-        """Removes the ◆ from an answer. Returns what its last message shows; None: it has none."""
+        """Removes the ◆ from an answer. Returns what its last message shows; None: it has no ◆."""
         return await self._find(
             ShownAnswer,
             "take_keep",

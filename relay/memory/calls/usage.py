@@ -13,7 +13,7 @@ from relay.memory.rows.usage import DailyUse, SaidAnswer, ToolCall
 
 
 class SpendCalls(Calls):
-    """Tokens counted."""
+    """Counts the use of models."""
 
     async def usage(self, space: Space, starts: Sequence[datetime], all: bool = False) -> list[DailyUse]:
         """Returns tokens by day, kind of work and model. Each of `starts` begins a day, numbered from 1. `all`: all
@@ -21,11 +21,11 @@ class SpendCalls(Calls):
         begins = [start.isoformat() for start in starts]
         return await self._list(DailyUse, "usage", space=space.as_json(), starts=begins, all=all)
 
-    async def spent(self, since: datetime, user_id: int | None = None) -> list[ChargedUse]:
-        """Returns use since then, by model and whether `user_id` pays for it."""
+    async def sum_spent(self, since: datetime, user_id: int | None = None) -> list[ChargedUse]:
+        """Returns the use since then, by model and whether `user_id` pays for it."""
         return await self._list(ChargedUse, "spent", since=since.isoformat(), user_id=user_id)
 
-    async def charged(self, charge: Charge, since: datetime) -> Account:
+    async def find_account(self, charge: Charge, since: datetime) -> Account:
         """Returns who pays, and the use since then."""
         return await self._fetch(Account, "charged", charge=charge.as_json(), since=since.isoformat())
 
@@ -35,9 +35,9 @@ class SpendCalls(Calls):
 
 
 class WhyCalls(Calls):
-    """Answers explained."""
+    """Explains answers."""
 
-    async def answered_turn(
+    async def find_answered_turn(
         self, bot_id: int, chat_id: int, topic_id: int, telegram_message_id: int, space: Space
     ) -> int:
         """Returns the turn of an answer in the chat (`telegram_message_id` 0: the last one there); 0 for none."""
@@ -59,6 +59,6 @@ class WhyCalls(Calls):
         """Returns a tool call of a turn's answer, the nearest to that number; None if there was none."""
         return await self._find(ToolCall, "tool_call", turn_id=turn_id, nr=number)
 
-    async def why(self, turn_id: int, user_id: int) -> Explanation | None:
+    async def explain(self, turn_id: int, user_id: int) -> Explanation | None:
         """Returns what went into a turn's answer, for `user_id`, who sees its space; None without an answer."""
         return await self._find(Explanation, "why", turn_id=turn_id, user_id=user_id)

@@ -1,1 +1,1 @@
-"""What is derived from messages: how a row was made, and the registry of its kinds."""
+"""How derived rows were made, and the registry of the kinds of artefacts."""

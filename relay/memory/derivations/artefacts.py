@@ -1,7 +1,7 @@
-"""The kinds of artefacts: what is derived from messages and shown, searched, exported and erased with them.
+"""The kinds of artefacts. An artefact is derived from messages, and is shown, searched, exported and erased with them.
 
-A kind is declared twice: by its table, which says how the database reads it (`migrations/functions/artefact.sql`), and
-here, which says how people and the model see it. Pure.
+A kind is declared twice: in SQL by its table, which says how the database reads it
+(`migrations/functions/artefact.sql`), and here, which says how people and the model see it. Pure.
 """
 
 from __future__ import annotations
@@ -16,24 +16,28 @@ class ArtefactKind:
     kind: str
     """Its name, in the database and in exports."""
     letter: str
-    """Of its ids, such as k45."""
+    """The letter of its ids, such as k for k45."""
     icon: str
     plural: str
     own_lines: bool = False
-    """Exports write it in a form of its own, not as the row that it is."""
+    """Exports write it in a separate form, not as a row of its table."""
 
 
 MEMORY = ArtefactKind("memory", "k", "🧠", "memories", own_lines=True)
 SUMMARY = ArtefactKind("summary", "s", "📋", "summaries", own_lines=True)
-KINDS: tuple[ArtefactKind, ...] = (MEMORY, SUMMARY)
-"""All of them, each after those that it is made from."""
+VERSION = ArtefactKind("version", "v", "🗜", "versions")
+COMPOSITION = ArtefactKind("composition", "c", "🧩", "compositions")
+REMINDER = ArtefactKind("reminder", "r", "⏰", "reminders")
+INTENT = ArtefactKind("intent", "i", "💡", "standing intents")
+KINDS: tuple[ArtefactKind, ...] = (MEMORY, SUMMARY, VERSION, COMPOSITION, REMINDER, INTENT)
+"""All kinds, each after those that it is made from."""
 
 
 def artefact_kind(kind: str) -> ArtefactKind | None:
-    """The kind of a name; None for what is no artefact."""
+    """Returns the kind with a name; None if it is not an artefact."""
     return next((one for one in KINDS if one.kind == kind), None)
 
 
-def exported_as_rows() -> tuple[ArtefactKind, ...]:
-    """The kinds that an export writes as the rows that they are."""
+def list_exported_kinds() -> tuple[ArtefactKind, ...]:
+    """Returns the kinds that an export writes as rows of their tables."""
     return tuple(one for one in KINDS if not one.own_lines)

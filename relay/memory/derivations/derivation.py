@@ -1,4 +1,4 @@
-"""Records how a derived row was made: from what, and by which version of what. Pure.
+"""Records how a derived row was made: from which inputs, and by which version. Pure.
 
 A derivation has a name (`summary`, `judge`, `consolidate`), a version, and inputs. Its hash is sha256(name ␟ version ␟
 kind ␟ id ␟ sha256(text) ␟ kind ␟ id ␟ sha256(text) …), the first 32 hexadecimal digits, with ␟ the unit separator
@@ -34,7 +34,7 @@ class Derivation:
     name: str
     version: str
     inputs: tuple[str, ...]
-    """`message:12`, `summary:3`, in the order in which they were read."""
+    """The inputs in the order in which they were read, such as `message:12` or `summary:3`."""
     hash: str
 
     def as_json(self) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class Derivation:
 
 
 def make_derivation(name: str, version: str | int, inputs: Iterable[Input]) -> Derivation:
-    """Makes the derivation of these inputs by this version of a name."""
+    """Returns the derivation of these inputs by this version of a name."""
     read = list(inputs)
     parts = [name, str(version)]
     for one in read:

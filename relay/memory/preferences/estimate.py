@@ -1,9 +1,9 @@
-"""What choices without a stated reason say about a person: one regression over all of them. Pure.
+"""Estimates what choices without a stated reason say about a person, by one regression over all of them. Pure.
 
 A choice between two answers that differ in five patterns says little about each: crediting every pattern of the chosen
-one finds many likes that are none. A logistic regression over all choices of a person (Bradley–Terry with the patterns
-as features, a Gaussian prior, older choices counting less) tells which patterns explain them together, and how sure
-that is: the standard errors are those of Laplace's approximation (C. Bishop, Pattern Recognition and Machine Learning,
+answer finds many false likes. A logistic regression over all choices of a person (Bradley–Terry with the patterns as
+features, a Gaussian prior, older choices counting less) tells which patterns explain them together, and how sure that
+is: the standard errors are those of Laplace's approximation (C. Bishop, Pattern Recognition and Machine Learning,
 section 4.5).
 """
 
@@ -19,19 +19,19 @@ Key = tuple[str, str]
 """A pattern's type and words."""
 MOST_CONTRASTS, MOST_PATTERNS = 500, 64
 HALF_LIFE = 40.0
-"""After so many later choices one counts half."""
+"""After this many later choices, a choice counts half."""
 PRIOR = 1.0
-"""The precision of the prior: how much evidence says that a pattern matters not at all."""
+"""The precision of the prior: how strongly it says that a pattern doesn't matter."""
 SURE = 1.5
-"""Standard errors from zero on which a pattern is shown as a weak like."""
+"""How many standard errors from zero a pattern must be to be shown as a weak like."""
 SURER = 2.0
-"""The same for one that acts."""
+"""The same for a pattern that prompts follow."""
 STEPS, CLOSE = 25, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One choice: what the chosen answer had (+1) and what the other had (-1). `weight`: how telling the act was."""
+    """A choice: what the chosen answer had (+1) and what the other had (-1). `weight`: how much the act says."""
 
     features: Mapping[Key, int]
     weight: float = 1.0
@@ -39,25 +39,25 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What the choices say of a pattern."""
+    """The estimate of a pattern from the choices."""
 
     type: str
     pattern: str
     polarity: Literal[-1, 1]
     sureness: float
-    """Standard errors from zero."""
+    """Its distance from zero in standard errors."""
     choices: int
-    """How many of them it was part of."""
+    """How many choices it was part of."""
 
     @property
     def level(self) -> Literal["low", "medium"]:
-        """Never high: nobody said so."""
+        """Returns the level; never high, because nobody has stated it."""
         return "medium" if self.sureness >= SURER else "low"
 
 
 def estimate(contrasts: Sequence[Contrast]) -> list[Estimate]:
-    """The patterns that the choices are sure enough about, surest first. `contrasts`: oldest first; the newest 500 and
-    the 64 most frequent patterns count."""
+    """Returns the patterns about which the choices are sure enough, surest first. `contrasts`: oldest first; only the
+    newest 500 and the 64 most frequent patterns count."""
     contrasts = contrasts[-MOST_CONTRASTS:]
     counted = Counter(key for one in contrasts for key in one.features)
     keys = [key for key, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_PATTERNS]]
@@ -79,7 +79,7 @@ def estimate(contrasts: Sequence[Contrast]) -> list[Estimate]:
 def _fit(
     rows: Sequence[Sequence[tuple[int, int]]], weights: Sequence[float], size: int
 ) -> tuple[list[float], list[list[float]]]:
-    """The most likely values by Newton's method, and the precision matrix there."""
+    """Returns the most likely values by Newton's method, and the precision matrix there."""
     values = [0.0] * size
     for _ in range(STEPS):
         slope = [-PRIOR * value for value in values]
@@ -99,7 +99,7 @@ def _fit(
 
 
 def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The lower triangle L with L·Lᵀ = matrix, which is symmetric and positive definite."""
+    """Returns the lower triangle L with L·Lᵀ = matrix, which is symmetric and positive definite."""
     lower: list[list[float]] = []
     for i, row in enumerate(matrix):
         own: list[float] = []
@@ -111,7 +111,7 @@ def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def _solve(lower: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """x with L·Lᵀ·x = right."""
+    """Returns x with L·Lᵀ·x = right."""
     size = len(right)
     half: list[float] = []
     for i in range(size):
@@ -123,7 +123,7 @@ def _solve(lower: Sequence[Sequence[float]], right: Sequence[float]) -> list[flo
 
 
 def _standard_errors(precision: Sequence[Sequence[float]]) -> list[float]:
-    """The roots of the diagonal of a precision matrix's inverse."""
+    """Returns the roots of the diagonal of a precision matrix's inverse."""
     lower, size = _cholesky(precision), len(precision)
     unit = [[float(i == j) for j in range(size)] for i in range(size)]
     return [math.sqrt(_solve(lower, column)[i]) for i, column in enumerate(unit)]

@@ -1,4 +1,4 @@
-"""Patterns: what about an answer somebody can like or dislike, in a few words. Pure."""
+"""Patterns: what people can like or dislike about an answer, in a few words. Pure."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WEIGHTS = {
     "accept": 0.15, "refine": 0.20, "tag": 0.30, "thumbs": 0.10, "abandon": 0.02, "revert": 0.25, "compare": 0.40,
     "said": 1.60,
 }  # fmt: skip
-"""What an act weighs; half of it is added to the strength of a pattern."""
+"""The weight of each kind of act. Half of it is added to the strength of a pattern."""
 REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
-"""How many observations an act counts as that make a pattern more than provisional."""
+"""As how many reinforcing observations an act counts. They make a pattern more than provisional."""
 AVOID = re.compile(r"(?:no|less|fewer|too|avoid|without|stop|don['’]t(?: use)?)\s+", re.IGNORECASE)
 PREFER = re.compile(r"(?:prefer|more)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
@@ -43,11 +43,11 @@ class Pattern:
 
     @property
     def words(self) -> str:
-        """The pattern in words that say which way it goes."""
+        """Returns the pattern with its direction in words."""
         return f"{'prefer' if self.polarity > 0 else 'avoid'} {self.pattern}"
 
-    def observed(self, kind: str) -> dict[str, object]:
-        """As `relay_feedback` takes what an act of a kind says of it."""
+    def as_observed(self, kind: str) -> dict[str, object]:
+        """Returns the pattern as `relay_feedback` takes it from an act of this kind."""
         return {
             "type": self.type,
             "pattern": self.pattern,
@@ -83,16 +83,16 @@ TAGS = {
     "noask": Tag("⛔ don't ask back", "don't ask back", Pattern("initiative", "questions back", -1)),
     "plain": Tag("🗣 simpler words", "simpler words", Pattern("language", "plain words", 1)),
 }
-"""By the name in their button's data. Opposites share a pattern, so that they meet."""
+"""The tags by the name in their button's data. Opposites share a pattern, so that they cancel each other."""
 RIGHT = "just right"
-"""The tag that says that an answer was as it should be."""
+"""The tag of an answer that was as it should be."""
 BY_WORDS = {tag.words: tag.pattern for tag in TAGS.values()}
 KNOWN_TYPES = {tag.pattern.pattern: tag.pattern.type for tag in TAGS.values()}
 
 
 def clean_pattern(text: str) -> str | None:
-    """A pattern in its one form: lower case, single spaces, 3 to 60 letters, marks, apostrophes and hyphens.
-    None: it can't be one."""
+    """Returns a pattern in its normal form: lower case, single spaces, 3 to 60 letters, marks, apostrophes and hyphens.
+    None: it is not valid."""
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!")
     if not 3 <= len(plain) <= PATTERN_LENGTH or unicodedata.category(plain[0])[0] not in "LM":
         return None
@@ -101,9 +101,10 @@ def clean_pattern(text: str) -> str | None:
 
 
 def read_pattern(text: str, polarity: Literal[-1, 1] | None = None) -> Pattern:
-    """What somebody says about answers, in their words. `polarity`: None reads it off them (“no jokes” avoids).
+    """Returns the pattern in a person's words about answers. `polarity` None: it is read from the words (“no jokes”
+    avoids).
 
-    Raises `CommandRefused` for what can't be a pattern.
+    Raises `CommandRefused` if it is not a valid pattern.
     """
     words = " ".join(text.split()).rstrip(".!")
     if polarity is None:
@@ -119,15 +120,15 @@ def read_pattern(text: str, polarity: Literal[-1, 1] | None = None) -> Pattern:
 
 
 def read_patterns(text: str) -> Sequence[Pattern]:
-    """Up to three patterns, separated by commas. Raises `CommandRefused` for more, and for what can't be one."""
+    """Returns up to three patterns, separated by commas. Raises `CommandRefused` for more, and for invalid ones."""
     parts = [part for part in text.split(",") if part.strip()]
     if not parts:
         raise CommandRefused(NOT_A_PATTERN)
     if len(parts) > TAGGED_PATTERNS:
         raise CommandRefused(TOO_MANY)
-    return without_repeats(map(read_pattern, parts))
+    return drop_repeats(map(read_pattern, parts))
 
 
-def without_repeats(patterns: Iterable[Pattern]) -> Sequence[Pattern]:
-    """The patterns, of each the last that was said of it."""
+def drop_repeats(patterns: Iterable[Pattern]) -> Sequence[Pattern]:
+    """Returns each pattern once, with its last polarity."""
     return list({(one.type, one.pattern): one for one in patterns}.values())

@@ -1,4 +1,4 @@
-"""Attributes acts anew that another version attributed: another prompt, other weights, another model."""
+"""Attributes acts again that another version attributed: another prompt, other weights or another model."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from relay.memory.preferences.attribution import (
     MOST_TOKENS,
     PROMPT,
     Attributor,
-    attributed,
-    estimate_again,
+    attribute_act,
     material,
     observations,
 )
@@ -25,7 +24,7 @@ from relay.memory.rows.turns.preferences import AttributionWork, DerivedFeedback
 
 @dataclass(slots=True)
 class Attributions:
-    """A space's acts since a moment that another version attributed."""
+    """The acts of a space since a moment that another version attributed."""
 
     attributor: Attributor
     space: Space
@@ -34,9 +33,9 @@ class Attributions:
     _found: list[DerivedFeedback] = field(default_factory=list, init=False)
 
     async def estimate(self) -> Estimate:
-        """See `Again.estimate`."""
+        """See `Rederivation.estimate`."""
         total, after, store = Estimate(), 0, self.attributor.store
-        while page := await store.derived_feedback(self.space, self.since, self.attributor.version, after):
+        while page := await store.list_derived_feedback(self.space, self.since, self.attributor.version, after):
             for row in page:
                 after = row.work.feedback_id
                 self._found.append(row)
@@ -47,13 +46,13 @@ class Attributions:
         return total
 
     async def changes(self, done: Step) -> list[Change]:
-        """See `Again.changes`."""
+        """See `Rederivation.changes`."""
         places, finished = asyncio.Semaphore(self.at_once), 0
 
         async def one(row: DerivedFeedback) -> Change:
             nonlocal finished
             async with places:
-                change = await self._again(row)
+                change = await self._rederive(row)
             finished += 1
             done(finished)
             return change
@@ -65,27 +64,24 @@ class Attributions:
             raise several.exceptions[0] from None
         return [task.result() for task in tasks]
 
-    async def settled(self) -> None:
-        """See `Again.settled`: works out anew what each person's choices say together."""
-        people = {(row.work.user_id, row.work.counts_in): row.work for row in self._found}
-        for work in people.values():
-            await estimate_again(self.attributor.store, work)
+    async def finish(self) -> None:
+        """See `Rederivation.finish`: a separate job weighs each person's choices together."""
 
-    async def _again(self, row: DerivedFeedback) -> Change:
+    async def _rederive(self, row: DerivedFeedback) -> Change:
         work, store = row.work, self.attributor.store
-        said, derivation = await attributed(self.attributor, work)
+        said, derivation = await attribute_act(self.attributor, work)
         found = observations(work, said.patterns)
         apply = partial(store.replace_observations, work.feedback_id, found, derivation.as_json())
         after = [ObservedPattern(str(one["type"]), str(one["pattern"]), int(str(one["polarity"]))) for one in found]
-        return Change("preference", label(work), in_words(row.before), in_words(after), apply)
+        return Change("preference", label(work), format_patterns(row.before), format_patterns(after), apply)
 
 
 def label(work: AttributionWork) -> str:
-    """An act in a few words."""
+    """Returns an act in a few words."""
     return f"{work.kind} of answer {work.answer_id}"
 
 
-def in_words(patterns: Sequence[ObservedPattern]) -> str | None:
-    """Patterns in a line; None for none."""
+def format_patterns(patterns: Sequence[ObservedPattern]) -> str | None:
+    """Returns patterns on one line; None if there are none."""
     said = [f"{'prefer' if one.polarity > 0 else 'avoid'} {one.pattern}" for one in patterns]
     return ", ".join(said) or None

@@ -12,7 +12,7 @@ Step = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A derived row before and after; None: it doesn't exist."""
+    """A derived row before and after rederivation; None: it doesn't exist."""
 
     what: str
     """summary or memory."""
@@ -20,17 +20,17 @@ class Change:
     before: str | None
     after: str | None
     apply: Callable[[], Awaitable[bool]]
-    """Does it, unless the row has changed meanwhile; whether it did."""
+    """Makes the change, unless the row has changed meanwhile. Returns whether it did."""
 
     @property
     def verdict(self) -> str:
-        """added, gone or changed."""
+        """Returns added, gone or changed."""
         return "added" if self.before is None else "gone" if self.after is None else "changed"
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Expected model calls, and approximate input and output tokens."""
+    """The expected model calls, and approximate input and output tokens."""
 
     calls: int = 0
     input: int = 0
@@ -45,18 +45,18 @@ class Estimate:
         return {"input_tokens": self.input, "output_tokens": self.output}
 
 
-class Again(Protocol):
+class Rederivation(Protocol):
     """A kind of derived rows that can be rederived."""
 
     async def estimate(self) -> Estimate:
-        """Looks for what another version made; doesn't call the model."""
+        """Estimates the work from what another version made, without calling the model."""
         ...
 
     async def changes(self, done: Step) -> list[Change]:
-        """Rederives without writing anything. Earlier answers come from the cache, also after a kill. Raises the
-        model's errors and `BudgetUsedUp`."""
+        """Returns the changes without writing anything. Earlier answers come from the cache, also after a kill. Raises
+        the model's errors and `BudgetUsedUp`."""
         ...
 
-    async def settled(self) -> None:
+    async def finish(self) -> None:
         """Called when everything was applied, so nothing from another version is left."""
         ...

@@ -14,16 +14,16 @@ from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.rederivation.change import Change, Estimate, Step
-from relay.memory.results import MOST, once
+from relay.memory.results import MOST, get_or_make
 from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage
-from relay.memory.rows.upkeep.nights import Note
-from relay.memory.rows.upkeep.rederivation import Candidates, DerivedMemory, KnownBesides, ToldThread
+from relay.memory.rows.upkeep.night import Note
+from relay.memory.rows.upkeep.rederivation import Candidates, DerivedMemory, OtherKnownMemory, TaughtThread
 from relay.memory.store import Store
 
 BATCH = 20
-"""Messages of one conversation read together."""
+"""How many messages of one conversation are read together."""
 WORDS = 400
-"""Approximate tokens of a question besides its messages, and of its answer."""
+"""The approximate tokens of a question besides its messages, and of its answer."""
 ALIKE = 0.5
 """The similarity (difflib's ratio) from which two sentences from the same messages are rewordings."""
 
@@ -46,16 +46,16 @@ class Rederiver(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of its memories' derivations: `derivation.name`."""
+        """Returns the name of its memories' derivations: `derivation.name`."""
         ...
 
     @property
     def version(self) -> str:
-        """Another version may find other things in the same messages."""
+        """Returns its version. Another version may find other things in the same messages."""
         ...
 
     async def derive(
-        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownBesides]
+        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[OtherKnownMemory]
     ) -> list[Candidate]:
         """Returns what is worth keeping of some messages of one conversation, in order, and charges for it. `known`:
         other memories from them, past or present. Raises the model's errors."""
@@ -87,57 +87,57 @@ class Memories:
     """Space, thread, and the message after which each batch begins."""
 
     async def estimate(self) -> Estimate:
-        """See `Again.estimate`."""
+        """See `Rederivation.estimate`."""
         total, after = Estimate(), 0
-        while threads := await self.store.told_threads(self.space, self.since, after, self.rederiver.version):
+        while threads := await self.store.list_told_threads(self.space, self.since, after, self.rederiver.version):
             for thread in threads:
                 after = thread.id
-                total += await self._estimated(thread)
+                total += await self._estimate(thread)
         return total
 
-    async def _estimated(self, thread: ToldThread) -> Estimate:
+    async def _estimate(self, thread: TaughtThread) -> Estimate:
         total, after = Estimate(), 0
-        while batch := await self.store.told_messages(thread.id, self.since, after, BATCH):
+        while batch := await self.store.list_told_messages(thread.id, self.since, after, BATCH):
             self._batches.append((thread.space_id, thread.id, after))
             after = batch[-1].id
             total += Estimate(1, sum(estimate_tokens(row.text) for row in batch) + WORDS, WORDS)
         return total
 
     async def changes(self, done: Step) -> list[Change]:
-        """See `Again.changes`."""
+        """See `Rederivation.changes`."""
         found: list[Change] = []
         for number, (space_id, thread_id, after) in enumerate(self._batches, 1):
-            batch = await self.store.told_messages(thread_id, self.since, after, BATCH)
-            found += await self._again(space_id, batch)
+            batch = await self.store.list_told_messages(thread_id, self.since, after, BATCH)
+            found += await self._rederive(space_id, batch)
             done(number)
         return found
 
-    async def settled(self) -> None:
-        """See `Again.settled`."""
+    async def finish(self) -> None:
+        """See `Rederivation.finish`."""
         if self.since is None:
             for thread_id in dict.fromkeys(thread_id for _, thread_id, _ in self._batches):
-                await self.store.rejudged(thread_id, self.rederiver.version)
+                await self.store.mark_rejudged(thread_id, self.rederiver.version)
 
-    async def _again(self, space_id: int, batch: Sequence[JudgedMessage]) -> list[Change]:
+    async def _rederive(self, space_id: int, batch: Sequence[JudgedMessage]) -> list[Change]:
         """Rederives one batch and compares it with what is stored."""
         numbers = [row.id for row in batch]
         derivation = make_derivation(
             self.rederiver.name, self.rederiver.version, [Input("message", row.id, row.text) for row in batch]
         )
-        known = await self.store.known_besides(space_id, self.rederiver.name, numbers)
+        known = await self.store.list_known_besides(space_id, self.rederiver.name, numbers)
 
         async def make() -> Candidates:
             return Candidates(tuple(await self.rederiver.derive(space_id, batch, known)))
 
-        made = await once(self.store, space_id, derivation, Candidates, make, self.results)
-        kept = await self.store.derived_memories(space_id, self.rederiver.name, numbers)
+        made = await get_or_make(self.store, space_id, derivation, Candidates, make, self.results)
+        kept = await self.store.list_derived_memories(space_id, self.rederiver.name, numbers)
         closed = {row.id for row in batch if row.learning == "off"}
-        found = compared(without(kept, closed), without(made.candidates, closed))
+        found = pair_changes(leave_out(kept, closed), leave_out(made.candidates, closed))
         changed: list[tuple[Note | None, FoundMemory | None]] = [
             (old.note(), self._memory(new, derivation, batch) if new else None) for old, new in found if old is not None
         ]
-        fresh = [new for old, new in found if old is None and new is not None and not known_already(new, known)]
-        wanted = await self.store.wanted(space_id, fresh) if fresh else []
+        fresh = [new for old, new in found if old is None and new is not None and not is_known(new, known)]
+        wanted = await self.store.check_wanted(space_id, fresh) if fresh else []
         rows = [self._memory(new, derivation, batch) for new, is_wanted in zip(fresh, wanted, strict=True) if is_wanted]
         if rows:
             leaving = {old.id for old, _ in found if old is not None}
@@ -165,18 +165,18 @@ class Memories:
 Found = TypeVar("Found", bound=Sourced)
 
 
-def without(rows: Sequence[Found], messages: set[int]) -> list[Found]:
-    """Leaves out what rests on some messages, such as those of a person who wants nothing learned."""
+def leave_out(rows: Sequence[Found], messages: set[int]) -> list[Found]:
+    """Returns the findings that don't rest on these messages, such as those of a person who wants nothing learned."""
     return [row for row in rows if not messages & set(row.evidence)]
 
 
-def compared(
+def pair_changes(
     kept: Sequence[DerivedMemory], candidates: Sequence[Candidate]
 ) -> list[tuple[DerivedMemory | None, Candidate | None]]:
     """Pairs stored memories with new findings. Leaves out what is unchanged or protected by a person."""
     left, changes = list(candidates), list[tuple[DerivedMemory | None, Candidate | None]]()
     for old in kept:
-        new = max((one for one in left if related(old, one)), key=partial(alike, old), default=None)
+        new = max((one for one in left if is_reworded(old, one)), key=partial(measure_likeness, old), default=None)
         if new is not None:
             left.remove(new)
         if not old.held and (new is None or new.content != old.content):
@@ -184,16 +184,16 @@ def compared(
     return changes + [(None, one) for one in left]
 
 
-def related(old: Sourced, new: Sourced) -> bool:
+def is_reworded(old: Sourced, new: Sourced) -> bool:
     """Tests whether a candidate rewords a memory: same messages, same subject."""
     same = set(old.evidence) & set(new.evidence) and old.subject_id == new.subject_id
-    return bool(same) and alike(old, new) >= ALIKE
+    return bool(same) and measure_likeness(old, new) >= ALIKE
 
 
-def known_already(new: Candidate, known: Sequence[KnownBesides]) -> bool:
+def is_known(new: Candidate, known: Sequence[OtherKnownMemory]) -> bool:
     """Tests whether a candidate repeats another memory from the same messages, past or present."""
-    return any(related(one, new) for one in known)
+    return any(is_reworded(one, new) for one in known)
 
 
-def alike(old: Sourced, new: Sourced) -> float:
+def measure_likeness(old: Sourced, new: Sourced) -> float:
     return SequenceMatcher(None, old.content, new.content).ratio()

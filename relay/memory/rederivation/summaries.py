@@ -12,45 +12,47 @@ from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.rederivation.change import Change, Estimate, Step
 from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary
+from relay.memory.writing.passages import choose_passages, remove_passages
 from relay.memory.writing.summaries import Summariser, is_tainted, summary_derivation, summary_messages, write_summary
 
 WORDS = 300
-"""Approximate tokens of a summary."""
+"""The approximate tokens of a summary."""
 
 
 @dataclass(slots=True)
 class Summaries:
-    """A space's summaries since a moment that another summariser wrote."""
+    """The summaries of a space since a moment that another summariser wrote."""
 
     summariser: Summariser
     space: Space
     since: datetime | None
     at_once: int
     _chains: dict[int, list[int]] = field(default_factory=dict, init=False)
-    """By thread: the summaries to rewrite, including all that build on one of them."""
+    """The summaries to rewrite by thread, including all that build on one of them."""
 
     async def estimate(self) -> Estimate:
-        """See `Again.estimate`."""
+        """See `Rederivation.estimate`."""
         total, after = Estimate(), 0
-        while page := await self.summariser.store.derived_summaries(self.space, self.since, after):
+        while page := await self.summariser.store.list_derived_summaries(self.space, self.since, after):
             for row in page:
                 after = row.id
-                total += await self._estimated(row)
+                total += await self._estimate(row)
         return total
 
-    async def _estimated(self, row: DerivedSummary) -> Estimate:
-        work = await self.summariser.store.derived_summary(row.id)
+    async def _estimate(self, row: DerivedSummary) -> Estimate:
+        work = await self.summariser.store.find_derived_summary(row.id)
         if work is None or not work.messages:
             return Estimate()
-        derivation = summary_derivation(self.summariser, work.previous, work.messages)
+        previous = remove_passages(work.previous)
+        derivation = summary_derivation(self.summariser, previous, work.messages)
         if work.hash == derivation.hash and row.thread_id not in self._chains:
             return Estimate()
         self._chains.setdefault(row.thread_id, []).append(row.id)
-        content = summary_messages(work.previous, work.messages)[0]["content"][0]["text"]
+        content = summary_messages(previous, work.messages)[0]["content"][0]["text"]
         return Estimate(1, estimate_tokens(content) + WORDS, WORDS)
 
     async def changes(self, done: Step) -> list[Change]:
-        """See `Again.changes`."""
+        """See `Rederivation.changes`."""
         turns, finished = asyncio.Semaphore(self.at_once), 0
 
         def one_more() -> None:
@@ -63,7 +65,7 @@ class Summaries:
                 texts: dict[int, str] = {}
                 found = []
                 for id in ids:
-                    found += await self._again(id, texts)
+                    found += await self._rederive(id, texts)
                     one_more()
                 return found
 
@@ -74,29 +76,31 @@ class Summaries:
             raise several.exceptions[0] from None
         return [change for task in tasks for change in task.result()]
 
-    async def settled(self) -> None:
-        """See `Again.settled`: each summary records its own version."""
+    async def finish(self) -> None:
+        """See `Rederivation.finish`: each summary records its own version."""
 
-    async def _again(self, id: int, texts: dict[int, str]) -> list[Change]:
+    async def _rederive(self, id: int, texts: dict[int, str]) -> list[Change]:
         """Rewrites one summary, based on the new text of the one before. `texts`: the new texts of its conversation."""
         store = self.summariser.store
-        work = await store.derived_summary(id)
+        work = await store.find_derived_summary(id)
         if work is None:
             return []
         previous, messages = work.previous, work.messages
         if previous is not None and previous.id in texts:
             previous = replace(previous, text=texts[previous.id])
+        previous = remove_passages(previous)
         derivation = summary_derivation(self.summariser, previous, messages)
         charge = Charge("rederive", space_id=work.space_id)
         made = await write_summary(self.summariser, work.space_id, derivation, previous, messages, charge)
         texts[id] = made.text
+        passages = choose_passages(work.markers)
         row = NewSummary(
-            text=made.text,
+            text=passages.below(made.text),
             model=made.model,
             usage=made.usage,
-            settings=self.summariser.settings,
+            settings=self.summariser.settings | passages.settings,
             derivation=derivation.as_json(),
-            tainted=is_tainted(previous, messages),
+            tainted=is_tainted(previous, messages) or passages.tainted,
         )
         apply = partial(store.replace_summary, id, work.text, row)
-        return [Change("summary", f"summary {id}", work.text, made.text, apply)]
+        return [Change("summary", f"summary {id}", work.text, row.text, apply)]

@@ -7,10 +7,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from relay.core.errors import EmptyAnswer
-from relay.memory.review.judging import NAME, Judge, asked_findings, near_to, settled_with
+from relay.memory.review.judging import NAME, Judge, ask_findings, near_to, settle_findings
 from relay.memory.review.readings import readings
-from relay.memory.rows.upkeep.judging import Batch, Candidate, FoundMemory, JudgedMessage, Known
-from relay.memory.rows.upkeep.nights import Note
+from relay.memory.rows.upkeep.judging import Batch, Candidate, FoundMemory, JudgedMessage, KnownMemory
+from relay.memory.rows.upkeep.night import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,15 @@ class Rejudge:
     def version(self) -> str:
         return self.judge.version
 
-    async def derive(self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[Known]) -> list[Candidate]:
+    async def derive(
+        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]
+    ) -> list[Candidate]:
         """Returns what the judge finds in some messages now. Raises the model's errors, and `EmptyAnswer` for no valid
         answer: the earlier findings then stay."""
         batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages), taught=tuple(known))
         found: list[Candidate] = []
         for reading in readings(batch):
-            kept = await asked_findings(self.judge, self.judge.gate, batch, reading)
+            kept = await ask_findings(self.judge, self.judge.gate, batch, reading)
             if kept is None:
                 raise EmptyAnswer()
             found += [one.as_candidate(reading.user_id, reading.name) for one in kept]
@@ -52,7 +54,7 @@ class Rejudge:
         batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages))
         memories = {row.id: row for rows in near for row in rows}
         changed: list[tuple[Note | None, FoundMemory]] = []
-        for one in await settled_with(self.judge, self.judge.gate, batch, fresh, near):
+        for one in await settle_findings(self.judge, self.judge.gate, batch, fresh, near):
             known = None if one.memory_id is None else memories[one.memory_id]
             is_over = one.action == "supersede" and known is not None and known.at > one.at
             if one.action != "refresh" and not is_over:

@@ -1,4 +1,4 @@
-"""Weighs short messages: which ones to judge, and the value of praise and assent. Pure."""
+"""Weighs short messages: which to judge, and how much praise and assent count. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from relay.memory.review.words import (
 )
 
 SHORT = 50
-"""Characters; longer messages are always judged."""
+"""Messages with fewer characters are short; longer ones are always judged."""
 CASELESS = 3
-"""The letters from which a text in a script without capitals counts."""
+"""How many letters make a text in a script without capitals worth judging."""
 LEAST = 5
-"""The importance from which something is stored."""
+"""The least importance of what is stored."""
 FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
 EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
 

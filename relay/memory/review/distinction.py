@@ -61,7 +61,7 @@ DENIED = 0.85
 """The share of common words from which a “not” on one side denies the other fact."""
 
 
-def telling_words(text: str) -> Counter[str]:
+def find_telling_words(text: str) -> Counter[str]:
     """Returns the words of a fact that must not get lost: numbers, negations, dates, family, and names (capitalized
     words that don't begin a sentence)."""
     found: Counter[str] = Counter()
@@ -90,19 +90,19 @@ def tell_apart(one: str, other: str) -> bool:
     synonyms, are the model's to judge."""
     if loses(one, other) or loses(other, one):
         return True
-    return bool(_changed_names(one, other))
+    return bool(_find_changed_names(one, other))
 
 
-def merging_loses(merged: str, one: str, other: str) -> bool:
+def loses_in_merge(merged: str, one: str, other: str) -> bool:
     """Tests whether a merged sentence lacks a distinguishing word of either fact, or one fact denies the other, so
     that no sentence can say both."""
-    if loses(merged, one, other) or not _changed_names(one, other) <= set(map(str.lower, _tokens(merged))):
+    if loses(merged, one, other) or not _find_changed_names(one, other) <= set(map(str.lower, _tokens(merged))):
         return True
-    denied = telling_words(one)["not"] > 0, telling_words(other)["not"] > 0
-    return denied[0] != denied[1] and _matcher(_said(one), _said(other)).ratio() >= DENIED
+    denied = find_telling_words(one)["not"] > 0, find_telling_words(other)["not"] > 0
+    return denied[0] != denied[1] and _matcher(_find_words(one), _find_words(other)).ratio() >= DENIED
 
 
-def _changed_names(one: str, other: str) -> set[str]:
+def _find_changed_names(one: str, other: str) -> set[str]:
     """Returns the lower-case words that may be names and replace each other, if only a few words changed."""
     first, second = _tokens(one), _tokens(other)
     matcher = _matcher(first, second)
@@ -112,12 +112,12 @@ def _changed_names(one: str, other: str) -> set[str]:
     return {word.lower() for a, b, c, d in changed for word in (*first[a:b], *second[c:d]) if word[0].isupper()}
 
 
-def _said(text: str) -> list[str]:
+def _find_words(text: str) -> list[str]:
     """Returns the words of a text without negations."""
     return [word for word in _tokens(text) if not NEGATION.fullmatch(word.lower())]
 
 
-def nearly_the_same(one: str, other: str) -> bool:
+def is_nearly_same(one: str, other: str) -> bool:
     """Tests whether two facts differ in a few words only."""
     return _matcher(_tokens(one), _tokens(other)).ratio() >= MINIMAL
 
@@ -130,7 +130,7 @@ def loses(merged: str, *facts: str) -> bool:
     """Tests whether a merged sentence lacks a distinguishing word of the facts."""
     has = Counter(word.lower() for word in _tokens(merged))
     has["not"] += sum(1 for word in list(has) if NEGATION.fullmatch(word))
-    return any(not has[word] for fact in facts for word in telling_words(fact))
+    return any(not has[word] for fact in facts for word in find_telling_words(fact))
 
 
 def _plain(text: str) -> str:

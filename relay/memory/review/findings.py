@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.core.models import Step, ToolDefinition
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.intents import process_intents
+from relay.memory.reminders.phrases import says_clock
+from relay.memory.reminders.recurrence import localize
 from relay.memory.review.calibration import ACKNOWLEDGEMENT_WORTH, LEAST, weight
 from relay.memory.rows.upkeep.judging import Candidate, JudgedMessage
 
@@ -55,6 +57,7 @@ KEEP: ToolDefinition = {
                         "deadline": DATE,
                         "valid_from": DATE,
                         "valid_until": DATE,
+                        "time": {"type": "string", "description": "HH:MM of the deadline, or of valid_from"},
                     },
                     "required": ["kind", "importance", "sentence", "evidence"],
                 },
@@ -70,6 +73,19 @@ class InvalidAnswer(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Zones:
+    """The time zones of findings."""
+
+    noted_in: tzinfo = UTC
+    """The installation's zone, in which days are stored."""
+    own: tzinfo = UTC
+    """The person's zone, for times of day."""
+
+
+UTC_ONLY = Zones()
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing worth keeping."""
 
@@ -80,10 +96,12 @@ class Finding:
     evidence: tuple[int, ...]
     """Message ids, at least one of the person's own."""
     tainted: bool
-    """Based on other people's words: waits for the person's tap and changes nothing before."""
+    """It is based on other people's words, so it waits for the person's tap and changes nothing until then."""
     valid_from: datetime | None = None
     valid_until: datetime | None = None
-    """A goal's deadline."""
+    """The deadline of a goal."""
+    exact_at: datetime | None = None
+    """The exact time of a goal or event, if its time of day was said."""
     tags: tuple[str, ...] = ()
 
     def as_candidate(self, user_id: int | None, name: str) -> Candidate:
@@ -104,10 +122,11 @@ class Finding:
             tags=(*own, *self.tags),
             valid_from=self.valid_from.isoformat() if self.valid_from else None,
             valid_until=self.valid_until.isoformat() if self.valid_until else None,
+            exact_at=self.exact_at.isoformat() if self.exact_at else None,
         )
 
 
-def given(step: Step, tool: str) -> object:
+def read_tool_input(step: Step, tool: str) -> object:
     """Returns a model's tool input, or the JSON in its text if its server has no forced tools. Raises `InvalidAnswer`,
     also for a truncated answer."""
     if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
@@ -133,7 +152,7 @@ def json_in(text: str) -> object:
 def findings_in(
     answer: object,
     rows: Mapping[int, JudgedMessage],
-    zone: tzinfo = UTC,
+    zones: Zones = UTC_ONLY,
     before: Mapping[int, JudgedMessage] | None = None,
 ) -> list[Finding]:
     """Returns the findings in a judge's answer about messages (by id), weighed and from importance 5. `before`:
@@ -142,12 +161,12 @@ def findings_in(
     if not isinstance(listed, list) or len(listed) > MOST:
         raise InvalidAnswer("it holds no list of findings, or too long a one")
     known = {**(before or {}), **rows}
-    found = [weighed(finding_of(one, rows, known, zone), known, rows) for one in listed]
+    found = [weigh(finding_of(one, rows, known, zones), known, rows) for one in listed]
     return [one for one in found if one.importance >= LEAST]
 
 
 def finding_of(
-    row: object, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage], zone: tzinfo
+    row: object, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage], zones: Zones
 ) -> Finding:
     """Parses one finding; `known`: all messages that the model saw. Raises `InvalidAnswer`."""
     if not isinstance(row, dict) or not isinstance(row.get("kind"), str) or row["kind"] not in KINDS:
@@ -158,16 +177,19 @@ def finding_of(
     sentence = plain_sentence(text) if isinstance(text, str) else ""
     if not sentence or len(sentence) > TAGGED_FACT_LENGTH:
         raise InvalidAnswer("a finding's sentence is missing or too long")
-    until = date_in(row.get("deadline") or row.get("valid_until"), zone)
+    since = date_in(row.get("valid_from"), zones.noted_in)
+    until = date_in(row.get("deadline") or row.get("valid_until"), zones.noted_in)
     evidence = evidence_in(row.get("evidence"), rows, known)
+    day = {"goal": until or since, "event": since or until}.get(KINDS[row["kind"]][0])
     return Finding(
         row["kind"],
         importance,
         sentence,
         evidence,
         rests_on_others(evidence, known),
-        date_in(row.get("valid_from"), zone),
-        until and until + timedelta(days=1, seconds=-1),
+        valid_from=since,
+        valid_until=until and until + timedelta(days=1, seconds=-1),
+        exact_at=moment_in(row.get("time"), day, [known[one].text for one in evidence], zones.own),
     )
 
 
@@ -199,7 +221,7 @@ def evidence_in(ids: object, rows: Mapping[int, JudgedMessage], known: Mapping[i
 
 
 def rests_on_others(evidence: Iterable[int], known: Mapping[int, JudgedMessage]) -> bool:
-    """Tests whether any of the messages contains other people's words, or answers such."""
+    """Tests whether any of the messages contains other people's words, or answers them."""
     return any(known[one].untrusted or known[one].tainted for one in evidence)
 
 
@@ -212,7 +234,16 @@ def date_in(text: object, zone: tzinfo) -> datetime | None:
         return None
 
 
-def weighed(finding: Finding, known: Mapping[int, JudgedMessage], rows: Mapping[int, JudgedMessage]) -> Finding:
+def moment_in(clock: object, day: datetime | None, said: Iterable[str], zone: tzinfo) -> datetime | None:
+    """Returns the moment of a time of day on a day; None if there is no such time, or no message says it
+    unambiguously."""
+    if day is None or not isinstance(clock, str) or not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", clock):
+        return None
+    at = time.fromisoformat(clock)
+    return localize(datetime.combine(day, at), zone) if any(says_clock(text, at) for text in said) else None
+
+
+def weigh(finding: Finding, known: Mapping[int, JudgedMessage], rows: Mapping[int, JudgedMessage]) -> Finding:
     """Weighs a finding from only a short message as such a message; ties assent to what it answers."""
     said = [one for one in finding.evidence if one in rows and rows[one].role == "user"]
     short = weight(rows[said[0]].text) if len(said) == 1 else None
@@ -221,10 +252,10 @@ def weighed(finding: Finding, known: Mapping[int, JudgedMessage], rows: Mapping[
     what, worth = short
     if what == "feeling":
         return replace(finding, importance=max(worth, finding.importance)) if finding.kind == "feeling" else finding
-    return acknowledged(finding, said[0], known)
+    return add_acknowledged(finding, said[0], known)
 
 
-def acknowledged(finding: Finding, said: int, known: Mapping[int, JudgedMessage]) -> Finding:
+def add_acknowledged(finding: Finding, said: int, known: Mapping[int, JudgedMessage]) -> Finding:
     """Adds the acknowledged answer to an assent's evidence."""
     answered = max((one for one, row in known.items() if one < said and row.role == "assistant"), default=None)
     evidence = {said, *finding.evidence} | ({answered} if answered is not None else set())

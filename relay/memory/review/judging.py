@@ -19,7 +19,8 @@ from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.review import findings, keywords, settling
 from relay.memory.review.findings import Finding, InvalidAnswer
 from relay.memory.review.readings import JUDGE, PLAIN, Reading, as_text, readings
-from relay.memory.review.waiting import AGAIN_SECONDS, gone
+from relay.memory.review.waiting import AGAIN_SECONDS, gives_up
+from relay.memory.rows.choices import Choices
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.judging import (
     Batch,
@@ -30,7 +31,7 @@ from relay.memory.rows.upkeep.judging import (
     JudgingWork,
     TaughtMemory,
 )
-from relay.memory.rows.upkeep.nights import DatedNote
+from relay.memory.rows.upkeep.night import DatedNote
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
@@ -38,22 +39,22 @@ log = structlog.get_logger()
 
 Found = TypeVar("Found")
 
-NAME, VERSION = "judge", 1
+NAME, VERSION = "judge", 2
 MODEL_SECONDS = 90
 MOST_TOKENS = 2000
 NEAR = 9
 """The most memories that a finding is compared with."""
 PASSED = 500
-"""Threads whose cursors move unjudged in one call."""
+"""How many threads' cursors one call moves without judging."""
 
 
-async def nobody() -> None:
+async def notify_nobody() -> None:
     """Notifies nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What judging needs. `tell` is called whenever something was stored."""
+    """The parts that judging needs. `tell` is called whenever something was stored."""
 
     store: Store
     gate: Gate
@@ -63,7 +64,7 @@ class Judge:
     at_once: int = 2
     zone: tzinfo = UTC
     embedder: Embedder | None = None
-    tell: Callable[[], Awaitable[object]] = field(default=nobody)
+    tell: Callable[[], Awaitable[object]] = field(default=notify_nobody)
 
     @property
     def version(self) -> str:
@@ -72,7 +73,7 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedBatch:
     """The result of a batch."""
 
     actions: list[FoundMemory | Ending]
@@ -88,7 +89,7 @@ async def judge_thread(judge: Judge, job: ClaimedJob) -> bool:
         while await judge.store.pass_judging(PASSED):
             pass
         return False
-    work = await judge.store.judging_work(job)
+    work = await judge.store.begin_judging(job)
     return work is not None and await judge_batch(judge, job, work)
 
 
@@ -96,15 +97,15 @@ async def judge_batch(judge: Judge, job: ClaimedJob, work: JudgingWork) -> bool:
     """Judges the messages that a job handed out. Returns and raises as `judge_thread` does."""
     again = work.again
     try:
-        judged = await found_in(judge, work, judge.gate)
+        judged = await judge_work(judge, work, judge.gate)
     except (RelayError, TimeoutError) as error:
         if again is not None:
             log.warning("judging again failed", thread_id=work.thread_id, error=str(error))
-            await judge.store.put_off_again(job, again, AGAIN_SECONDS)
+            await judge.store.delay_judging(job, again, AGAIN_SECONDS)
             return False
-        if not gone(error, job.failures + 1):
+        if not gives_up(error, job.failures + 1):
             raise
-        judged = await found_in(judge, work, None)
+        judged = await judge_work(judge, work, None)
     result = JudgingResult(
         after=work.after,
         through=work.through,
@@ -121,13 +122,13 @@ async def judge_batch(judge: Judge, job: ClaimedJob, work: JudgingWork) -> bool:
     return True
 
 
-async def found_in(judge: Judge, work: JudgingWork, gate: Gate | None) -> Judged:
+async def judge_work(judge: Judge, work: JudgingWork, gate: Gate | None) -> JudgedBatch:
     """Returns what is worth keeping of a batch, by a model (None: by keywords). Raises the `ModelError` tree and
     `TimeoutError`."""
     actions: list[FoundMemory | Ending] = []
     fallback = gate is None
     for reading in readings(work):
-        found = await asked_findings(judge, gate, work, reading) if gate else None
+        found = await ask_findings(judge, gate, work, reading) if gate else None
         by = (NAME, judge.version) if found is not None else (keywords.NAME, str(keywords.VERSION))
         if found is None:
             fallback = True
@@ -135,8 +136,8 @@ async def found_in(judge: Judge, work: JudgingWork, gate: Gate | None) -> Judged
         new = [as_memory(judge, reading, one, by) for one in found]
         actions += await settle(judge, gate, work, new) if gate and new else new
     if gate and (facts := [one for one in work.taught if one.by_tag]):
-        actions += await ended_by(judge, gate, work, facts)
-    return Judged(actions, fallback)
+        actions += await find_endings(judge, gate, work, facts)
+    return JudgedBatch(actions, fallback)
 
 
 def as_memory(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, str]) -> FoundMemory:
@@ -150,20 +151,21 @@ def as_memory(judge: Judge, reading: Reading, finding: Finding, by: tuple[str, s
     )
 
 
-async def asked_findings(judge: Judge, gate: Gate, batch: Batch, reading: Reading) -> list[Finding] | None:
+async def ask_findings(judge: Judge, gate: Gate, batch: Batch, reading: Reading) -> list[Finding] | None:
     """Asks a model for findings in a reading; None if it twice gives no valid answer, or declines."""
-    text = as_text(reading, batch.taught)
+    zone = Choices(zone=reading.zone).zone_or(judge.zone)
+    text = as_text(reading, batch.taught, zone)
 
     def parse(answer: object) -> list[Finding]:
-        return findings.findings_in(answer, reading.rows, judge.zone, reading.before)
+        return findings.findings_in(answer, reading.rows, findings.Zones(judge.zone, zone), reading.before)
 
-    return await structured(judge, gate, batch.thread_id, (JUDGE, PLAIN), text, findings.KEEP, parse)
+    return await ask_structured(judge, gate, batch.thread_id, (JUDGE, PLAIN), text, findings.KEEP, parse)
 
 
 async def settle(judge: Judge, gate: Gate, work: JudgingWork, new: Sequence[FoundMemory]) -> list[FoundMemory]:
     """Compares findings with the nearest memories. Without a valid answer they are added; one nearly identical to a
     memory refreshes it anyway."""
-    return await settled_with(judge, gate, work, new, await near_to(judge, work.space_id, new))
+    return await settle_findings(judge, gate, work, new, await near_to(judge, work.space_id, new))
 
 
 async def near_to(
@@ -174,12 +176,12 @@ async def near_to(
     return await judge.store.near_memories(space_id, await with_vectors(judge, compared), NEAR)
 
 
-async def settled_with(
+async def settle_findings(
     judge: Judge, gate: Gate, batch: Batch, new: Sequence[FoundMemory], near: Sequence[Sequence[DatedNote]]
 ) -> list[FoundMemory]:
-    """Returns what becomes of findings, given the memories near each."""
+    """Returns findings with their effect on memory, given the memories near each."""
     decided = await decisions(judge, gate, batch.thread_id, new, near)
-    return [merged(batch, one, near) for one in settling.apply_decisions(new, decided)]
+    return [record_merge(batch, one, near) for one in settling.apply_decisions(new, decided)]
 
 
 async def decisions(
@@ -193,11 +195,11 @@ async def decisions(
         return settling.decisions_in(answer, near)
 
     prompts, text = (settling.SETTLE, settling.PLAIN), settling.as_text(new, near)
-    return await structured(judge, gate, thread_id, prompts, text, settling.DECIDE, parse) or {}
+    return await ask_structured(judge, gate, thread_id, prompts, text, settling.DECIDE, parse) or {}
 
 
-async def ended_by(judge: Judge, gate: Gate, work: JudgingWork, facts: Sequence[TaughtMemory]) -> list[Ending]:
-    """Returns what ends because the answer's own tags stored facts that contradict it."""
+async def find_endings(judge: Judge, gate: Gate, work: JudgingWork, facts: Sequence[TaughtMemory]) -> list[Ending]:
+    """Returns the memories that end because the answer's own tags stored facts that contradict them."""
     kept = {one.id for one in work.taught}
     near = [
         [row for row in rows if row.id not in kept and row.at <= fact.at]
@@ -211,8 +213,8 @@ async def ended_by(judge: Judge, gate: Gate, work: JudgingWork, facts: Sequence[
     ]
 
 
-def merged(batch: Batch, one: FoundMemory, near: Sequence[Sequence[DatedNote]]) -> FoundMemory:
-    """Records how a finding was made; what refines a memory is also made from that memory."""
+def record_merge(batch: Batch, one: FoundMemory, near: Sequence[Sequence[DatedNote]]) -> FoundMemory:
+    """Records how a finding was made. A refinement is also made from the memory that it refines."""
     if one.action != "refine":
         return one
     said = {row.id: row.text for row in (*batch.before, *batch.messages)}
@@ -235,7 +237,7 @@ async def with_vectors(judge: Judge, compared: list[Comparison]) -> list[Compari
     return [replace(one, vector=vector_text(vector), model=model) for one, vector in pairs]
 
 
-async def structured(
+async def ask_structured(
     judge: Judge,
     gate: Gate,
     thread_id: int,
@@ -259,7 +261,7 @@ async def structured(
             step = await gate.ask(request, charge, MODEL_SECONDS)
             if step.stop_reason == "refusal":
                 return None
-            return parse(findings.given(step, tool["name"]))
+            return parse(findings.read_tool_input(step, tool["name"]))
         except InvalidAnswer as error:
             log.warning("judge's answer not valid", thread_id=thread_id, error=str(error))
         except (ModelRefused, ContextTooLong):

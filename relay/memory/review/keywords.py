@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.memory.review.calibration import weight
-from relay.memory.review.findings import Finding, acknowledged, plain_sentence, rests_on_others
+from relay.memory.review.findings import Finding, add_acknowledged, plain_sentence, rests_on_others
 from relay.memory.rows.upkeep.judging import JudgedMessage
 
 NAME, VERSION = "keyword judge", 1
@@ -85,21 +85,21 @@ def keyword_findings(
 ) -> list[Finding]:
     """Returns what keywords find in a person's own messages, quoted. `before`: the messages before them."""
     known = {**(before or {}), **rows}
-    return [one for row in rows.values() if row.role == "user" for one in in_message(row, known)]
+    return [one for row in rows.values() if row.role == "user" for one in find_in_message(row, known)]
 
 
-def in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> list[Finding]:
+def find_in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> list[Finding]:
     """Returns what keywords find in one message: what a short one expresses, else sentences of a known kind."""
     text, tainted = row.text.strip(), rests_on_others((row.id,), known)
     if short := weight(text):
         what, worth = short
         if what == "feeling":
-            return [Finding("feeling", worth, quoted(text), (row.id,), tainted)]
-        return [acknowledged(Finding("success", worth, quoted(text), (row.id,), tainted), row.id, known)]
-    return [Finding(kind, worth, quoted(said), (row.id,), tainted) for kind, worth, said in known_sentences(text)]
+            return [Finding("feeling", worth, quote(text), (row.id,), tainted)]
+        return [add_acknowledged(Finding("success", worth, quote(text), (row.id,), tainted), row.id, known)]
+    return [Finding(kind, worth, quote(said), (row.id,), tainted) for kind, worth, said in find_known_sentences(text)]
 
 
-def known_sentences(text: str) -> list[tuple[str, int, str]]:
+def find_known_sentences(text: str) -> list[tuple[str, int, str]]:
     """Returns a text's first sentences of known kinds: kind, weight and sentence."""
     found: list[tuple[str, int, str]] = []
     for sentence in SENTENCE.findall(text):
@@ -114,10 +114,10 @@ def known_sentences(text: str) -> list[tuple[str, int, str]]:
 
 def tells_something(text: str) -> bool:
     """Tests whether a message contains words of a known kind, which makes it worth judging however short it is."""
-    return weight(text) is not None or bool(known_sentences(text.strip()))
+    return weight(text) is not None or bool(find_known_sentences(text.strip()))
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Quotes a text within the length of a memory."""
     said = plain_sentence(text)
     return f"“{said if len(said) <= TAGGED_FACT_LENGTH - 2 else said[: TAGGED_FACT_LENGTH - 3].rstrip() + '…'}”"

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.core.models import ToolDefinition
-from relay.memory.review.distinction import difference, merging_loses, nearly_the_same, tell_apart
+from relay.memory.review.distinction import difference, is_nearly_same, loses_in_merge, tell_apart
 from relay.memory.review.findings import InvalidAnswer, as_data, plain_sentence
 from relay.memory.rows.upkeep.judging import FoundMemory
-from relay.memory.rows.upkeep.nights import DatedNote
+from relay.memory.rows.upkeep.night import DatedNote
 
 TOOL = "settle"
 RELATIONS = ("same", "refined", "contradicts", "new")
@@ -78,7 +78,7 @@ def as_text(new: Sequence[Dated], near: Sequence[Sequence[DatedNote]]) -> str:
         f"{number} and {row.id}: {as_data(ours)} / {as_data(theirs)}"
         for number, (one, rows) in enumerate(zip(new, near, strict=False), 1)
         for row in rows
-        if nearly_the_same(one.content, row.content)
+        if is_nearly_same(one.content, row.content)
         for ours, theirs in [difference(one.content, row.content)]
     ]
     return "\n".join([*lines, *(["Differences:", *differences] if differences else [])])
@@ -127,7 +127,7 @@ def apply_decisions(new: Sequence[FoundMemory], decided: Mapping[int, Decision])
             done.append(one)
         elif not one.pending:
             taken.add(decision.memory_id)
-            done.append(_changed(one, decision))
+            done.append(_make_change(one, decision))
         elif decision.relation != "same":
             done.append(one)
     return done
@@ -138,11 +138,11 @@ def _is_lossy(decision: Decision, new: str) -> bool:
         case "same":
             return tell_apart(decision.known, new)
         case "refined":
-            return merging_loses(decision.sentence, decision.known, new)
+            return loses_in_merge(decision.sentence, decision.known, new)
     return False
 
 
-def _changed(one: FoundMemory, decision: Decision) -> FoundMemory:
+def _make_change(one: FoundMemory, decision: Decision) -> FoundMemory:
     number = decision.memory_id
     match decision.relation:
         case "same":

@@ -19,16 +19,19 @@ class MemoryChange:
     """pending (it waits for a tap), applied, undone or discarded."""
     memory_id: int
     kind: str
-    """The memory's: learning, or a kind of fact."""
+    """The memory's kind: learning, or a kind of fact."""
     content: str
     before: str | None = None
-    """The memory's text before; for a replacement, the replaced one's."""
+    """The memory's text before the change; for a replacement, the text of the replaced memory."""
     subject: str | None = None
     subject_id: int | None = None
+    happens_at: datetime | None = None
+    """The date of a future goal or event for which no reminder is set. If no time of day is known, it is midnight or
+    the last second of the day."""
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for a tap."""
+        """Tells whether the change waits for a tap."""
         return self.status == "pending"
 
 
@@ -52,7 +55,7 @@ class Failure:
     """learn, forget, remember or another action, in either case."""
     text: str
     failed: str
-    """Why, as a fragment: "there is no such memory"."""
+    """The reason, as a fragment of a sentence, such as "there is no such memory"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class ChangePage:
 
     total: int
     pending: int
-    """How many of them wait for a tap."""
+    """How many of the space's changes wait for a tap."""
     offset: int
     changes: tuple[PastChange, ...]
     space_id: int | None = None
@@ -87,7 +90,7 @@ class MemoryPast:
 
 @dataclass(frozen=True, slots=True)
 class ChangePlace:
-    """Where a turn's changes, or one change, belong."""
+    """The place to which a turn's changes, or one change, belong."""
 
     space: Space
     turn_id: int | None

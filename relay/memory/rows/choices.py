@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import PlainValidator
 
 VOICES = ("auto", "always", "never")
-"""When answers are also spoken."""
+"""The values of `voice`: when answers are also spoken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Choices:
     """Answers have a ◆ that proposes to keep them."""
     tags: bool = False
     """Answers have a 🏷 to say what was good or bad about them."""
+    compare: bool = False
+    """An answer that was given again asks which of the two is better."""
 
     @classmethod
     def from_stored(cls, row: Mapping[str, object] | None) -> Choices:
@@ -63,16 +65,17 @@ class Choices:
             reactions=flag("reactions"),
             keep=flag("keep"),
             tags=flag("tags"),
+            compare=flag("compare"),
         )
 
-    def within(self, capture: str) -> Choices:
+    def limit_to(self, capture: str) -> Choices:
         """Limits learning to what the installation's `RELAY_CAPTURE` (auto, ask or off) allows."""
         if capture == "off" or (capture == "ask" and self.learning == "on"):
             return replace(self, learning=capture)
         return self
 
     def zone_or(self, services: tzinfo) -> tzinfo:
-        """Returns their own time zone, or the installation's."""
+        """Returns the person's own time zone, or `services` (the installation's) if they set none."""
         try:
             return ZoneInfo(self.zone) if self.zone else services
         except (ValueError, LookupError, OSError):

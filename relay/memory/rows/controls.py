@@ -13,19 +13,22 @@ class Controls:
     memory: str
     """on or off."""
     remembers: bool
-    """It is on and not paused."""
+    """The space's memory is on and not paused."""
     recalls: bool
-    """The thread uses it."""
+    """The thread's answers use memory."""
     teaches: bool
-    """The thread adds to it."""
+    """The thread adds to memory."""
     private: bool
     """The thread's conversation is off the record."""
     memories: int
     pending: int
-    """Changes that wait for a tap."""
+    """How many changes wait for a tap."""
     paused_until: datetime | None = None
     space_id: int | None = None
     """None: nothing was ever said in that space."""
+    preferences_on: bool = True
+    """Answers follow preferences, unless these are paused."""
+    preferences_paused_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class DecidedWaiting:
 
     decided: int
     pending: int
-    """How many still wait."""
+    """How many changes still wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,6 @@ class OffRecord:
 
     private: bool
     was: bool = False
-    """Whether it was before."""
+    """Whether it was off the record before."""
     refused: bool = False
-    """This person may not begin or end it."""
+    """This person may not start or end it."""

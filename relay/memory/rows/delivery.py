@@ -8,6 +8,7 @@ from typing import Any
 
 from relay.core.models import Button, Rows
 from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.contexts.composition import Composition
 from relay.memory.rows.turns.answer import Answer
 
 Request = dict[str, Any]
@@ -40,7 +41,7 @@ class StoredPart(Part):
     uncertain: bool = False
     """It may be in the chat: a previous process was sending it."""
 
-    def failed(self, error: str) -> PartResult:
+    def make_failed(self, error: str) -> PartResult:
         """Returns the result of a part that can't be sent."""
         return PartResult(self.seq, "failed", error=error)
 
@@ -68,14 +69,14 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownIds:
+class RecordedIds:
     """Which message ids of a chat are recorded."""
 
     known: frozenset[int]
-    """Those above the floor."""
+    """Recorded ids above the floor."""
     highest: int
     near: tuple[int, ...]
-    """Unrecorded ones near those of the chat itself."""
+    """Unrecorded ids near those of the chat itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,17 +85,17 @@ class Message:
 
     chat_id: int
     text: str
-    """Markdown."""
+    """The text, in Markdown."""
     user_id: int
-    """Its recipient: it is sent only while they may use the bot."""
+    """The recipient. The message is sent only while they may use the bot."""
     topic_id: int = 0
     rows: Rows = ()
     """Buttons."""
     sound: bool = False
     reply_to: int | None = None
-    """A Telegram message."""
+    """The id of the Telegram message that it replies to."""
     key: str | None = None
-    """Queued once per key."""
+    """A message is queued only once per key."""
     not_before: datetime | None = None
 
     def as_json(self) -> Request:
@@ -121,17 +122,25 @@ class QueuedMessage:
     chat_id: int
     topic_id: int
     under_turn_id: int | None = None
-    """What this turn taught is announced under its answer; there is no text then."""
+    """The turn whose learned memories are announced under its answer; the message then has no text."""
     text: str = ""
     rows: tuple[tuple[Button, ...], ...] = ()
     consolidation_id: int | None = None
-    """It asks whether to apply a night's plan."""
+    """The message asks whether to apply this plan of a night."""
+    idea_id: int | None = None
+    """The message proposes this change of the soul."""
+    reminders: tuple[int, ...] = ()
+    """The ids of the reminders that the message delivers."""
+    composition: Composition | None = None
+    """The message reports on this composition, which somebody waits for."""
+    dropped_version: int | None = None
+    """The message says that the night dropped this version, and possibly others."""
     sound: bool = False
     reply_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AnnouncedAnswer:
     """The message of an answer that gets an announcement."""
 
     seq: int
@@ -145,7 +154,7 @@ class Announcement:
 
     turn_id: int
     tells: tuple[int, ...]
-    """The changes to announce."""
+    """The ids of the changes to announce."""
     changes: tuple[MemoryChange, ...]
     """All changes of the turn."""
     told: Answer | None
@@ -156,8 +165,8 @@ class Announcement:
     topic_id: int
     private: bool
     owner_id: int | None
-    """Whose own memory it is; None: a group's."""
-    shown: Shown | None
+    """The owner of the memory; None: it is a group's."""
+    shown: AnnouncedAnswer | None
     """None: the answer's message is gone."""
     before: Request | None
-    """That message as first sent."""
+    """The answer's message as first sent."""

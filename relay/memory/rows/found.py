@@ -17,12 +17,12 @@ class FoundEntry:
     snippet: str
     """The relevant passage, on one line of up to about 600 characters."""
     untrusted: bool = False
-    """Written by others, or made from that."""
+    """It was written by others, or made from what others wrote."""
     part: int = 0
-    """Of a document, from 1."""
+    """The number of a document's part, from 1."""
     parts: int | None = None
     document: str | None = None
-    """Its name."""
+    """The document's name."""
     message_id: int | None = None
     """The message itself, or the one that brought the document."""
     role: str | None = None
@@ -33,19 +33,24 @@ class FoundEntry:
     subject: str | None = None
     """A memory's subject."""
     status: str | None = None
-    """Of a memory."""
+    """A memory's status."""
     valid_until: datetime | None = None
-    """Of a memory."""
+    """The end of a memory's validity."""
     score: float = 0.0
-    """By words and meaning together; comparable only within one search."""
+    """The rank by words and meaning together; comparable only within one search."""
     place: str | None = None
     """The name of the chat and topic, if requested."""
     lent: bool = False
     """It comes from the space that the speaker lends."""
 
+    def is_foreign(self, speaker: int | None) -> bool:
+        """Tells whether others wrote it, or it was made from what others wrote. `speaker`: in a group, the person who
+        doesn't count as another."""
+        return self.untrusted or (speaker is not None and self.user_id != speaker)
+
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What bears on a message well enough to be brought up, best first."""
+    """What is relevant enough to a message to be recalled, best first."""
 
     found: tuple[FoundEntry, ...]

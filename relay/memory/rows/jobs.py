@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from relay.memory.rows.upkeep.writing import EarlierSummary, SourceMessage
+from relay.memory.rows.upkeep.writing import EarlierSummary, MarkedPassage, SourceMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class ClaimedJob:
     id: int
     kind: str
     key: str
-    """Identifies it among owed jobs of its kind."""
+    """Identifies the job among owed jobs of its kind."""
     payload: Mapping[str, Any]
     fence: int
     failures: int
@@ -40,7 +40,9 @@ class SummaryWork:
     thread_id: int
     space_id: int
     user_id: int | None
-    """Whose budget pays; None: the space owner's."""
+    """The person whose budget pays; None: the space owner's."""
     previous: EarlierSummary | None
     messages: tuple[SourceMessage, ...]
-    """The messages since, oldest first."""
+    """The messages since the previous summary, oldest first."""
+    markers: tuple[MarkedPassage, ...] = ()
+    """The marked passages that survive in the summary, the most important first."""

@@ -27,12 +27,12 @@ class MemoryLine:
     subject: str | None = None
     subject_id: int | None = None
     category: str | None = None
-    """A learning's: identity, knowledge or operational."""
+    """A learning's category: identity, knowledge or operational."""
     tags: tuple[str, ...] = ()
     pinned: bool = False
     valid_until: datetime | None = None
     tainted: bool = False
-    """Learned together with other people's words."""
+    """It was learned together with other people's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,18 @@ class MemoryFilter:
 
     kind: str | None = None
     facts: bool = False
-    """All kinds but learnings."""
+    """Only facts: all kinds but learnings."""
     category: str | None = None
     pinned: bool = False
+    unconfirmed: bool = False
+    """Only memories that nobody has confirmed."""
     subject_id: int | None = None
     words: str | None = None
     """Only those with all of these words."""
     past: bool = False
-    """Archived or replaced ones instead of the active ones."""
+    """Archived or replaced memories instead of the active ones."""
+    pending: bool = False
+    """Memories that wait for a tap instead of the active ones."""
 
     def as_json(self) -> dict[str, object]:
         """Returns what is set, as `relay_list_memories` takes it."""
@@ -73,20 +77,22 @@ class MemoryPage:
     learnings: int
     pinned: int
     past: int
-    """Archived or replaced memories."""
+    """How many memories are archived or replaced."""
     pending: int
-    """Changes that wait for a tap."""
+    """How many changes wait for a tap."""
     matching: int
-    """Memories that match the filter, on all pages."""
+    """How many memories match the filter, on all pages."""
     offset: int
     categories: dict[str, int]
-    """Learnings by category."""
+    """The number of learnings by category."""
     kinds: dict[str, int]
-    """Facts by kind."""
+    """The number of facts by kind."""
     people: tuple[Subject, ...]
     memories: tuple[MemoryLine, ...]
     space_id: int | None = None
     """None: nothing was ever said in that space."""
+    unconfirmed: int = 0
+    """How many memories nobody has confirmed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,8 @@ class OpenedMemory(MemoryLine):
     importance: int = 5
     """1 to 10."""
     confidence: float = 1.0
+    validated_at: datetime | None = None
+    """When a person confirmed it."""
     valid_from: datetime | None = None
     uses: int = 0
     last_used_at: datetime | None = None
@@ -124,7 +132,7 @@ class OpenedMemory(MemoryLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignWords:
     """Other people's words in a message."""
 
     kind: str | None
@@ -141,7 +149,7 @@ class QuotedMessage:
     text: str
     name: str | None = None
     user_id: int | None = None
-    foreign: tuple[Foreign, ...] = ()
+    foreign: tuple[ForeignWords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +165,7 @@ class SourceReply:
     """What the message that taught a memory replied to."""
 
     own: bool = True
-    """Written by the same person or by the assistant."""
+    """The same person or the assistant wrote it."""
     by: str | None = None
 
 
@@ -189,7 +197,7 @@ class KeepableMessage:
     private: bool
     """It is off the record."""
     id: int | None = None
-    """None: not stored here."""
+    """None: the message is not stored here."""
     role: str | None = None
     name: str | None = None
 
@@ -218,4 +226,4 @@ class ForgetProgress:
     done: int
     """Memories forgotten or restored so far."""
     left: bool
-    """It must be called again."""
+    """Some memories are left: the call must be repeated."""

@@ -22,11 +22,11 @@ class Examination:
     since: datetime | None
     """When Relay's schema was created."""
     extensions: Mapping[str, str]
-    """Their versions by name."""
+    """The versions of its extensions, by name."""
     tables: tuple[str, ...]
     functions: tuple[str, ...]
     open: tuple[str, ...]
-    """Rights that others than Relay have, as sentences."""
+    """Rights that roles other than Relay's have, as sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +34,24 @@ class WorkState:
     """The work of all bots."""
 
     working: bool
-    """Some Relay holds a lease now."""
+    """A running Relay holds a lease now."""
     admins: int
     users: int
     waiting: int
     waiting_seconds: float | None
     set_aside: int
-    """Turns of the last day that were given up."""
+    """How many turns were given up in the last day."""
     incidents: tuple[str, ...]
     """Open incidents, at most five."""
     rivalled: tuple[str, ...] = ()
     """Ids of bots whose messages another program reads."""
     parked: tuple[ParkedJobs, ...] = ()
-    """Of the last week."""
+    """Jobs that failed for good in the last week."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedIncident:
-    """An incident that admins hear of when it begins and ends."""
+    """An incident; admins get a message when it begins and when it ends."""
 
     id: int
     kind: str
@@ -71,23 +71,25 @@ class Readings:
     queue_seconds: float
     """How long the oldest due turn has waited."""
     turns: int
-    """Of the last ten minutes, at most 500."""
+    """How many turns the last ten minutes had, at most 500."""
     failed: int
     error: str | None
-    """Why the last one failed."""
+    """Why the last failed turn failed."""
     owed: int
-    """Summaries and titles that failed four times or more."""
+    """Jobs that failed four times or more and are retried."""
     owed_error: str | None
+    """Which of those jobs failed last, and why."""
     spent: tuple[ChargedUse, ...]
     open: tuple[WatchedIncident, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class Observation:
     """An observation of a condition."""
 
     kind: str
     state: Literal["wrong", "calm", "over"]
-    """wrong: it is, and for how long; calm: it is not, now; over: it has been fine long enough."""
+    """wrong: the condition holds, long enough to count; calm: it does not hold now; over: it has not held for long
+    enough."""
     detail: str = ""
     seconds: float = 0.0

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
+
+from relay.memory.rows.choices import Choices, StoredChoices
+
+TokenKind = Literal["token", "session", "link", "calendar"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class Person:
 
     @property
     def may_use(self) -> bool:
-        """Whether they may use the bot."""
+        """Tells whether they may use the bot."""
         return self.role in ("admin", "user")
 
 
@@ -41,7 +46,7 @@ class DecidedPerson(Person):
     """A person about whom a decision was made."""
 
     changed: bool
-    """This decision counted; False: an earlier one did."""
+    """This decision took effect; False: an earlier one already had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +73,58 @@ class KnownPeople:
 
 @dataclass(frozen=True, slots=True)
 class GroupPlace:
-    """What a group's topic answers, and whose memory the group is lent; None: not set."""
+    """Which messages the bot answers in a group's topic, and whose memory the group is lent; None: not set."""
 
     here: str | None
-    """all, addressed or off."""
+    """The topic's own setting: all, addressed or off."""
     everywhere: str | None
     lender: int | None
 
     @property
     def answers(self) -> str | None:
-        """The setting in force in the topic."""
+        """Returns the setting that applies in the topic."""
         return self.here or self.everywhere
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCaller:
+    """The person to whom an API token belongs."""
+
+    user_id: int
+    kind: TokenKind
+    name: str | None = None
+    role: str | None = None
+    """Their role in the database: admin, user, asking, refused or blocked."""
+    choices: StoredChoices = field(default_factory=Choices)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A person's token for the API."""
+
+    id: int
+    name: str
+    created_at: datetime
+    used_at: datetime | None
+    """When it was last used, to the minute; None: never."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest:
+    """The state of a request with an idempotency key."""
+
+    state: Literal["new", "running", "other", "done"]
+    """other: the key belongs to another request."""
+    status: int = 0
+    content_type: str = ""
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenGroup:
+    """A group in which a person spoke."""
+
+    space_id: int
+    chat_id: int
+    name: str
+    """Empty: unknown."""

@@ -1,4 +1,4 @@
-"""A person's search: what is looked for, and what is found."""
+"""A person's search: the query and its results."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from relay.memory.rows.memories import Posted
 
 @dataclass(frozen=True, slots=True)
 class Speakers:
-    """Who said it: any of these."""
+    """The speakers to search for; any of them matches."""
 
     me: int | None
-    """A person's id."""
+    """A person's id: the person who searches."""
     you: bool
-    """The assistant."""
+    """Also the assistant."""
     names: tuple[str, ...]
-    """Parts of names."""
+    """Parts of speakers' names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,16 @@ class ThreadPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class Weights:
+    """A range of markers' weights, from 0.00 to 1.00."""
+
+    min: str
+    max: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is looked for. All of it must hold; of several speakers or places, one is enough."""
+    """A query. All of its conditions must hold; of several speakers or places, one must match."""
 
     words: str
     phrases: tuple[str, ...] = ()
@@ -43,20 +51,28 @@ class SearchQuery:
     """Parts of the names of topics and groups."""
     since: datetime | None = None
     until: datetime | None = None
+    files: tuple[str, ...] = ()
+    """Parts of the names of documents."""
+    topics: tuple[str, ...] = ()
+    """Parts of the topics of sessions."""
+    keepit: Weights | None = None
+    kinds: tuple[str, ...] = ()
+    """The kinds to search: message, document or a kind of artefact. Empty: all."""
     vector: str | None = None
-    """What it means, as the database reads vectors."""
+    """The vector of the query's meaning, in the database's text form."""
     model: str = ""
     """The embedding model that made the vector."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_find` takes it."""
+        """Returns the JSON that `relay_find` takes."""
         times = {name: at.isoformat() if at else None for name, at in (("since", self.since), ("until", self.until))}
-        return {**asdict(self), "phrases": list(self.phrases), "places": list(self.places), **times}
+        lists = {name: list(getattr(self, name)) for name in ("phrases", "places", "files", "topics", "kinds")}
+        return {**asdict(self), **lists, **times}
 
 
 @dataclass(frozen=True, slots=True)
 class MessageHit:
-    """A message that was found."""
+    """A message that matches."""
 
     kind: Literal["message"]
     id: int
@@ -69,12 +85,12 @@ class MessageHit:
     """The name of its topic or group."""
     posted: Posted | None
     text: str
-    """The part that fits the query. Words that match are between U+0002 and U+0003."""
+    """The passage that fits the query. Matching words are between U+0002 and U+0003."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownHit:
-    """A memory or another artefact that was found."""
+    """A memory or another artefact that matches."""
 
     kind: str
     id: int
@@ -83,7 +99,7 @@ class KnownHit:
     subject: str | None
     """The person that a memory is about."""
     status: str | None
-    """Of a memory: active or archived."""
+    """A memory's status: active or archived."""
     valid_until: datetime | None
     place: str | None
     text: str
@@ -94,36 +110,36 @@ Hit = Annotated[MessageHit | KnownHit, Field(union_mode="left_to_right")]
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """A page of what was found, best first."""
+    """A page of results, best first."""
 
     total: int
-    """At most 2,000 messages, and what is known."""
+    """The number of results, with at most 2,000 messages."""
     more: bool
     """There are more messages than `total` counts."""
     every: bool
-    """All words were found; False: only some of them."""
+    """All words of the query were found; False: only some of them."""
     near: bool
-    """None of the words was found; this comes near."""
+    """None of the words was found; these results are close."""
     nowhere: bool
     """No topic or group has such a name."""
     vague: bool
-    """None of the words can be looked for: they are in nearly every message."""
+    """None of the words can be searched for, because nearly every message has them."""
     found: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MessageContext:
-    """Messages beside one that was found, oldest first."""
+    """Messages next to one that was found, oldest first."""
 
     messages: tuple[MessageHit, ...]
     earlier: bool
-    """There are messages before the first."""
+    """There are messages before the first one."""
     later: bool
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSearch:
-    """A search as it was asked, stored for its buttons."""
+    """A search as it was entered, stored for its buttons."""
 
     text: str
     user_id: int

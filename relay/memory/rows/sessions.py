@@ -14,11 +14,11 @@ class SessionEnd:
     """What ending a session did."""
 
     session_id: int
-    """The session that runs now."""
+    """The id of the session that is running now."""
     messages: int
-    """How many messages the session that ended had; 0: it goes on, empty as it was."""
+    """How many messages the ended session had; 0: the session was empty and continues."""
     private: bool = False
-    """It was off the record, and is erased."""
+    """The ended session was off the record, and is erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +40,52 @@ class Session:
     id: int
     title: str | None
     titled_by: str | None
-    """person or model."""
+    """person or model: who wrote the title."""
     began: Annotated[datetime, Field(alias="from")]
     ended: Annotated[datetime | None, Field(alias="to")]
-    """When the last message was said."""
+    """When the last message was written."""
     present: bool
-    """It runs now."""
+    """The session is running now."""
     messages: int
+    tokens: int = 0
+    """An estimate of the tokens of its messages."""
     input: int
-    """Tokens of all its answers."""
+    """Input tokens of all its answers."""
     output: int
+    topics: tuple[str, ...] = ()
+    registered: datetime | None = None
+    """When it was added to the library; None: it is not in it."""
+    accessed: datetime | None = None
+    """When it was last opened, compressed or composed."""
+    markers: int = 0
+    versions: int = 0
+    compositions: int = 0
+    """How many compositions it is part of."""
+    number: int | None = None
+    """Its place in the list, from 1, the newest; None: it is linked from another conversation."""
+    distance: int | None = None
+    """How many sessions ago it was used, from 1, the last."""
+    linked: str | None = None
+    """Why it is linked to this conversation; None: it belongs to this conversation."""
     first: SaidWords | None
     summary: str | None = None
-    """Only of a session that is opened alone, as is `last`."""
+    """The summary, only of a session that is opened alone, like `last`."""
     last: SaidWords | None = None
+
+    @property
+    def ref(self) -> str:
+        """Returns how a person names it: its place in the list, or else its id, #12."""
+        return str(self.number) if self.number else f"#{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """Some of a thread's sessions, newest first, and how many there are."""
+    """A page of a thread's sessions, newest first, with their total."""
 
     total: int
     sessions: tuple[Session, ...]
+    linked: tuple[Session, ...] = ()
+    """Sessions of other conversations that are linked to this one; only on the first page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,30 +100,34 @@ class SummaryVersion:
     author_id: int | None
     """The person who corrected it; None: a model wrote it."""
     by: str | None
-    """Their name."""
+    """That person's name."""
     tainted: bool
-    """It is made of what others wrote, or of what several people said."""
+    """It is made from what others wrote, or from what several people said."""
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryInUse:
-    """A version of a thread's summary, and what it covers. Counts stop at 5,000."""
+    """The current version of a thread's summary, and what it covers. Counts stop at 5,000."""
 
     summary: SummaryVersion | None
     versions: int
     present: int | None
-    """The id of the version that is used now."""
+    """The id of the version that is in use."""
     messages: int
     through: datetime | None
-    """When the last message that it covers was said."""
+    """When the last message that it covers was written."""
     fresh: int
-    """How many messages were said since."""
+    """How many messages were written since."""
+    kept: int = 0
+    """How many marked passages it holds word for word."""
+    left_out: int = 0
+    """How many more had no room."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryPage:
-    """Some versions of a thread's summary, newest first, and how many there are."""
+    """A page of versions of a thread's summary, newest first, with their total."""
 
     total: int
     present: int | None

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
+from zoneinfo import ZoneInfo
+
+from relay.memory.rows.turns.context import ShownSoul
+from relay.memory.rows.turns.preferences import Preference
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +33,21 @@ class SoulPage:
 
 @dataclass(frozen=True, slots=True)
 class SoulDraft:
-    """A text that waits to be decided, or was."""
+    """A draft of the soul."""
 
     id: int
     text: str
     status: str
     """open, activated or discarded."""
     based_on: int | None
-    """The version that its author had before them."""
+    """The version that its author had read."""
     version: int | None = None
-    """The version that it became."""
+    """The version that it became; None: it became none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """A version of the role in one chat or topic; an empty text: none."""
+    """A version of the persona in one chat or topic; an empty text: no persona."""
 
     id: int
     text: str
@@ -51,13 +55,70 @@ class Persona:
     created_at: datetime
     author: str | None = None
     session_id: int | None = None
-    """The session off the record that it ends with."""
+    """The off-the-record session with which it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonaChange:
-    """What became of a persona."""
+    """The result of changing a persona."""
 
     present: Persona | None
     before: Persona | None
     """The version it replaced; None: nothing changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """An admin who may get a proposal to change the soul once a week."""
+
+    space_id: int
+    user_id: int
+    bot_id: int
+    zone: str
+    next_at: datetime
+
+    @property
+    def tzinfo(self) -> tzinfo:
+        return ZoneInfo(self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class SoulIdea:
+    """A proposed change of the soul."""
+
+    id: int
+    text: str
+    replaces: str
+    """A passage of the soul; empty: the text is added."""
+    inputs: tuple[str, ...]
+    """What it rests on, such as `memory:12` or `preference:3`."""
+    status: str
+    """open, accepted, edited or dismissed."""
+    stands: bool = True
+    """What it rests on is still known."""
+
+    def applied(self, soul: str) -> str | None:
+        """Returns the soul with the change applied; None if the passage is not in it."""
+        if not self.replaces:
+            return f"{soul}\n{self.text}".strip()
+        return soul.replace(self.replaces, self.text, 1) if self.replaces in soul else None
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """Something lasting that an admin taught about how things should be."""
+
+    id: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthWork:
+    """What an idea can be drawn from."""
+
+    growth: Growth
+    soul: ShownSoul
+    memories: tuple[Learning, ...]
+    preferences: tuple[Preference, ...]
+    ideas: tuple[SoulIdea, ...]
+    """All changes that were proposed before."""

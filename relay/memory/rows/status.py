@@ -1,4 +1,4 @@
-"""How a space and the installation are doing, in numbers."""
+"""The state of a space and the installation, in numbers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,17 @@ class LastDay:
 
     @property
     def asked(self) -> int:
-        """All tokens that went in."""
+        """Returns the total of input tokens."""
         return self.input + self.cached + self.written
+
+
+@dataclass(frozen=True, slots=True)
+class VersionCounts:
+    """A space's compressed versions."""
+
+    ready: int
+    by_night: int
+    """How many the night made in the last 24 hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,7 @@ class ParkedJobs:
     kind: str
     jobs: int
     last_error: str
-    """Why the last of them did."""
+    """Why the last of them failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +67,19 @@ class Status:
     """A space and the installation, in numbers."""
 
     waiting: int
-    """Updates in the queue."""
+    """How many updates are in the queue."""
     running: int
     set_aside: int
-    """Turns of the last 24 hours that were given up."""
+    """How many turns of the last 24 hours were given up."""
     summaries_due: int
     soul: int | None
-    """Its version."""
+    """The soul's version; None: there is none."""
     liked: int
-    """Reactions in 30 days."""
+    """How many 👍 people gave in 30 days. `disliked`: how many 👎."""
     disliked: int
     memories: int
     pending: int
-    """Memories that wait for a tap."""
+    """How many memories wait for a tap."""
     threads: int
     exchanges: int
     today: LastDay
@@ -80,3 +89,4 @@ class Status:
     night: LastNight | None
     used: tuple[DailyUse, ...]
     """What the space used in the last 24 hours."""
+    versions: VersionCounts = VersionCounts(0, 0)

@@ -13,16 +13,16 @@ class DailyUse(ModelUse):
     """What one kind of work used of one model on one day."""
 
     day: int
-    """1 is the first day that was asked for; 0: all days."""
+    """The number of the day, from 1, the first that was requested; 0: all days."""
     what: str
     """The kind of work: answer, summary, title …"""
     times: int
-    """How many results came of it."""
+    """How many results it produced."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidAnswer:
-    """An answer, and in which space it was given."""
+    """An answer, and the space in which it was given."""
 
     text: str
     space: Space
@@ -30,19 +30,19 @@ class SaidAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One tool that an answer called, with what it was given and what it returned."""
+    """A tool call of an answer, with its input and result."""
 
     turn_id: int
     space: Space
     nr: int
-    """Starts at 1."""
+    """The number of the call, from 1."""
     total: int
     """How many tools the answer called."""
     name: str | None
     input: str | None
-    """JSON, at most 600 characters of it."""
+    """The beginning of the input as JSON, at most 600 characters."""
     result: str | None
-    """At most 2,000 characters."""
+    """The beginning of the result, at most 2,000 characters."""
     length: int
-    """Characters of the whole result."""
+    """The length of the whole result in characters."""
     failed: bool

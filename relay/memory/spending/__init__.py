@@ -1,1 +1,1 @@
-"""What models may cost: budgets, who pays, and the one gate to a model."""
+"""The cost of models: budgets, who pays, and the only gate to a model."""

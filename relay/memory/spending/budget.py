@@ -21,7 +21,7 @@ WARN = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Dollars of a day: of all together, and of one person."""
+    """A day's spending in dollars: by everyone, and by one person."""
 
     total: float = 0.0
     own: float = 0.0
@@ -29,7 +29,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Dollars per day; 0: no limit."""
+    """The daily budgets in dollars; 0: no limit."""
 
     total: float = 0.0
     each: float = 0.0
@@ -38,11 +38,11 @@ class Budget:
 
     @property
     def limited(self) -> bool:
-        """Whether there is any budget."""
+        """Tells whether there is any budget."""
         return self.total > 0 or self.each > 0
 
     def day(self, now: datetime | None = None) -> datetime:
-        """When today began."""
+        """Returns when today began."""
         today = (now or datetime.now(UTC)).astimezone(self.zone).date()
         return datetime.combine(today, time.min, self.zone)
 
@@ -56,7 +56,7 @@ class Budget:
         return Spent(total, own)
 
     def used_up(self, spent: Spent) -> str:
-        """Returns the line that says that a budget is used up; else empty."""
+        """Returns a sentence that a budget is used up; empty if none is."""
         again = f"I answer again from midnight ({self.zone}). Commands still work."
         if 0 < self.total <= spent.total:
             return f"Today's budget of {format_dollars(self.total)} is used up; {again}"
@@ -65,7 +65,7 @@ class Budget:
         return ""
 
     def nearly_used_up(self, spent: Spent) -> str:
-        """Returns the line that warns a person about their own budget; else empty."""
+        """Returns a sentence that warns a person about their own budget; empty if there is no need."""
         if not 0 < WARN * self.each <= spent.own:
             return ""
         if spent.own >= self.each:
@@ -75,7 +75,7 @@ class Budget:
         return f"💸 {format_dollars(spent.own)} of your {format_dollars(self.each)} for today is used ({share})"
 
     def refuses(self, model: str) -> bool:
-        """Whether a model may not be used: it has no price, and there is a budget to keep to."""
+        """Tells whether a model may not be used because it has no price and there is a budget."""
         return self.limited and self.prices.of(model) is None
 
     def check(self, **models: str) -> None:
@@ -96,35 +96,35 @@ NOTHING = Spent()
 
 @dataclass(slots=True)
 class Tally:
-    """What one piece of work has used of a model so far, beside what was spent on the day before it began."""
+    """What a piece of work has used of a model so far, besides what was spent that day before it began."""
 
     model: str
     budget: Budget = UNLIMITED
     before: Spent = NOTHING
     usage: dict[str, int] = field(default_factory=dict)
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
-    """So that it is kept once, however often that is asked for."""
+    """The id under which it is stored once, however often it is sent."""
 
     def count(self, usage: Mapping[str, int]) -> None:
-        """Counts a call of the model, tokens and searches by kind."""
+        """Counts a call's tokens and searches, by kind."""
         for kind, number in usage.items():
             self.usage[kind] = self.usage.get(kind, 0) + number
 
     @property
     def cost(self) -> float:
-        """Dollars that it has cost."""
+        """Returns its cost in dollars."""
         return self.budget.prices.cost(self.model, self.usage) or 0.0
 
     @property
     def spent(self) -> Spent:
-        """What is spent now."""
+        """Returns what is spent now."""
         return Spent(self.before.total + self.cost, self.before.own + self.cost)
 
     @property
     def used_up(self) -> str:
-        """Why no further call may be made; empty while one may."""
+        """Returns why no further call may be made; empty if one may."""
         return self.budget.used_up(self.spent)
 
-    def spending(self, done: bool) -> Spending | None:
-        """What the database keeps of it; None when nothing was used. `done`: the work had a result."""
+    def make_spending(self, done: bool) -> Spending | None:
+        """Returns what the database stores of it; None if nothing was used. `done`: the work had a result."""
         return Spending(self.id, done, self.model, self.usage) if any(self.usage.values()) else None

@@ -29,11 +29,11 @@ KEEP_SECONDS = 2.0
 """How long interrupted work may take to record its use."""
 
 
-class Books(Protocol):
-    """Where use is recorded: the store."""
+class UsageLedger(Protocol):
+    """The place where use is recorded: the store."""
 
-    async def charged(self, charge: Charge, since: datetime) -> Account:
-        """Who pays, and what was used since then."""
+    async def find_account(self, charge: Charge, since: datetime) -> Account:
+        """Returns who pays, and the use since then."""
         ...
 
     async def spend(self, charge: Charge, spending: Spending) -> None:
@@ -52,7 +52,7 @@ class Work:
     """Dollars that its current call may cost."""
 
     def pays_with(self, other: Work) -> bool:
-        """Whether both are paid by one person."""
+        """Tells whether the same person pays for both."""
         return self.user_id is not None and self.user_id == other.user_id
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None], seconds: float | None = None) -> Step:
@@ -62,18 +62,18 @@ class Work:
 
 
 @dataclass(slots=True)
-class UnderWay:
+class RunningCalls:
     """A process's running model calls."""
 
     works: list[Work] = field(default_factory=list)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set and replaced whenever a call ends."""
-    joined: dict[str, Joined] = field(default_factory=dict)
+    joined: dict[str, SharedCall] = field(default_factory=dict)
     locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
 
 @dataclass(slots=True)
-class Joined:
+class SharedCall:
     """A call that several callers wait for."""
 
     task: asyncio.Task[Step]
@@ -83,25 +83,25 @@ class Joined:
 class Gate:
     """Calls a model within the payers' budgets."""
 
-    def __init__(self, model: Model, books: Books, budget: Budget = UNLIMITED) -> None:
+    def __init__(self, model: Model, books: UsageLedger, budget: Budget = UNLIMITED) -> None:
         self.budget = budget
         self._model = model
         self._books = books
-        self._under_way = UnderWay()
+        self._under_way = RunningCalls()
         self._places: asyncio.Semaphore | None = None
 
     def limit(self, most: int) -> Gate:
-        """The same gate for background work: `ask` makes at most `most` calls at once."""
+        """Returns the same gate for background work: its `ask` makes at most `most` calls at once."""
         gate = copy.copy(self)
         gate._places = asyncio.Semaphore(most)
         return gate
 
     def lock_for(self, key: str) -> asyncio.Lock:
-        """A lock that makes work of one kind run one at a time in this process."""
+        """Returns a lock that makes work of one kind run one at a time in this process."""
         return self._under_way.locks.setdefault(key, asyncio.Lock())
 
     async def used_up(self, charge: Charge | None = None) -> str:
-        """Why no model may be called today, on this account or (None) by anyone; empty if one may."""
+        """Returns why no model may be called today, on this account or (None) by anyone; empty if one may."""
         if not self.budget.limited:
             return ""
         _, spent = await self._account(charge or Charge("any"))
@@ -109,13 +109,13 @@ class Gate:
 
     @contextlib.asynccontextmanager
     async def work(self, charge: Charge, model: str, before: Spent = NOTHING) -> AsyncIterator[Work]:
-        """Opens a piece of work that records its use (`tally.spending`) with its result; if interrupted, it is
+        """Opens a piece of work that records its use (`Tally.spending`) with its result; if interrupted, it is
         recorded here. `before`: what was spent when it began."""
-        with self._opened(Work(Tally(model, self.budget, before), charge.user_id, self)) as work:
+        with self._open(Work(Tally(model, self.budget, before), charge.user_id, self)) as work:
             try:
                 yield work
             except BaseException:
-                if spending := work.tally.spending(done=False):
+                if spending := work.tally.make_spending(done=False):
                     with contextlib.suppress(RelayError, TimeoutError):
                         async with asyncio.timeout(KEEP_SECONDS):
                             await self._books.spend(charge, spending)
@@ -127,7 +127,7 @@ class Gate:
         key = _key(request, charge)
         joined = self._under_way.joined.get(key)
         if joined is None:
-            joined = Joined(asyncio.create_task(self._asked(request, charge, seconds)))
+            joined = SharedCall(asyncio.create_task(self._ask(request, charge, seconds)))
             self._under_way.joined[key] = joined
             joined.task.add_done_callback(lambda _: self._under_way.joined.pop(key, None))
         joined.waiting += 1
@@ -139,17 +139,17 @@ class Gate:
                 joined.task.cancel()
                 await asyncio.gather(joined.task, return_exceptions=True)
 
-    async def _asked(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
+    async def _ask(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
         async with self._places or contextlib.nullcontext():
             user_id, before = await self._account(charge) if self.budget.limited else (charge.user_id, NOTHING)
-            with self._opened(Work(Tally(request.model, self.budget, before), user_id, self)) as work:
+            with self._open(Work(Tally(request.model, self.budget, before), user_id, self)) as work:
                 done = False
                 try:
                     step = await work.reply(request, lambda _: None, seconds)
                     done = True
                     return step
                 finally:
-                    if spending := work.tally.spending(done):
+                    if spending := work.tally.make_spending(done):
                         await self._books.spend(charge, spending)
 
     async def call(
@@ -177,17 +177,17 @@ class Gate:
         """Waits while running calls may use up the budget that this one needs. Raises `BudgetUsedUp`."""
         if not self.budget.limited:
             return
-        cost = self.budget.prices.cost(request.model, _at_most(request)) or 0.0
+        cost = self.budget.prices.cost(request.model, estimate_most(request)) or 0.0
         while True:
-            if why := self.budget.used_up(self._spent(work, 0.0)):
+            if why := self.budget.used_up(self._sum_spent(work, 0.0)):
                 raise BudgetUsedUp(why)
             under_way = any(other.reserved for other in self._under_way.works)
-            if not under_way or not self.budget.used_up(self._spent(work, cost)):
+            if not under_way or not self.budget.used_up(self._sum_spent(work, cost)):
                 work.reserved = cost
                 return
             await self._under_way.ended.wait()
 
-    def _spent(self, work: Work, more: float) -> Spent:
+    def _sum_spent(self, work: Work, more: float) -> Spent:
         """Returns what is spent from this work's view, including others' running use. With `more` dollars, also what
         those calls may still cost."""
         total, own = work.tally.spent.total + more, work.tally.spent.own + more
@@ -199,7 +199,7 @@ class Gate:
         return Spent(total, own)
 
     @contextlib.contextmanager
-    def _opened(self, work: Work) -> Iterator[Work]:
+    def _open(self, work: Work) -> Iterator[Work]:
         """Registers running work. At its end its cost is recorded, and works that began before learn of it."""
         works = self._under_way.works
         works.append(work)
@@ -218,12 +218,12 @@ class Gate:
 
     async def _account(self, charge: Charge) -> tuple[int | None, Spent]:
         """Returns who pays and what is spent."""
-        found = await self._books.charged(charge, self.budget.day())
+        found = await self._books.find_account(charge, self.budget.day())
         return found.user_id, self.budget.spent(found.spent)
 
 
-def _at_most(request: ModelRequest) -> dict[str, int]:
-    """Estimates the most tokens that a call may use."""
+def estimate_most(request: ModelRequest) -> dict[str, int]:
+    """Estimates the most tokens that a call may use, by kind."""
     blocks = [*request.system, *(block for message in request.messages for block in message["content"])]
     read = sum(estimate_tokens(str(block.get("text") or "")) for block in blocks)
     return {"input_tokens": read, "output_tokens": request.max_tokens}

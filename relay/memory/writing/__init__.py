@@ -1,1 +1,1 @@
-"""Texts that the small model writes: summaries, titles, proposals."""
+"""Texts that models write: summaries, titles, proposals, versions."""

@@ -3,8 +3,19 @@
 # ruff: noqa: F401
 
 from relay.commands.registry import COMMANDS
+from relay.surfaces.chat.contexts import (
+    compose,
+    composition,
+    compress,
+    originals,
+    pruning,
+    sessions,
+    space_settings,
+    version,
+)
+from relay.surfaces.chat.contexts.markers import keepit
 from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS
-from relay.surfaces.chat.history import digest, search, sessions, summary, why
+from relay.surfaces.chat.history import digest, search, summary, why
 from relay.surfaces.chat.memory import (
     browse,
     consolidation,
@@ -18,7 +29,8 @@ from relay.surfaces.chat.memory import (
 )
 from relay.surfaces.chat.people import groups, invites, people
 from relay.surfaces.chat.preferences import choice, critique, preferences, tags
-from relay.surfaces.chat.session import session, settings, status, usage, voice
-from relay.surfaces.chat.soul import persona, soul
+from relay.surfaces.chat.reminders import dated, heartbeat, made, reminders, sent
+from relay.surfaces.chat.session import session, settings, status, usage, voice, web
+from relay.surfaces.chat.soul import growth, persona, soul, trial
 
 __all__ = ["ANSWERS", "BUTTONS", "COMMANDS", "HANDLERS"]

@@ -20,7 +20,7 @@ from relay.surfaces.chat.reply import NOTHING, button
 
 BUTTON = 40
 CANDIDATES = 250
-"""Characters for all candidates together, on the line under an answer."""
+"""The most characters for all candidates together, on the line under an answer."""
 MOST_MATCH = 10
 """`relay.forget_memory` proposes at most this many candidates."""
 IN_A_ROW = 5
@@ -32,7 +32,7 @@ WHICH = "🧠 Which one should I forget?"
 def first_rows(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Button]]:
     """Returns the buttons under a new answer: candidates to forget at once, the rest behind one button."""
     rest = [one for one in changes if not asks_which(one, changes)]
-    return [*choice_rows(changes), *closed_row(rest, turn_id, keeps)]
+    return [*choice_rows(changes), *make_closed_row(rest, turn_id, keeps)]
 
 
 def choice_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
@@ -59,7 +59,7 @@ def candidates(changes: Sequence[MemoryChange]) -> list[MemoryChange]:
     return [change for change in changes if asks_which(change, changes)][:MOST_MATCH]
 
 
-def closed_row(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Button]]:
+def make_closed_row(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Button]]:
     """Returns the button that opens a turn's changes, if there are any, and the one that keeps its answer (`keeps`)."""
     row = []
     if changes:
@@ -101,10 +101,10 @@ def change_line(change: MemoryChange) -> str:
             return f"🧠 To remember: {content} (instead of: {shorten(change.before or '', 60)}). Waiting for your tap"
         case _, "pending":
             return f"🧠 To remember: {content}. Waiting for your tap"
-    return done_line(change)
+    return describe_done(change)
 
 
-def done_line(change: MemoryChange) -> str:
+def describe_done(change: MemoryChange) -> str:
     """Describes what a change did, even if it was undone since."""
     content = shorten(change.content)
     was = f" (was: {shorten(change.before, 60)})" if change.before and change.before != change.content else ""
@@ -137,7 +137,7 @@ def changes_keyboard(
 ) -> list[list[Button]]:
     """Returns the buttons under an answer: one while closed; when opened, those for each change."""
     if not opened:
-        return closed_row(changes, turn_id, keeps)
+        return make_closed_row(changes, turn_id, keeps)
     rows: list[list[Button]] = []
     unforgotten = [change for change in changes if change.action == "forget" and change.status == "discarded"]
     for change in changes:

@@ -33,7 +33,7 @@ class RepliedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CommandMessage:
     """The message with the command, or the one above the button."""
 
     message_id: int = 0
@@ -57,7 +57,7 @@ class Said:
         return tuple(one.callback_data for row in self.rows for one in row)
 
 
-NOTHING_SAID = Said()
+NOTHING_SAID = CommandMessage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,6 @@ class ChatContext(CommandContext):
     text: str
     """The text after the command; in the reply to a question, the whole text."""
     messenger: Messenger
-    """The chat's server, to be asked about people and files."""
-    said: Said = NOTHING_SAID
+    """The chat's server, which knows about people and files."""
+    said: CommandMessage = NOTHING_SAID
     """The message with the command, or the one above the button."""

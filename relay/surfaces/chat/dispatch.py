@@ -33,7 +33,7 @@ async def hear_answer(call: ChatContext, word: str, number: int) -> CommandReply
 
 
 async def press_button(call: ChatContext, data: str) -> ButtonReply:
-    """Runs a button. Its data may be of another version, or forged."""
+    """Runs a button, whose data may come from another version or be forged."""
     pressed = decode(data)
     if pressed is None:
         return ButtonReply() if data.split(":")[0] == NOTHING else TOO_OLD

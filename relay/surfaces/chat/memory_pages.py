@@ -11,19 +11,17 @@ from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.changes import ChangePage, PastChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage
 from relay.surfaces.chat.callbacks import Callback
-from relay.surfaces.chat.changes import change_line, done_line
+from relay.surfaces.chat.changes import change_line, describe_done
 from relay.surfaces.chat.memory_buttons import (
-    CHOSEN,
     DecideInList,
     DecideWaiting,
-    HistoryView,
     ListChanges,
     ListMemories,
     ListPeople,
     OpenMemory,
     ShowControls,
-    View,
 )
+from relay.surfaces.chat.memory_views import CHOSEN, HistoryView, View
 from relay.surfaces.chat.reply import Page, button
 from relay.surfaces.chat.times import day, moment
 
@@ -43,6 +41,7 @@ NAMES = {
     "k": "Knowledge",
     "o": "Operational",
     "p": "📌 Pinned",
+    "n": "Unconfirmed",
     "z": "🗄 Past",
 }
 KINDS, CATEGORIES = "trdgehm", "iko"
@@ -60,7 +59,7 @@ ENDED = {"superseded": " (replaced)", "archived": " (archived)"}
 
 
 def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
-    """Lists memories. `place`: the group whose memory it is, as “in …”; empty for one's own."""
+    """Lists memories. `place`: the group whose memory it is, as “in …”; empty for the person's own."""
     space = known.space_id or 0
     found = filter_name(known, view)
     page, pages = known.offset // PAGE + 1, pages_of(known.matching)
@@ -75,7 +74,10 @@ def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
     else:
         lines += "\n\nTap a number to open it. /memory \\<words> searches."
     ids = [button(f"#{row.number}", OpenMemory(row.id, view)) for row in known.memories]
-    rows = [*by_four(ids), page_buttons(page, pages, lambda page: ListMemories(space, replace(view, page=page)))]
+    rows = [
+        *arrange_by_four(ids),
+        page_buttons(page, pages, lambda page: ListMemories(space, replace(view, page=page))),
+    ]
     rows += [*filters(known, view, space), change_buttons(known, space)]
     if place:
         rows.append([button("👤 My own memory", ListMemories(0, View()))])
@@ -99,21 +101,21 @@ def memory_line(row: MemoryLine, place: str, zone: tzinfo) -> str:
     subject = f"{shorten(row.subject, 40)}: " if place and row.subject else ""
     until = f", until {day(row.valid_until, zone)}" if row.valid_until else ""
     since = day(row.created_at, zone) + until + ENDED.get(row.status, "")
-    return f"- `#{row.number}` {marks}{escape_markdown(subject + within(row.content, 280))} · {since}"
+    return f"- `#{row.number}` {marks}{escape_markdown(subject + cut_units(row.content, 280))} · {since}"
 
 
 def filters(known: MemoryPage, view: View, space: int) -> list[list[Button]]:
     """Returns the filter buttons that would change something."""
-    counts = {"f": known.facts, "l": known.learnings, "p": known.pinned, "z": known.past}
+    counts = {"f": known.facts, "l": known.learnings, "p": known.pinned, "n": known.unconfirmed, "z": known.past}
     useful = [kind for kind, count in counts.items() if count and (kind in "pz" or count < known.total)]
     shown = ["a", *useful] if useful or view.chosen != "a" else []
-    rows = [[choice(kind, counts.get(kind), view, space) for kind in shown]]
+    rows = arrange_by_four([choice(kind, counts.get(kind), view, space) for kind in shown]) or [[]]
     categories = {kind: known.categories.get(CHOSEN[kind].category or "") for kind in CATEGORIES}
     if view.chosen in f"l{CATEGORIES}" and sum(map(bool, categories.values())) > 1:
         rows.append([choice(kind, count, view, space) for kind, count in categories.items() if count])
     kinds = {kind: known.kinds.get(CHOSEN[kind].kind or "") for kind in KINDS}
     if view.chosen in f"af{KINDS}" and sum(map(bool, kinds.values())) > 1:
-        rows += by_four([choice(kind, count, view, space) for kind, count in kinds.items() if count])
+        rows += arrange_by_four([choice(kind, count, view, space) for kind, count in kinds.items() if count])
     if known.people:
         rows.append([button("👥 By person", ListPeople(space))])
     return rows
@@ -131,11 +133,11 @@ def change_buttons(known: MemoryPage, space: int) -> list[Button]:
     if known.space_id:
         row = [button("🕘 Changes", ListChanges(space, HistoryView())), button("⚙️", ShowControls(space))]
     if known.pending:
-        row.append(waiting_button(known.pending, space))
+        row.append(make_waiting_button(known.pending, space))
     return row
 
 
-def waiting_button(count: int, space: int) -> Button:
+def make_waiting_button(count: int, space: int) -> Button:
     """Returns the button that lists waiting changes."""
     return button(f"⏳ {count} waiting", ListChanges(space, HistoryView(waiting=True)))
 
@@ -148,7 +150,7 @@ def people_page(known: MemoryPage, place: str) -> Page:
         for one in known.people
     ]
     pairs = [people[n : n + 2] for n in range(0, len(people), 2)]
-    text = f"**People I know{place}**" + ("" if people else "\n\nNobody yet.")
+    text = f"**People I know{place}**" + ("" if people else "\n\nNo one yet.")
     return Page(text, [*pairs, [button("‹ All", ListMemories(space, View()))]])
 
 
@@ -168,7 +170,7 @@ def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> 
     if waiting:
         ways.append(button("🕘 All changes", ListChanges(space, HistoryView())))
     elif found.pending:
-        ways.append(waiting_button(found.pending, space))
+        ways.append(make_waiting_button(found.pending, space))
     rows.append(ways)
     nothing = "Nothing is waiting for your tap." if waiting else "Nothing has changed yet."
     return Page(f"{head}\n\n{history_lines(found.changes, place, zone) or nothing}", [row for row in rows if row])
@@ -187,7 +189,7 @@ def history_line(change: PastChange, place: str) -> str:
     subject = f"{shorten(change.subject, 30)}: " if place and change.subject else ""
     change = replace(change, content=shorten(subject + change.content))
     if change.status in ("undone", "discarded"):
-        return f"{done_line(change)} – {change.status}"
+        return f"{describe_done(change)} – {change.status}"
     return change_line(change)
 
 
@@ -202,7 +204,7 @@ def decisions(changes: Sequence[PastChange], view: HistoryView) -> list[list[But
             keep = "🗑 Forget" if change.action == "forget" else "✅ Keep"
             discard = button(f"✖ Discard {number}", DecideInList(change.id, "x", view))
             rows.append([button(f"{keep} {number}", DecideInList(change.id, "k", view)), discard])
-    return [*rows, *by_four(undo)]
+    return [*rows, *arrange_by_four(undo)]
 
 
 def page_buttons(page: int, pages: int, to: Callable[[int], Callback]) -> list[Button]:
@@ -214,7 +216,7 @@ def page_buttons(page: int, pages: int, to: Callable[[int], Callback]) -> list[B
     return [*back, button(f"page {page} of {pages}", to(page)), *on]
 
 
-def by_four(buttons: list[Button]) -> list[list[Button]]:
+def arrange_by_four(buttons: list[Button]) -> list[list[Button]]:
     """Arranges buttons in rows that a phone shows in full."""
     return [buttons[n : n + 4] for n in range(0, len(buttons), 4)]
 
@@ -224,7 +226,7 @@ def pages_of(count: int) -> int:
     return max(1, -(-count // PAGE))
 
 
-def within(text: str, units: int) -> str:
+def cut_units(text: str, units: int) -> str:
     """Cuts a text to a number of UTF-16 units, as Telegram counts."""
     data = text.encode("utf-16-le", "replace")
     if len(data) <= 2 * units:

@@ -69,7 +69,7 @@ NOTHING = "n"
 """The data of a button that only shows something."""
 
 
-def own(call: ChatContext, user_id: int) -> None:
+def require_own(call: ChatContext, user_id: int) -> None:
     """Raises `NotAllowed` unless the person presses their own button."""
     if user_id != call.user_id:
         raise NotAllowed
@@ -84,6 +84,11 @@ def question(word: str, number: int = 0) -> str:
 def button(label: str, data: str | Callback) -> Button:
     """Makes an inline button."""
     return Button(label, data if isinstance(data, str) else encode(data))
+
+
+def link_button(label: str, url: str) -> Button:
+    """Makes a button that opens a link."""
+    return Button(label, url=url)
 
 
 def step_rows(

@@ -30,19 +30,33 @@ class AnswerAgain(Callback):
 
 @callback("b")
 class BringBack(Callback):
-    """Bring back the answer whose place this one took."""
+    """Brings back the answer that this one replaced."""
+
+    turn_id: int
+
+
+@callback("f")
+class PreferFirst(Callback):
+    """Chooses the answer before this one as the better one, and brings it back."""
 
     turn_id: int
 
 
 @callback("q")
 class AnswerWithCritique(Callback):
-    """Answer the message again, with what the message under which this stands says against the answer."""
+    """Answers the message again, with the critique above this button."""
 
     turn_id: int
 
 
-TurnButton = RetryAnswer | AnswerWithWeb | AnswerAgain | BringBack | AnswerWithCritique
+@callback("t")
+class AnswerTwice(Callback):
+    """Answers the message again, twice, to choose from."""
+
+    turn_id: int
+
+
+TurnButton = RetryAnswer | AnswerWithWeb | AnswerAgain | BringBack | PreferFirst | AnswerWithCritique | AnswerTwice
 CODES = tuple(one.code for one in get_args(TurnButton))
 
 

@@ -1,4 +1,4 @@
-"""`relay status`, `relay remember …`: the commands of the chat in the shell. With --json, their results."""
+"""`relay status`, `relay remember …`: the commands of the chat in the shell. With --json, prints their results."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.shell import ready, run_work
 
 Sure = Annotated[bool, typer.Option("--yes", help="Yes to what it asks.")]
+GROUPS = ("compose", "memory", "preferences")
+"""Commands that are groups of commands in the shell."""
 IN_THE_CHAT = ("; --erase: for good", ", or the message you reply to", " (reply to it)")
 """Parts of a command's help that only hold in the chat."""
 MORE = {
     "revoke": "It asks first. --yes confirms.",
     "settings": "Example: relay settings sound off. A wrong value lists the valid ones.",
-    "soul": "To load a soul from a file: relay soul edit --yes < FILE. Without --yes, it only shows the difference.",
+    "soul": "To load a soul from a file: relay soul edit --yes < FILE. Without --yes, it only shows the difference. "
+    "relay soul try TEXT says what a trial costs; --yes begins it.",
     "users": "approve, deny and block answer people who ask for access. admit lets in someone who was refused.",
 }
 
 
 def add_chat_commands(cli: typer.Typer) -> None:
-    """Adds each command with the surface `cli`, except for memory and preferences, which have their own groups."""
+    """Adds each command with the surface `cli`, except for those that have their own groups."""
     for command in COMMANDS.values():
-        if "cli" in command.surfaces and command.name not in ("memory", "preferences"):
+        if "cli" in command.surfaces and command.name not in GROUPS:
             usage = command.usage.removeprefix("[--erase] ")  # that is `relay memory erase` here
-            cli.command(command.name, cls=VerbCommand, help=_help(command))(_typed(command.name, usage))
+            cli.command(command.name, cls=VerbCommand, help=_help(command))(_make_command(command.name, usage))
 
 
 def _help(command: Command) -> str:
@@ -40,7 +43,7 @@ def _help(command: Command) -> str:
     return f"{about[0].upper()}{about[1:]}.\n\n{MORE.get(command.name, '')}".strip()
 
 
-def _typed(name: str, usage: str) -> Any:
+def _make_command(name: str, usage: str) -> Any:
     def typed(
         words: list[str] | None = typer.Argument(None, metavar=usage, hidden=True),  # noqa: B008 - its own each
         yes: Sure = False,

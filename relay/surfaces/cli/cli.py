@@ -12,6 +12,8 @@ from relay.core.program import RELAY, read_version
 from relay.core.settings import find_missing, load, load_with_errors, require
 from relay.surfaces.cli.chat_commands import add_chat_commands
 from relay.surfaces.cli.command_list import Commands
+from relay.surfaces.cli.contexts import session
+from relay.surfaces.cli.contexts.compose import compose
 from relay.surfaces.cli.db import database
 from relay.surfaces.cli.memory import memory
 from relay.surfaces.cli.memory.preferences import preferences
@@ -20,6 +22,8 @@ from relay.surfaces.cli.shell import choose_loop as _choose_loop
 from relay.surfaces.cli.shell import log_as as _logging
 from relay.surfaces.cli.shell import ready as _ready
 from relay.surfaces.cli.shell import run_work as _run
+from relay.surfaces.cli.web.page import show_link
+from relay.surfaces.cli.web.token import token
 
 cli = typer.Typer(
     cls=Commands,
@@ -29,11 +33,14 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+cli.add_typer(compose, name="compose")
 cli.add_typer(database, name="db")
 cli.add_typer(memory, name="memory")
 cli.add_typer(preferences, name="preferences")
+cli.add_typer(session, name="session")
+cli.add_typer(token, name="token")
 
-Offline = Annotated[bool, typer.Option("--offline", help="A stand-in model: look around with no key at all.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Use a stand-in model; needs no key.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -59,9 +66,9 @@ def run() -> None:
         _interview()
         print("Relay starts now; Ctrl-C stops it.", flush=True)
     settings = _ready()
-    from relay.surfaces.cli.doctor.settings import unknown
+    from relay.surfaces.cli.doctor.settings import find_unknown_settings
 
-    for found in unknown():
+    for found in find_unknown_settings():
         print(f"relay: {found.said}. {found.fix}", file=sys.stderr, flush=True)
     require(settings, *needed)
     from relay.surfaces.server import serve
@@ -83,25 +90,25 @@ def _flag(says: str) -> Any:
 @cli.command("setup")
 def set_up(
     non_interactive: Annotated[
-        bool, typer.Option("--non-interactive", help="Ask nothing: take the answers from the environment and flags.")
+        bool, typer.Option("--non-interactive", help="Don't ask. Take the answers from the environment and the flags.")
     ] = False,
     token: Annotated[str, _flag("The bot's token: TELEGRAM_BOT_TOKEN.")] = "",
     key: Annotated[str, _flag("The key for Claude: ANTHROPIC_API_KEY.")] = "",
-    anthropic_url: Annotated[str, _flag("Another server that speaks its API: ANTHROPIC_BASE_URL.")] = "",
+    anthropic_url: Annotated[str, _flag("Another server with the same API: ANTHROPIC_BASE_URL.")] = "",
     model: Annotated[str, _flag("The model that answers: RELAY_MODEL.")] = "",
-    small_model: Annotated[str, _flag("The one that judges, summarises and titles: RELAY_SMALL_MODEL.")] = "",
-    timezone: Annotated[str, _flag("Such as Europe/Berlin: RELAY_TIMEZONE.")] = "",
-    storage: Annotated[str, _flag("embedded, postgres or supabase; without it, as it is.")] = "",
-    database_url: Annotated[str, _flag("The PostgreSQL's address: DATABASE_URL.")] = "",
-    supabase_url: Annotated[str, _flag("The project's address: SUPABASE_URL.")] = "",
-    supabase_key: Annotated[str, _flag("Its secret key: SUPABASE_SERVICE_ROLE_KEY.")] = "",
+    small_model: Annotated[str, _flag("The small model: RELAY_SMALL_MODEL.")] = "",
+    timezone: Annotated[str, _flag("The time zone, such as Europe/Berlin: RELAY_TIMEZONE.")] = "",
+    storage: Annotated[str, _flag("embedded, postgres or supabase (otherwise unchanged).")] = "",
+    database_url: Annotated[str, _flag("The PostgreSQL address: DATABASE_URL.")] = "",
+    supabase_url: Annotated[str, _flag("The Supabase project's address: SUPABASE_URL.")] = "",
+    supabase_key: Annotated[str, _flag("The project's secret key: SUPABASE_SERVICE_ROLE_KEY.")] = "",
     speech: Annotated[str, _flag("auto, faster-whisper, openai-whisper or off: RELAY_STT.")] = "",
-    no_check: Annotated[bool, typer.Option("--no-check", help="Try nothing live.")] = False,
+    no_check: Annotated[bool, typer.Option("--no-check", help="Skip the live checks.")] = False,
 ) -> None:
     """Ask for the settings, check them, and write .env. You can run it again.
 
-    The other flags go with --non-interactive. Others on this machine can read flags in its list of processes: give
-    what is secret in the environment, under the same names.
+    The other flags need --non-interactive. Other users of this machine can see flags in the list of processes, so pass
+    secrets in the environment, under the settings' names.
     """
     from relay.surfaces.cli.setup.sheet import NAMES
 
@@ -113,7 +120,7 @@ def set_up(
         _choose_loop()
         write_given(flags, storage, checked=not no_check)
     elif any(flags.values()) or storage or no_check:
-        raise SettingsError("These flags go with --non-interactive.")
+        raise SettingsError("These flags need --non-interactive.")
     else:
         _interview()
         print(f"Start it with `{RELAY} run`.")
@@ -153,5 +160,6 @@ def version() -> None:
     print(read_version())
 
 
+cli.command("web")(show_link)
 cli.registered_commands += operations.registered_commands
 add_chat_commands(cli)

@@ -8,15 +8,15 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class Commands(TyperGroup):
-    """A group of commands with such a list."""
+    """A group of commands whose `--help` has this list."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, sorted."""
+        """Returns the names of the commands, sorted."""
         return sorted(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes the list."""
-        rows = [(" ".join([name, *arguments(self.commands[name])]), _about(self.commands[name])) for name in
+        rows = [(" ".join([name, *arguments(self.commands[name])]), _describe(self.commands[name])) for name in
                 self.list_commands(ctx)]  # fmt: skip
         with formatter.section("Commands"):
             formatter.write_dl(rows, col_max=26)
@@ -44,5 +44,5 @@ def _argument(param: Any) -> str:
     return piece if param.required else f"[{piece}]"
 
 
-def _about(command: Any) -> str:
+def _describe(command: Any) -> str:
     return str(command.help or "").split("\n\n")[0].replace("\n", " ")

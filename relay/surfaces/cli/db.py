@@ -17,17 +17,17 @@ database = typer.Typer(cls=Commands, help="Migrate the database, or print the SQ
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """What `relay db migrate` did."""
+    """The result of `relay db migrate`."""
 
     changed: bool
     schema: int
-    """Its version now."""
+    """The schema's version now."""
     storage: str
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseStatus:
-    """Which version the database has, and which one this Relay knows."""
+    """The schema's version in the database, and the one that this Relay knows."""
 
     storage: str
     database: int
@@ -37,7 +37,9 @@ class DatabaseStatus:
 
 @database.command("migrate")
 def db_migrate(
-    again: Annotated[bool, typer.Option("--again", help="All SQL once more: undoes changes made by hand.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run all SQL again, which undoes changes made by hand.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the database up to date."""
@@ -71,5 +73,5 @@ def db_status(as_json: AsJson = False) -> None:
 
 @database.command("sql")
 def db_sql() -> None:
-    """Print all SQL, for a SQL editor; it changes nothing when run again."""
-    print(migrations.printed())
+    """Print all SQL, for a SQL editor. You can run it more than once."""
+    print(migrations.print_sql())

@@ -22,7 +22,7 @@ from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.erase import CLEARED, counts, query_of
 from relay.surfaces.cli.output import print_json
-from relay.surfaces.cli.terminal.keyboard import typed
+from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.once import open_desk
 
 
@@ -33,14 +33,14 @@ class EraseResult:
     found: ErasePreview | None
     erased: ErasureStep | None
     cleared: bool
-    """The database's files were written anew."""
+    """Whether the database's files were rewritten."""
     backups_removed: int
 
 
 async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: bool) -> None:
-    """Erases what of the owner's memory has some words, or a memory by its #number.
+    """Erases everything in the owner's memory that contains some words, or a memory by its #number.
 
-    Without `yes` it is shown, and at a terminal asked. Raises `SettingsError` for words that are too few.
+    Without `yes`, shows what would be erased, and asks at a terminal. Raises `SettingsError` for too few letters.
     """
     query = query_of(text)
     if isinstance(query, ErasedWords) and not is_long_enough(query):
@@ -49,12 +49,17 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
         found = await preview_erasure(ctx, query)
         if found is not None and not as_json:
             print(f"{counts(found.counts)}:")
-            for one in (*(row.content for row in found.memories), *(row.text for row in found.messages)):
+            texts = (
+                *(row.content for row in found.memories),
+                *(row.text for row in found.messages),
+                *found.preferences,
+            )
+            for one in texts:
                 print(f"- {one}")
             if not yes and sys.stdin.isatty():
-                yes = await typed("Type erase to erase it for good: ") == "erase"
+                yes = await read_line("Type erase to erase it for good: ") == "erase"
         if found is None or not yes:
-            said = "Nothing was erased. Add --yes to erase it." if found else "There is nothing like that."
+            said = "Nothing was erased. Add --yes to erase it." if found else "Nothing matches."
             print_json(EraseResult(found, None, False, 0)) if as_json else print(said)
             return
         await _erase(ctx, found, purge, as_json)
@@ -68,11 +73,12 @@ async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bo
     if as_json:
         print_json(EraseResult(found, done.step, bool(done.step) and not remains, removed))
     elif done.step is None:
-        print("Another process is erasing it and will continue by itself.")
+        print("Another process is erasing it and will finish it.")
         if purge:
-            print("The backups were left alone.")
+            print("The backups were not changed.")
     else:
-        print(f"Erased for good. {f'{removed} backups removed.' if purge else done.remains or ''}".strip())
+        told = f"{removed} backups removed." if purge else done.remains or ""
+        print(f"Erased for good: {counts(done.step.counts)}. {told}".strip())
         if done.step.waiting:
             waiting = pluralize(done.step.waiting, "message")
             print(f"{waiting} of the bot's messages repeat it; `{RELAY} run` deletes them.")

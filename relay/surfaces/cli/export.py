@@ -13,8 +13,8 @@ from rich.console import Console
 from relay.archive.export import line, pages
 from relay.archive.export_file import ImportRefused
 from relay.archive.imports import PARTS, Import, check
-from relay.archive.readable import Readable
-from relay.archive.restore import resting
+from relay.archive.readable.text import Readable
+from relay.archive.restore import require_rest
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import RelayError, SettingsError
 from relay.core.models import Space
@@ -25,7 +25,7 @@ from relay.core.text import pluralize
 from relay.runtime.runtime import Runtime, find_time_zone, open_runtime
 from relay.runtime.storage import place
 from relay.surfaces.cli.progress import plain
-from relay.surfaces.cli.terminal.keyboard import typed
+from relay.surfaces.cli.terminal.keyboard import read_line
 
 
 class NothingToExport(RelayError):
@@ -42,7 +42,7 @@ class Imported:
 
 
 async def export(settings: Settings, user_id: int | None, chat_id: int | None, to: Path) -> list[Path]:
-    """Writes what a person (without one: the admin) or a group has into two files of a folder, both of mode 600.
+    """Writes the data of a person (by default the admin) or a group into two files of a folder, both of mode 600.
 
     Files of the same name are replaced. Raises `NothingToExport`, `FileRefused` and what the database raises.
     """
@@ -51,7 +51,7 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
     async with open_runtime(settings) as relay:
         owner = await _person(relay, user_id)
         space = Space("private", owner_id=owner) if chat_id is None else Space("group", chat_id=chat_id)
-        whose = _whose(space)
+        whose = _name_owner(space)
         name = f"relay-export-{owner}" if chat_id is None else f"relay-export-group-{abs(chat_id)}"
         folder = await in_thread(lambda: to.expanduser().resolve())
         paths = [folder / f"{name}.jsonl", folder / f"{name}.md"]
@@ -66,17 +66,17 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
             if not numbers:
                 raise NothingToExport()
             text.write(readable.end().encode())
-    what = _in_words(numbers) or "choices"
+    what = _describe_numbers(numbers) or "choices"
     console.print(f"Exported {what} of {whose}:\n  {paths[0]} (to import again)\n  {paths[1]} (to read)")
     return paths
 
 
 async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: int | None = None) -> Imported:
-    """Adds an export to the database of the settings; what is there already stays as it is. No model is asked.
+    """Adds an export to the configured database, and returns what was added. Existing rows stay. Asks no model.
 
-    `user_id`: whose memory it becomes; `chat_id`: the group whose it is; without either the first admin is meant. When
-    it would become another's, a person at the terminal has to agree. Raises `ImportRefused`, also while a Relay is at
-    work there, and what the database raises.
+    `user_id` or `chat_id`: the person or group that gets the memory; by default the first admin. If that is someone
+    else than in the file, a person at the terminal has to agree. Raises `ImportRefused`, also while a Relay is running
+    on the database, and what the database raises.
     """
     _check_options(user_id, chat_id)
     console = plain()
@@ -84,7 +84,7 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
     if in_use(settings.data_dir):
         raise ImportRefused(f"A Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
     async with open_runtime(settings) as relay:
-        await resting(relay.database)
+        await require_rest(relay.database)
 
         def told(part: str, seen: int) -> None:
             if sys.stdout.isatty():
@@ -94,16 +94,16 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
         meant = Space("group", chat_id=chat_id) if chat_id is not None else None
         await _agree(relay, work.becomes(), meant or Space("private", owner_id=await _person(relay, user_id)), console)
         space = await work.run()
-    added = _in_words(work.added) or "nothing"
+    added = _describe_numbers(work.added) or "nothing"
     there = sum(work.seen.values()) - sum(work.added.values())
     console.print(
-        f"{chr(13) if sys.stdout.isatty() else ''}Into {place(settings)}, for {_whose(space)}: {added} added; "
+        f"{chr(13) if sys.stdout.isatty() else ''}Into {place(settings)}, for {_name_owner(space)}: {added} added; "
         f"{pluralize(there, 'row')} {'was' if there == 1 else 'were'} there already."
     )
     return Imported(space, dict(work.added), there)
 
 
-def _in_words(numbers: Counter[str]) -> str:
+def _describe_numbers(numbers: Counter[str]) -> str:
     return ", ".join(pluralize(numbers[many], one, many) for one, many in PARTS.items() if numbers[many])
 
 
@@ -122,15 +122,15 @@ async def _person(relay: Runtime, user_id: int | None) -> int:
 async def _agree(relay: Runtime, space: Space, meant: Space, console: Console) -> None:
     """Says whose memory a file becomes, and asks about it unless they are meant. Raises `ImportRefused`."""
     names: dict[int | None, str] = {row.user_id: f", {row.name}" for row in await relay.store.people()}
-    console.print(f"This becomes the memory of {_whose(space)}{names.get(space.owner_id, '')}.")
+    console.print(f"This becomes the memory of {_name_owner(space)}{names.get(space.owner_id, '')}.")
     if space == meant:
         return
     if not sys.stdin.isatty():
         option = f"--user {space.owner_id}" if space.kind == "private" else f"--chat {space.chat_id}"
         raise ImportRefused(f"If that is right, add {option}. Nothing was changed.")
-    if await typed("Type yes to go on: ") != "yes":
+    if await read_line("Type yes to go on: ") != "yes":
         raise ImportRefused("Nothing was changed.")
 
 
-def _whose(space: Space) -> str:
+def _name_owner(space: Space) -> str:
     return f"the user {space.owner_id}" if space.kind == "private" else f"the group {space.chat_id}"

@@ -8,23 +8,23 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
-from relay.archive.transfer import Compared, MoveRefused, Transfer
+from relay.archive.transfer import ComparedTable, MoveRefused, Transfer
 from relay.clients.embedded.instance import in_use
-from relay.core.addresses import connection_string
 from relay.core.errors import SchemaError, SettingsError
 from relay.core.program import RELAY
+from relay.core.setting_checks import connection_string
 from relay.core.settings import Settings, read_variable
 from relay.memory import migrations
 from relay.runtime.storage import is_embedded, open_storage, place, prepare_schema
-from relay.surfaces.cli.progress import plain, watching
+from relay.surfaces.cli.progress import plain, show_progress
 
 KEY = "SUPABASE_SERVICE_ROLE_KEY"
 
 
 async def move(
     settings: Settings, to: str, key_env: str = KEY, data_dir: Path | None = None, replace: bool = False
-) -> list[Compared]:
-    """Copies everything from the database that the settings name into the one that `to` names, and tells how to use it.
+) -> list[ComparedTable]:
+    """Copies everything from the configured database into the one that `to` names, and prints how to use that.
 
     Raises `SettingsError` for a target that makes no sense, and what `Transfer.run` raises.
     """
@@ -36,7 +36,7 @@ async def move(
     for folder in {settings.data_dir, *([target.data_dir] if is_embedded(target) else [])}:
         if in_use(folder):
             raise MoveRefused(f"A Relay is running on {folder}. Stop it first, and keep it stopped.")
-    if target.supabase_url and not settings.supabase_url:  # the key that stands in the settings alone is the target's
+    if target.supabase_url and not settings.supabase_url:  # the settings have a key but no project: it is the target's
         settings = settings.model_copy(update={"supabase_service_role_key": ""})
     console = plain()
     console.print(f"From {place(settings)}\n  to {place(target)}")
@@ -45,7 +45,7 @@ async def move(
         if not migrations.check(await migrations.present(here.database), migrations.load()):
             raise SchemaError(f"The source's schema is not this Relay's. Run `{RELAY} db migrate` first.")
         await prepare_schema(there, target, wait=False)
-        with watching(console) as watcher:
+        with show_progress(console) as watcher:
             compared = await Transfer(here.database, there.database, watcher).run(replace)
     _report(console, compared, time.monotonic() - began)
     console.print(_advice(settings, target, key_env))
@@ -53,7 +53,7 @@ async def move(
 
 
 def target_settings(settings: Settings, to: str, key_env: str, data_dir: Path | None) -> Settings:
-    """The settings with which Relay would use the target."""
+    """Returns the settings with which Relay would use the target."""
     nowhere = {"database_url": "", "supabase_url": "", "supabase_service_role_key": ""}
     if data_dir is not None and to != "embedded":
         raise SettingsError("--data-dir is for `--to embedded` only.")
@@ -84,7 +84,7 @@ def _connection(to: str) -> str:
         raise SettingsError(f"--to {error}.") from None
 
 
-def _report(console: Console, compared: list[Compared], seconds: float) -> None:
+def _report(console: Console, compared: list[ComparedTable], seconds: float) -> None:
     for table in compared:
         console.print(f"  {table.table:<16}{table.rows:>12,} rows, the same on both sides")
     rows = sum(table.rows for table in compared)
@@ -103,7 +103,7 @@ def _advice(settings: Settings, target: Settings, key_env: str) -> str:
     else:
         lines += ["SUPABASE_URL="] if settings.supabase_url else []
         if target.database_url:
-            lines += [f"DATABASE_URL={_masked(target.database_url)}"]
+            lines += [f"DATABASE_URL={_mask(target.database_url)}"]
         elif settings.database_url:
             lines += ["DATABASE_URL="]
         if is_embedded(target) and target.data_dir != settings.data_dir:
@@ -112,7 +112,7 @@ def _advice(settings: Settings, target: Settings, key_env: str) -> str:
     return f"To use it, put this into .env, and run only one bot, there:\n{said}"
 
 
-def _masked(url: str) -> str:
+def _mask(url: str) -> str:
     parts = urlsplit(url)
     if parts.password is None:
         return url

@@ -18,12 +18,12 @@ operations = typer.Typer()
 def move(
     to: Annotated[str, typer.Option(help="postgresql://…, a Supabase project (https://…), or the word embedded.")],
     key_env: Annotated[
-        str, typer.Option(help="The variable that holds the Supabase target's service role key.")
+        str, typer.Option(help="The variable with the Supabase target's service role key.")
     ] = "SUPABASE_SERVICE_ROLE_KEY",
     data_dir: Annotated[
         Path | None, typer.Option(help="Where an embedded target is (otherwise in RELAY_DATA_DIR).")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="What the target holds may go, for good.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Delete the target's data for good.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Copy all data from the configured database to another one. Run it again to resume."""
@@ -49,9 +49,9 @@ def backup(
 
 @operations.command()
 def restore(
-    file: Annotated[Path, typer.Argument(help="What `relay backup` wrote.")],
+    file: Annotated[Path, typer.Argument(help="A file written by `relay backup`.")],
     replace: Annotated[
-        bool, typer.Option("--replace", help="What the database holds may go; it is backed up.")
+        bool, typer.Option("--replace", help="Delete the database's data, after a backup of it.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -64,8 +64,10 @@ def restore(
 
 @operations.command()
 def sleep(
-    now: Annotated[bool, typer.Option("--now", help="A night right now, also while the bot runs.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, to which memories.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Run the nightly work now. The bot can keep running.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be done, and to which memories.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the last nightly work, preview the next, or run it now."""
@@ -74,14 +76,14 @@ def sleep(
         require(settings, "ANTHROPIC_API_KEY")
     from relay.surfaces.cli import sleep as bedtime
 
-    work = bedtime.preview(settings) if dry_run else bedtime.now(settings) if now else bedtime.look(settings)
+    work = bedtime.preview(settings) if dry_run else bedtime.run_now(settings) if now else bedtime.show_last(settings)
     run_result(work, as_json)
 
 
 @operations.command()
 def export(
-    user: Annotated[int | None, typer.Option(help="Whose memory (otherwise the admin's): a Telegram user id.")] = None,
-    chat: Annotated[int | None, typer.Option(help="Or that of a group: its chat id.")] = None,
+    user: Annotated[int | None, typer.Option(help="Whose memory: a Telegram user id (otherwise the admin's).")] = None,
+    chat: Annotated[int | None, typer.Option(help="Or a group's: its chat id.")] = None,
     to: Annotated[Path, typer.Option(help="The folder to write into.")] = Path(),
     as_json: AsJson = False,
 ) -> None:
@@ -94,9 +96,9 @@ def export(
 
 @operations.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="What `relay export` or /export wrote: .jsonl or .zip.")],
-    user: Annotated[int | None, typer.Option(help="Whose memory it becomes (otherwise whose it was).")] = None,
-    chat: Annotated[int | None, typer.Option(help="Or the group whose memory it is: its chat id.")] = None,
+    file: Annotated[Path, typer.Argument(help="A file written by `relay export` or /export (.jsonl or .zip).")],
+    user: Annotated[int | None, typer.Option(help="The new owner: a Telegram user id (otherwise the old one).")] = None,
+    chat: Annotated[int | None, typer.Option(help="Or the group: its chat id.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import an export into the configured database. Stop the bot first."""

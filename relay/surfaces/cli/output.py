@@ -1,4 +1,4 @@
-"""What commands print for programs."""
+"""Prints the results of commands for programs."""
 
 from __future__ import annotations
 

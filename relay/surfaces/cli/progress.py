@@ -24,7 +24,7 @@ def plain() -> Console:
     return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
-def called() -> str:
+def name_program() -> str:
     """Returns the path to type for this program in the present folder."""
     program = Path(sys.argv[0]).absolute()
     found = shutil.which("relay")
@@ -36,14 +36,14 @@ def called() -> str:
     return shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
 
 
-class Bar:
+class ProgressBar:
     """A progress bar."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._tasks: dict[tuple[str, str], TaskID] = {}
 
-    def at(self, step: str, table: str, rows: int, of: int) -> None:
+    def report(self, step: str, table: str, rows: int, of: int) -> None:
         key = (step, table)
         if key not in self._tasks:
             for task in self._tasks.values():
@@ -55,7 +55,7 @@ class Bar:
         self._progress.console.print(sentence)
 
 
-class Lines:
+class ProgressLines:
     """Progress in lines, without a terminal: one for each table, and some in between."""
 
     def __init__(self, console: Console) -> None:
@@ -63,7 +63,7 @@ class Lines:
         self._next = time.monotonic() + LINE_SECONDS
         self._copied: set[str] = set()
 
-    def at(self, step: str, table: str, rows: int, of: int) -> None:
+    def report(self, step: str, table: str, rows: int, of: int) -> None:
         copied = step == "Copying" and rows == of > 0 and table not in self._copied
         if copied or time.monotonic() > self._next:
             self._next = time.monotonic() + LINE_SECONDS
@@ -75,11 +75,11 @@ class Lines:
 
 
 @contextlib.contextmanager
-def watching(console: Console) -> Iterator[Watcher]:
+def show_progress(console: Console) -> Iterator[Watcher]:
     """Returns a progress bar on a terminal, or lines without one."""
     if not console.is_terminal:
-        yield Lines(console)
+        yield ProgressLines(console)
         return
     columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
-        yield Bar(progress)
+        yield ProgressBar(progress)

@@ -19,14 +19,14 @@ from relay.core.prices import format_dollars
 from relay.core.settings import Settings
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.rederivation.attributions import Attributions
-from relay.memory.rederivation.change import Again, Change, Estimate
+from relay.memory.rederivation.change import Change, Estimate, Rederivation
 from relay.memory.rederivation.memories import Memories
 from relay.memory.rederivation.summaries import Summaries
 from relay.memory.review.again import Rejudge
 from relay.runtime.runtime import Runtime, open_runtime
-from relay.surfaces.chat.soul.difference import ADDED, KEPT, REMOVED, pieces
-from relay.surfaces.cli.progress import plain, watching
-from relay.surfaces.cli.terminal.keyboard import typed
+from relay.surfaces.chat.difference import ADDED, KEPT, REMOVED, pieces
+from relay.surfaces.cli.progress import plain, show_progress
+from relay.surfaces.cli.terminal.keyboard import read_line
 
 KINDS = ("summaries", "memories", "preferences")
 MOST_SHOWN = 30
@@ -39,7 +39,7 @@ class NotDerived(RelayError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RederiveOptions:
     """The options of the command. `user`: whose memory (None: the owner's). `quiet`: JSON, for programs."""
 
     what: str = "all"
@@ -70,39 +70,39 @@ class Rederived:
     applied: int = 0
 
 
-async def rederive(settings: Settings, wish: Wish) -> None:
-    """Derives again what another version made of a person's record since a moment, shows the difference, and applies it
-    once that is confirmed. Raises what the model raises, `BudgetUsedUp`, and `NotDerived`."""
+async def rederive(settings: Settings, wish: RederiveOptions) -> None:
+    """Derives again what another version derived from a person's record since a moment, shows the difference, and
+    applies it if confirmed. Raises what the model raises, `BudgetUsedUp`, and `NotDerived`."""
     if wish.quiet and not wish.yes:
-        raise NotDerived("--json asks nothing: it needs --yes. With --dry-run nothing is changed even so.")
+        raise NotDerived("--json can't ask, so it needs --yes. With --dry-run it still changes nothing.")
     console, told = plain(), dict[str, Rederived]()
     async with open_runtime(settings) as relay:
-        space = await whose(relay, wish.user)
+        space = await find_space(relay, wish.user)
         since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
         work = derivations(relay, space, since)
         if wish.what not in (*KINDS, "all"):
             raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
         if wish.what not in (*work, "all"):
-            raise NotDerived(f"With RELAY_CAPTURE={settings.capture} nothing is noticed, nor again.")
+            raise NotDerived(f"With RELAY_CAPTURE={settings.capture}, Relay doesn't derive memories.")
         if not wish.quiet:
-            console.print(f"Of the memory of user {space.owner_id} alone; another's needs --user.")
+            console.print(f"The memory of user {space.owner_id}. For another person's, add --user.")
         for name, again in work.items():
             if wish.what in (name, "all"):
-                told[name] = await _one(console, relay, name, again, wish)
+                told[name] = await _rederive_one(console, relay, name, again, wish)
     if wish.quiet:
         shown = {name: asdict(one) for name, one in told.items()}
         print(json.dumps({"user": space.owner_id, **shown}, indent=2, ensure_ascii=False))
 
 
-async def whose(relay: Runtime, user: int | None) -> Space:
+async def find_space(relay: Runtime, user: int | None) -> Space:
     """Returns a person's space; by default the owner's."""
     return Space("private", owner_id=user if user is not None else await relay.find_owner())
 
 
-def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[str, Again]:
+def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[str, Rederivation]:
     """Returns the derivations by name, without those that people have switched off."""
     settings = relay.settings
-    found: dict[str, Again] = {
+    found: dict[str, Rederivation] = {
         "summaries": Summaries(relay.make_summariser(relay.gate), space, since, settings.background_concurrency)
     }
     attributor = Attributor(relay.store, relay.gate, settings.small_model)
@@ -113,40 +113,42 @@ def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[st
     return found
 
 
-async def _one(console: Console, relay: Runtime, name: str, again: Again, wish: Wish) -> Rederived:
+async def _rederive_one(
+    console: Console, relay: Runtime, name: str, again: Rederivation, wish: RederiveOptions
+) -> Rederived:
     """Derives one kind again."""
     estimate = await again.estimate()
     told = Rederived(estimate.calls, cost(estimate, relay))
     if not estimate.calls:
         if not wish.quiet:
-            console.print(f"{name}: all as this version makes them.")
+            console.print(f"{name}: nothing was derived by another version.")
         return told
     changes = await _changes(console, relay, name, again, estimate, wish)
     shown = [ShownChange(one.label, one.verdict, one.before, one.after) for one in changes]
     told = replace(told, changes=shown)
     if wish.dry_run:
         return told
-    if changes and not wish.yes and not await agreed("Apply it?"):
+    if changes and not wish.yes and not await confirm("Apply it?"):
         raise NotDerived()
     applied = sum([await change.apply() for change in changes])
-    await again.settled()
+    await again.finish()
     if not wish.quiet:
         console.print(f"{name}: applied {applied:,} of {len(changes):,}.")
     return replace(told, applied=applied)
 
 
 async def _changes(
-    console: Console, relay: Runtime, name: str, again: Again, estimate: Estimate, wish: Wish
+    console: Console, relay: Runtime, name: str, again: Rederivation, estimate: Estimate, wish: RederiveOptions
 ) -> list[Change]:
     """Shows the changes as they are found; asks first at a terminal."""
     if wish.quiet:
         found = await again.changes(lambda _: None)
         return [change for change in found if change.before != change.after]
-    console.print(f"{name}: {in_words(estimate, relay)}.")
-    if not wish.yes and not await agreed("Ask the model?"):
+    console.print(f"{name}: {describe_estimate(estimate, relay)}.")
+    if not wish.yes and not await confirm("Ask the model?"):
         raise NotDerived()
-    with watching(console) as watcher:
-        found = await again.changes(lambda done: watcher.at("Deriving", name, done, estimate.calls))
+    with show_progress(console) as watcher:
+        found = await again.changes(lambda done: watcher.report("Deriving", name, done, estimate.calls))
     changes = [change for change in found if change.before != change.after]
     show(console, name, changes)
     return changes
@@ -157,25 +159,25 @@ def cost(estimate: Estimate, relay: Runtime) -> float | None:
     return relay.budget.prices.cost(relay.settings.small_model, estimate.usage)
 
 
-def in_words(estimate: Estimate, relay: Runtime) -> str:
+def describe_estimate(estimate: Estimate, relay: Runtime) -> str:
     """Says how many model calls are needed, and their cost."""
     model = relay.settings.small_model
     dear = cost(estimate, relay)
-    price = f"about {format_dollars(dear)}" if dear is not None else "at a price that is not known"
+    price = f"about {format_dollars(dear)}" if dear is not None else "at an unknown price"
     return f"up to {estimate.calls:,} calls of {model}, {estimate.input:,} tokens in, {estimate.output:,} out, {price}"
 
 
-async def agreed(question: str) -> bool:
+async def confirm(question: str) -> bool:
     """Asks the person at the terminal; without a terminal the answer is no."""
     if not sys.stdin.isatty():
-        raise NotDerived("Nothing was changed: without a terminal it needs --yes.")
-    return await typed(f"{question} Type yes: ") == "yes"
+        raise NotDerived("Nothing was changed. Without a terminal, add --yes.")
+    return await read_line(f"{question} Type yes: ") == "yes"
 
 
 def show(console: Console, name: str, changes: Sequence[Change]) -> None:
     """Renders the difference: the counts, and the first changes in full."""
     counts = Counter(change.verdict for change in changes)
-    table = Table(title=f"What changes of {name}")
+    table = Table(title=f"Changes of {name}")
     for verdict in SIGNS:
         table.add_column(verdict, justify="right")
     table.add_row(*(f"{counts[verdict]:,}" for verdict in SIGNS))

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Coroutine
 from typing import Any
 
-from relay.core.errors import RelayError, SettingsError, TokenRefused
+from relay.core.errors import CommandRefused, RelayError, SettingsError, TokenRefused
 from relay.core.logs import configure
 from relay.core.settings import Settings, load
 from relay.surfaces.cli.output import print_json
@@ -34,19 +34,18 @@ def run_work(work: Coroutine[Any, Any, object], as_json: bool = False) -> None:
     """Runs a command. `as_json`: prints a `RelayError` as `{"error": …}`."""
     choose_loop()
     gc.enable()
-    gc.freeze()  # what was imported stays: it is never looked through
+    gc.freeze()  # imported objects stay, so the garbage collector need not check them
     try:
         asyncio.run(work)
     except RelayError as error:
         if not as_json:
             raise
-        print_json({"error": str(error)})
+        print_json({"error": error_text(error)})
         sys.exit(exit_code(error))
 
 
 def run_result(work: Coroutine[Any, Any, object], as_json: bool) -> None:
-    """Runs what a command does to its end. `as_json`: its result is printed as JSON, and all other output goes to
-    standard error."""
+    """Runs a command to its end. `as_json`: prints its result as JSON, and all other output to standard error."""
 
     async def printed() -> None:
         with contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout):
@@ -57,12 +56,21 @@ def run_result(work: Coroutine[Any, Any, object], as_json: bool) -> None:
     run_work(printed(), as_json)
 
 
+def error_text(error: RelayError) -> str:
+    """Returns an error's sentence. Commands that a refusal names are given as in the shell."""
+    if not isinstance(error, CommandRefused):
+        return str(error)
+    from relay.surfaces.cli.terminal.messenger import name_commands
+
+    return name_commands(str(error))
+
+
 def exit_code(error: BaseException) -> int:
     """Returns the exit code for an error."""
     return next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
 
 
 def choose_loop() -> None:
-    """psycopg cannot use the loop that Windows prefers."""
+    """Chooses an event loop that psycopg can use on Windows."""
     if sys.platform == "win32":
         asyncio.set_event_loop_policy(asyncio.WindowsSelectorEventLoopPolicy())

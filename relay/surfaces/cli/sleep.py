@@ -10,12 +10,12 @@ from relay.core.ports import Messenger
 from relay.core.program import RELAY
 from relay.core.settings import Settings, find_missing
 from relay.core.text import pluralize
-from relay.memory.rows.upkeep.nights import Night, NightAhead, NightSpace, PhaseResult, PlanStep
-from relay.memory.sleep.consolidate import Consolidation
-from relay.memory.sleep.night import NightFailed
-from relay.memory.sleep.words import PHASES, night_told, phase_told, step_told
+from relay.memory.night.consolidate import Consolidation
+from relay.memory.night.run import NightFailed
+from relay.memory.night.words import PHASES, describe_night, describe_phase, describe_step
+from relay.memory.rows.upkeep.night import Night, NightAhead, NightSpace, PhaseResult, PlanStep
 from relay.runtime.clients import open_telegram
-from relay.runtime.nights import make_batch_model
+from relay.runtime.night import make_batch_model
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.server.job_list import runner_of
 
@@ -23,8 +23,8 @@ MOST_SHOWN = 20
 """The most memories to list in a preview."""
 
 
-class SleepsAlready(RelayError):
-    """Another process is at the nightly work just now."""
+class NightInProgress(RelayError):
+    """Another process is doing the nightly work right now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,40 +38,40 @@ class NightState:
 
 @dataclass(frozen=True, slots=True)
 class NightPreview:
-    """What each phase would do, and the memories that would change."""
+    """A preview: what each phase would do, and which memories would change."""
 
     phases: dict[str, str]
     steps: list[PlanStep]
 
 
-async def look(settings: Settings) -> NightState:
+async def show_last(settings: Settings) -> NightState:
     """Prints the result of the last night, and when the next one begins."""
     async with open_runtime(settings) as relay:
         last = (await relay.store.night_ahead()).last
-        print(told(last, relay) if last else "There was no night yet.")
-        print(f"The next begins at {settings.sleep_at} ({relay.budget.zone}), while `{RELAY} run` runs.")
+        print(describe_last(last, relay) if last else "The nightly work has not run yet.")
+        print(f"`{RELAY} run` starts the next one at {settings.sleep_at} ({relay.budget.zone}).")
         return NightState(last, settings.sleep_at, str(relay.budget.zone))
 
 
 async def preview(settings: Settings) -> NightPreview:
-    """Prints what each phase would do now, and what would become of which memories; changes none of them. The model is
-    asked about them, if there is one; the night does not ask again."""
+    """Prints what each phase would do now, and how memories would change, without changing them. Asks the model if
+    there is one; the night then uses its answers."""
     async with open_runtime(settings) as relay:
         found = await relay.store.night_ahead()
-        lines = dict(zip(PHASES, ahead(found, settings), strict=True))
+        lines = dict(zip(PHASES, describe_ahead(found, settings), strict=True))
         for name, line in lines.items():
             print(f"{name}: {line}")
         consolidation = Consolidation(make_batch_model(relay, relay.gate), settings.bot_id, tuple)
         asks = not find_missing(settings, "ANTHROPIC_API_KEY")
-        steps = [step for space in found.awake for step in await planned(consolidation, space, asks)]
+        steps = [step for space in found.awake for step in await plan_space(consolidation, space, asks)]
         for step in steps[:MOST_SHOWN]:
-            print(f"  {step_told(step)}")
+            print(f"  {describe_step(step)}")
         if len(steps) > MOST_SHOWN:
             print(f"  … and {len(steps) - MOST_SHOWN:,} more.")
         return NightPreview(lines, steps)
 
 
-async def planned(consolidation: Consolidation, space: NightSpace, asks: bool) -> list[PlanStep]:
+async def plan_space(consolidation: Consolidation, space: NightSpace, asks: bool) -> list[PlanStep]:
     """Previews what a night would do to a space's memories; without a model, what it would ask."""
     space_id = space.space_id
     if asks:
@@ -81,46 +81,47 @@ async def planned(consolidation: Consolidation, space: NightSpace, asks: bool) -
             print(f"  The model could not be asked: {error}")
     goals = await consolidation.mind.store.past_goals(space_id)
     pairs, _ = await consolidation.pairs(space_id)
-    return [*(PlanStep("archive", goal) for goal in goals), *(PlanStep("compare", *one.undated()) for one in pairs)]
+    return [*(PlanStep("archive", goal) for goal in goals), *(PlanStep("compare", *one.strip_dates()) for one in pairs)]
 
 
-def reaching(settings: Settings) -> AbstractAsyncContextManager[Messenger | None]:
+def open_messenger(settings: Settings) -> AbstractAsyncContextManager[Messenger | None]:
     """Connects to Telegram, where titles become topic names; None without a token."""
     return open_telegram(settings) if settings.telegram_bot_token else nullcontext()
 
 
-async def now(settings: Settings) -> dict[str, PhaseResult]:
-    """Runs the nightly work now, or the rest of an interrupted night. Raises `SleepsAlready` or `NightFailed`."""
-    async with open_runtime(settings) as relay, reaching(settings) as messenger:
+async def run_now(settings: Settings) -> dict[str, PhaseResult]:
+    """Runs the nightly work now, or the rest of an interrupted night. Raises `NightInProgress` or `NightFailed`."""
+    async with open_runtime(settings) as relay, open_messenger(settings) as messenger:
         store = relay.store
         await relay.people.refresh(store)
         await store.owe_job("sleep")
         if not await runner_of(relay, messenger, settings.bot_id).run_one("sleep", ""):
-            raise SleepsAlready()
+            raise NightInProgress()
         job = await store.job("sleep", "")
         if job is not None:
-            raise NightFailed(job.last_error or "It was broken off.")
+            raise NightFailed(job.last_error or "It was interrupted.")
         last = (await store.night_ahead()).last
         done = last.phases if last else {}
-        print("\n".join(phase_told(name, done[name]) for name in PHASES if name in done))
+        print("\n".join(describe_phase(name, done[name]) for name in PHASES if name in done))
         return done
 
 
-def ahead(found: NightAhead, settings: Settings) -> list[str]:
+def describe_ahead(found: NightAhead, settings: Settings) -> list[str]:
     """Describes what each phase would do."""
     days = settings.backup_days
     return [
-        f"writes one into {settings.backups}, keeps those of {days} days" if days else "off (RELAY_BACKUP_DAYS is 0)",
-        f"looks at the new memories of {pluralize(found.spaces, 'space')}; "
+        f"writes one to {settings.backups} and keeps those of {days} days" if days else "off (RELAY_BACKUP_DAYS is 0)",
+        f"checks the new memories of {pluralize(found.spaces, 'space')}; "
         f"{pluralize(found.goals, 'goal')} past {'its' if found.goals == 1 else 'their'} date",
+        "compresses idle conversations and drops replaced versions, where that is on",
         f"sends a digest to {pluralize(found.digests, 'space')} (/digest on)",
-        f"writes {pluralize(found.summaries, 'summary', 'summaries')} owed; gathers the database's statistics",
-        "rewrites the database's files, if something was erased",
+        f"writes {pluralize(found.summaries, 'owed summary', 'owed summaries')}; gathers the database's statistics",
+        "rewrites the database's files if something was erased",
     ]
 
 
-def told(night: Night, relay: Runtime) -> str:
+def describe_last(night: Night, relay: Runtime) -> str:
     """Describes a night on one line."""
     begun = night.begun_at.astimezone(relay.budget.zone)
     state = "" if night.ended_at else " (not over yet)"
-    return f"Last night, {begun:%d %B %H:%M}{state}: {night_told(night.phases) or 'nothing is done yet'}."
+    return f"Last night, {begun:%d %B %H:%M}{state}: {describe_night(night.phases) or 'nothing done yet'}."

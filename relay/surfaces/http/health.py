@@ -17,7 +17,7 @@ T = TypeVar("T")
 PATIENCE = 2.0
 """How many seconds the database has to answer."""
 SILENCE = 60.0
-"""In seconds. A poll returns after half of this at the latest; a webhook is checked more often."""
+"""Seconds after which Telegram counts as silent. A poll takes at most half of this; a webhook is checked more often."""
 QUEUE_SECONDS = 120.0
 """How many seconds a turn may wait although there is room for it."""
 
@@ -27,33 +27,33 @@ class Process:
     """What the running bot reports about itself."""
 
     silence: Callable[[], float]
-    """Seconds since Telegram was heard of: a poll came back (in the process that polls), or it delivers to us."""
+    """Returns the seconds since the last poll returned (also in another process), or since the webhook last worked."""
     free: Callable[[], int]
-    """How many more turns can run."""
+    """Returns how many more turns can run."""
     running: Callable[[], int]
-    """How many do."""
+    """Returns how many turns are running."""
     stopping: Callable[[], bool]
 
 
 class Health:
-    """The state of a process and of its database. `store` must not be one that waits for a database that is away."""
+    """The state of a process and of its database. `store` must not wait for an unavailable database."""
 
     def __init__(self, process: Process, store: Store, bot_id: int) -> None:
         self.process = process
-        self._ping = Kept(store.ping, 1.0)
-        self._queue = Kept(lambda: store.queue(bot_id), 5.0)
+        self._ping = CachedQuery(store.ping, 1.0)
+        self._queue = CachedQuery(lambda: store.queue(bot_id), 5.0)
 
     async def queue(self) -> Queue | None:
         """Returns the queue, at most 5 s old; None if the database does not answer."""
         return await self._queue.get()
 
     async def ready(self) -> dict[str, str]:
-        """Returns each check with `ok` or what is wrong."""
+        """Returns the result of each check: `ok`, or what is wrong."""
         answer, queue = await asyncio.gather(self._ping.get(), self._queue.get())
         state = {
             "database": "ok" if answer is not None else "does not answer",
             "telegram": self._telegram(),
-            "queue": self._waiting(queue),
+            "queue": self._describe_queue(queue),
         }
         return state | ({"process": "stopping"} if self.process.stopping() else {})
 
@@ -61,19 +61,19 @@ class Health:
         silence = self.process.silence()
         return "ok" if silence < SILENCE else f"not heard of for {silence:.0f} s"
 
-    def _waiting(self, queue: Queue | None) -> str:
+    def _describe_queue(self, queue: Queue | None) -> str:
         if queue is None:
             return "not known"
         late = queue.oldest >= QUEUE_SECONDS and self.process.free() > 0
         return f"something waits for {queue.oldest:.0f} s" if late else "ok"
 
     def close(self) -> None:
-        """Asks no more."""
+        """Cancels running queries."""
         self._ping.cancel()
         self._queue.cancel()
 
 
-class Kept(Generic[T]):
+class CachedQuery(Generic[T]):
     """Caches the answer to a database query for some seconds, and never runs it twice at a time."""
 
     def __init__(self, ask: Callable[[], Awaitable[T]], seconds: float) -> None:

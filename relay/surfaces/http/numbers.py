@@ -40,8 +40,8 @@ class Numbers(Collector):
         yield from metrics.REGISTRY.collect()
 
 
-def rendered(numbers: Numbers, accept: str) -> tuple[bytes, str]:
-    """Renders the metrics in the newest format that the client accepts, with its content type."""
+def render_metrics(numbers: Numbers, accept: str) -> tuple[bytes, str]:
+    """Returns the metrics in the newest format that the client accepts, and its content type."""
     registry = CollectorRegistry()
     registry.register(numbers)
     ProcessCollector(registry=registry)

@@ -1,39 +1,39 @@
-"""Serves health and metrics as long as the process runs."""
+"""Serves HTTP as long as the process runs."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import structlog
+from starlette.types import ASGIApp
 
 from relay.core.errors import SettingsError
 from relay.core.settings import Settings
-from relay.surfaces.http.health import Health
-from relay.surfaces.http.listener import Listener
-from relay.surfaces.http.pages import pages
+from relay.surfaces.http.server import Server
 
 log = structlog.get_logger()
 
 STOP_SECONDS = 2.0
 
 
-async def show(settings: Settings, health: Health, version: str, stands: asyncio.Event) -> None:
-    """Answers until cancelled. Sets `stands` once it does, or does without.
+async def show(app: ASGIApp, settings: Settings, stands: asyncio.Event, end_streams: Callable[[], None]) -> None:
+    """Serves an application until cancelled, then ends open streams. Sets `stands` once it listens or has failed to.
 
-    Raises `SettingsError` when the address that somebody set cannot be had. Where nobody did, and another program has
-    the usual port, the bot does without.
+    Raises `SettingsError` if it cannot listen on an address that was set. If it cannot listen on the default one, for
+    example because another program has the port, the bot runs without HTTP.
     """
-    listener = Listener(pages(health, version), settings.web_host, settings.web_port)
+    server = Server(app, settings.web_host, settings.web_port)
     try:
-        port = await listener.start()
-        log.info("health and metrics", host=settings.web_host, port=port)
+        port = await server.start()
+        log.info("listening over HTTP", host=settings.web_host, port=port)
     except SettingsError as error:
         if settings.model_fields_set & {"web_host", "web_port"}:
             raise
-        log.warning("there is no health and no metrics page", error=str(error))
+        log.warning("not listening over HTTP", error=str(error))
     stands.set()
     try:
         await asyncio.Event().wait()
     finally:
-        health.close()
-        await listener.stop(STOP_SECONDS)
+        end_streams()
+        await server.stop(STOP_SECONDS)

@@ -1,4 +1,4 @@
-"""The webhook for Telegram's updates: one path, a secret in a header, one update a request."""
+"""The webhook for Telegram's updates: one path, a secret in a header, one update per request."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import asyncio
 import contextlib
 import hmac
 import json
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from urllib.parse import urlsplit
 
 import structlog
-from aiohttp import web
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from relay.core.errors import DatabaseError
-from relay.surfaces.http.listener import Listener
+from relay.surfaces.http.server import Server
 
 log = structlog.get_logger()
 
@@ -37,59 +40,82 @@ class Webhook:
         self._busy = 0
 
     @contextlib.asynccontextmanager
-    async def listening(self, host: str, port: int) -> AsyncIterator[int]:
-        """Listens while this lasts, on a free port for 0; gives the port. Requests under way are finished at the end.
+    async def listen(self, host: str, port: int) -> AsyncIterator[int]:
+        """Listens within the block and yields the port; `port` 0 chooses a free one. Finishes running requests at its
+        end.
 
-        Raises `SettingsError` when it cannot listen there.
+        Raises `SettingsError` if it cannot listen there.
         """
-        application = web.Application(client_max_size=MOST_BYTES)
-        application.router.add_route("*", "/{path:.*}", self._answer)
-        listener = Listener(application, host, port, "RELAY_WEBHOOK")
+        server = Server(self, host, port, "RELAY_WEBHOOK")
         try:
-            yield await listener.start()
+            yield await server.start()
         finally:
-            await listener.stop(STOP_SECONDS)
+            await server.stop(STOP_SECONDS)
 
-    async def _answer(self, request: web.Request) -> web.Response:
-        if request.path not in self._paths:
-            return _closing(404)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request, as an ASGI application."""
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        if request.scope["path"] not in self._paths:
+            return _closing_response(404)
         if request.method != "POST":
-            return _closing(405, Allow="POST")
-        given = request.headers.get(HEADER, "").encode("utf-8", "surrogateescape")
+            return _closing_response(405, Allow="POST")
+        given = request.headers.get(HEADER, "").encode("latin-1")
         if not hmac.compare_digest(given, self._secret):
-            return _closing(401)
-        if (request.content_length or 0) > MOST_BYTES:
-            return _closing(413)
+            return _closing_response(401)
+        if int(request.headers.get("content-length", 0)) > MOST_BYTES:
+            return _closing_response(413)
         if self._busy >= MOST_AT_ONCE:
-            return _closing(503, **{"Retry-After": "1"})
+            return _closing_response(503, **{"Retry-After": "1"})
         self._busy += 1
         try:
-            return await self._taken(request)
+            return await self._receive(request)
         finally:
             self._busy -= 1
 
-    async def _taken(self, request: web.Request) -> web.Response:
+    async def _receive(self, request: Request) -> Response:
         """Reads and stores an update."""
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                body = await request.read()
+                body = await read_body(request)
         except TimeoutError:
-            return _closing(408)
-        except web.HTTPRequestEntityTooLarge:
-            return _closing(413)
-        except (web.RequestPayloadError, ConnectionError):
-            return _closing(400)
+            return _closing_response(408)
+        except OverflowError:
+            return _closing_response(413)
+        except (ClientDisconnect, zlib.error):
+            return _closing_response(400)
         update = update_in(body)
         if update is None:
-            # Refused, it would come again and again, and keep back what follows it.
-            log.warning("a delivery that holds no update was dropped", bytes=len(body))
-            return web.Response()
+            # If it were refused, Telegram would send it again and again and hold back later updates.
+            log.warning("a delivery without an update was dropped", bytes=len(body))
+            return Response()
         try:
             await self._take([update])
         except DatabaseError as error:
             log.error("an update could not be stored and was not acknowledged", error=str(error))
-            return _closing(503, **{"Retry-After": "2"})
-        return web.Response()
+            return _closing_response(503, **{"Retry-After": "2"})
+        return Response()
+
+
+async def read_body(request: Request) -> bytes:
+    """Returns the body, decompressed. Raises `OverflowError` if it is longer than `MOST_BYTES`, compressed or not, and
+    `zlib.error` if it isn't compressed as its header says."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise OverflowError
+    if request.headers.get("content-encoding", "") not in ("gzip", "deflate"):
+        return bytes(body)
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    unpacked = unpacker.decompress(body, MOST_BYTES + 1)
+    if len(unpacked) > MOST_BYTES:
+        raise OverflowError
+    if not unpacker.eof:
+        raise zlib.error
+    return unpacked
 
 
 def paths_of(url: str) -> frozenset[str]:
@@ -108,8 +134,6 @@ def update_in(body: bytes) -> Mapping[str, object] | None:
     return update if type(number) is int and 0 <= number < 2**63 else None
 
 
-def _closing(status: int, **headers: str) -> web.Response:
+def _closing_response(status: int, **headers: str) -> Response:
     """Returns an empty answer that closes the connection without reading the rest of the request."""
-    response = web.Response(status=status, headers=headers)
-    response.force_close()
-    return response
+    return Response(status_code=status, headers={"Connection": "close", **headers})

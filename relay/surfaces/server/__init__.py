@@ -1,1 +1,1 @@
-"""The running bot: its parts and its life."""
+"""The running bot: its parts, its start and its end."""

@@ -1,16 +1,16 @@
-"""What other processes of our account may see of this one."""
+"""Hides this process from other processes of the same account."""
 
 from __future__ import annotations
 
 import sys
 
 PR_SET_DUMPABLE = 4
-"""Of `prctl`: 0 also gives what `/proc` tells of a process to root alone."""
+"""An option of `prctl`: with 0, only root can read the process's files under `/proc`."""
 
 
 def seal() -> None:
-    """On Linux, keeps our environment and memory, which hold the keys, from the other processes of our account: one of
-    them opens somebody's file. Whoever may look into every process (CAP_SYS_PTRACE) still can. No dump is left either.
+    """On Linux, hides the environment and memory, which hold the keys, from other processes of the same account, such
+    as the one that opens people's files. Processes with CAP_SYS_PTRACE can still read them. Also prevents core dumps.
     """
     if sys.platform == "linux":
         import ctypes

@@ -1,4 +1,4 @@
-"""What the running bot is made of: what takes updates, its jobs, its pages, the link that makes an owner."""
+"""Parts of the running bot: the source of updates, alerts, the indexer and the claim link."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from relay.core.ports import Messenger
-from relay.core.program import read_version
 from relay.core.settings import Settings
-from relay.memory.indexing import DISTANT_SECONDS, LOOK_SECONDS, EmbedderRouter, Indexer, keep_fresh
+from relay.memory.index import DISTANT_SECONDS, LOOK_SECONDS, EmbedderRouter, Indexer, keep_fresh
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime
@@ -31,35 +30,35 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 FIRST_POLL_SECONDS = 0.05
-"""What is slow to import waits so long, until the first poll is on its way."""
+"""How long slow imports wait, so that the first poll is sent before them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """What the parts of a bot wait for."""
+class ServerEvents:
+    """Events that parts of the bot wait for."""
 
     stored: asyncio.Event = field(default_factory=asyncio.Event)
     """A turn has stored something."""
     listening: asyncio.Event = field(default_factory=asyncio.Event)
-    """Whatever has to listen for updates does."""
+    """Updates can arrive: the webhook listens, or the bot polls."""
     shown: asyncio.Event = field(default_factory=asyncio.Event)
-    """The pages are shown, or there are none."""
+    """The pages are served, or there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateSource:
-    """Where updates come from: polls, or where Telegram delivers them."""
+    """The source of updates: polling or the webhook."""
 
     run: Callable[[], Coroutine[Any, Any, None]]
-    """Takes updates until it is cancelled."""
+    """Takes updates until cancelled."""
     silence: Callable[[], float]
-    """For how many seconds Telegram was not heard of."""
+    """Returns the seconds since Telegram last answered or delivered."""
     lost_polls: Callable[[], int]
-    """How many polls another program has ended lately."""
+    """Returns how many polls were recently lost to another program."""
 
 
 def make_source(runtime: Runtime, messenger: Messenger, worker: Worker, listening: asyncio.Event) -> UpdateSource:
-    """Where updates come from. `listening` is set once whatever has to listen for them does."""
+    """Makes the source of updates. `listening` is set once updates can arrive."""
     from relay.surfaces.telegram.incoming.intake import Intake
 
     settings = runtime.settings
@@ -79,27 +78,28 @@ def make_source(runtime: Runtime, messenger: Messenger, worker: Worker, listenin
 
     listening.set()
     polling = Polling(intake, messenger, store, runtime.retrying, worker.bot.id, worker.poll_lease)
-    return UpdateSource(polling.run, lambda: time.monotonic() - max(begun, polling.polled_at), polling.lost)
+    return UpdateSource(polling.run, lambda: time.monotonic() - max(begun, polling.polled_at), polling.count_lost)
 
 
 async def _listen(settings: Settings, intake: Intake, registration: Registration, stands: asyncio.Event) -> None:
-    """Takes what Telegram delivers, and looks after its delivering it."""
+    """Receives Telegram's deliveries, and keeps the webhook registered. Sets `stands` once it listens."""
+    await asyncio.to_thread(importlib.import_module, "relay.surfaces.http.webhook")
     from relay.surfaces.http.webhook import Webhook
 
-    webhook = Webhook(settings.webhook_url, settings.webhook_token, registration.hearing(intake.take))
-    async with webhook.listening(settings.webhook_host, settings.webhook_port) as port:
+    webhook = Webhook(settings.webhook_url, settings.webhook_token, registration.wrap(intake.take))
+    async with webhook.listen(settings.webhook_host, settings.webhook_port) as port:
         log.info("listening for Telegram", host=settings.webhook_host, port=port)
         stands.set()
         await registration.run()
 
 
 def make_alerts_job(runtime: Runtime, connection: Connection, source: UpdateSource, scheduler: Scheduler) -> Schedule:
-    """The job that tells admins when something is wrong."""
-    from relay.jobs.alerts import Sentinel
+    """Returns the job that alerts admins when something is wrong."""
     from relay.jobs.clock.scheduler import Schedule
+    from relay.jobs.watch.alerts import AlertMonitor
 
     settings = runtime.settings
-    sentinel = Sentinel(
+    sentinel = AlertMonitor(
         store=Store(runtime.database, runtime.worker_name),
         people=runtime.people,
         messenger=connection.messenger,
@@ -113,20 +113,20 @@ def make_alerts_job(runtime: Runtime, connection: Connection, source: UpdateSour
     return Schedule("sentinel", sentinel.look, minutes=1)
 
 
-async def settle_in(messenger: Messenger, scheduler: Scheduler, people: People) -> None:
-    """What may happen after the first poll: the jobs, the command menu."""
+async def settle_in(messenger: Messenger, scheduler: Scheduler, people: People, web_url: str) -> None:
+    """Does what can wait until after the first poll: starts the jobs and registers the command menu."""
     from relay.surfaces.telegram.outgoing.menu import register
 
     await asyncio.sleep(FIRST_POLL_SECONDS)
-    # What was imported stays: the garbage collector, which would hold the loop up, looks through it no more. It doesn't
-    # do so once before either: that would take 70 ms and free twenty objects.
+    # Imported objects stay, so the garbage collector, which blocks the event loop, need not check them again. No
+    # collection runs before that either: it would take 70 ms and free twenty objects.
     gc.freeze()
     scheduler.start()
-    await register(messenger, people.admins, people.allowed - people.admins)
+    await register(messenger, people.admins, people.allowed - people.admins, web_url)
 
 
 def make_waker(scheduler: Scheduler, stored: asyncio.Event) -> Callable[[Sequence[str]], None]:
-    """What a turn calls with the names of the jobs that have something to do since."""
+    """Returns the function that turns call with the names of the jobs that they have made due."""
 
     def soon(owed: Sequence[str]) -> None:
         scheduler.run_soon(owed)
@@ -136,7 +136,7 @@ def make_waker(scheduler: Scheduler, stored: asyncio.Event) -> Callable[[Sequenc
 
 
 async def run_indexer(runtime: Runtime, embedder: EmbedderRouter, woken: asyncio.Event, worker: Worker) -> None:
-    """Keeps the index that finds by meaning fresh while the worker has nothing to answer, until cancelled. `woken`: a
+    """Keeps the vector index up to date while the worker has nothing to answer, until cancelled. `woken` is set when a
     turn has stored something."""
     await asyncio.sleep(FIRST_POLL_SECONDS)
     await embedder.preload()
@@ -144,25 +144,8 @@ async def run_indexer(runtime: Runtime, embedder: EmbedderRouter, woken: asyncio
     await keep_fresh(indexer, woken, DISTANT_SECONDS if runtime.settings.supabase_url else LOOK_SECONDS)
 
 
-async def run_http(runtime: Runtime, bot: Bot, source: UpdateSource, worker: Worker, shown: asyncio.Event) -> None:
-    """Tells over HTTP how this process is, until cancelled. Sets `shown` once it does. Raises `SettingsError`."""
-    await asyncio.sleep(FIRST_POLL_SECONDS)
-    await asyncio.to_thread(importlib.import_module, "relay.surfaces.http.show")
-    from relay.surfaces.http.health import Health, Process
-    from relay.surfaces.http.show import show
-
-    process = Process(
-        silence=source.silence,
-        free=lambda: worker.free,
-        running=lambda: len(worker.running),
-        stopping=lambda: worker.closing,
-    )
-    health = Health(process, Store(runtime.database, runtime.worker_name), bot.id)
-    await show(runtime.settings, health, read_version(), shown)
-
-
 async def offer_claim(runtime: Runtime, bot: Bot, *stand: asyncio.Event) -> None:
-    """Offers the bot to whoever comes first, while nobody runs it; not before everything stands that might not."""
+    """Offers a claim link if the bot has no admin. First waits for the events in `stand`, so that the bot works."""
     people = runtime.people
     if people.admins:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from relay.commands.context import Services
-from relay.conversation.turn import Engine
+from relay.conversation.engine import Engine
 from relay.runtime.media import make_reader
 from relay.runtime.runtime import Runtime
 from relay.surfaces.telegram.groups.connection import Connection

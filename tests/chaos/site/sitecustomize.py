@@ -1,4 +1,4 @@
-"""Lets every program that a Python process starts see the same clock: Relay gives its database a bare environment."""
+"""Passes the clock on to every program that a Python process starts: Relay gives its database a bare environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A stand-in for Anthropic's Messages API on loopback: same wire, same refusals, a simulated prompt cache."""
+"""A stand-in for Anthropic's Messages API on loopback, with the same protocol, the same refusals, and a simulated
+prompt cache."""
 
 from .blocks import text, thinking, tool, web_search
 from .faults import Fault

@@ -13,7 +13,7 @@ PDF_TOKENS = 3000
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON, UTF-8 kept as it is, keys in their given order."""
+    """Return compact JSON, with UTF-8 unescaped and keys in their given order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -23,12 +23,12 @@ def text(value: str, citations: list[Json] | None = None) -> Json:
 
 
 def tool(name: str, input: Json | None = None, id: str | None = None) -> Json:
-    """A tool_use block with an id of its own unless one is given."""
+    """A tool_use block, with a new id unless one is given."""
     return {"type": "tool_use", "id": id or f"toolu_01{secrets.token_hex(11)}", "name": name, "input": input or {}}
 
 
 def signature(thought: str) -> str:
-    """The signature that belongs to a thinking text; one that was altered does not fit any more."""
+    """The signature of a thinking text. It doesn't match an altered text."""
     return "Sig" + hashlib.blake2b(thought.encode("utf-8", "replace"), digest_size=30).hexdigest()
 
 
@@ -38,7 +38,7 @@ def thinking(thought: str) -> Json:
 
 
 def web_search(query: str, results: Iterable[tuple[str, str]] = (("Example", "https://example.org/"),)) -> list[Json]:
-    """The two blocks of a web search run by the server; results are (title, url) pairs."""
+    """The two blocks of a web search run by the server. Results are (title, url) pairs."""
     id = f"srvtoolu_01{secrets.token_hex(11)}"
     found = [
         {
@@ -57,14 +57,14 @@ def web_search(query: str, results: Iterable[tuple[str, str]] = (("Example", "ht
 
 
 def as_blocks(content: Any) -> list[Json]:
-    """Content as a list of blocks: a plain string stands for one text block."""
+    """Content as a list of blocks. A plain string becomes one text block."""
     if content is None:
         return []
     return [text(content)] if isinstance(content, str) else list(content)
 
 
 def plain(content: Any) -> str:
-    """The text in some content: text blocks and what tool results carry, joined by newlines."""
+    """The text of some content: text blocks and the content of tool results, joined by newlines."""
     if isinstance(content, str):
         return content
     parts = []

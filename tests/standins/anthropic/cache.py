@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from .blocks import Json, as_blocks, dumps, tokens
 
 LOOKBACK = 20
-"""Positions a breakpoint looks at for an earlier cached prefix, itself included."""
+"""How many positions a breakpoint checks for an earlier cached prefix, including itself."""
 SECONDS = {"5m": 300.0, "1h": 3600.0}
 
 
 @dataclass(slots=True)
 class Position:
-    """The end of one block: the hash of everything up to it, its tokens summed up, its breakpoint if any."""
+    """The end of one block: the hash of everything up to it, the sum of its tokens, and its breakpoint, if any."""
 
     key: bytes
     tokens: int
@@ -23,7 +23,7 @@ class Position:
 
 @dataclass(slots=True)
 class Prompt:
-    """A prompt laid out in the order in which it is cached: tools, system, messages."""
+    """A prompt in the order in which it is cached: tools, system, messages."""
 
     positions: list[Position] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class Prompt:
 
 
 def ttl_of(block: Json) -> str | None:
-    """How long a block's breakpoint lives ("5m", "1h"), or None; one inside a tool result counts for it."""
+    """The lifetime of a block's breakpoint ("5m", "1h"), or None. A breakpoint inside a tool result counts for it."""
     control = block.get("cache_control")
     if control:
         return str(control.get("ttl") or "5m")
@@ -44,7 +44,7 @@ def ttl_of(block: Json) -> str | None:
 
 
 def canonical(block: Json) -> str:
-    """What of a block the prefix hash sees: all but cache_control, the order of inner keys kept."""
+    """The part of a block that the prefix hash covers: all but cache_control, with inner keys in their order."""
     if block.get("type") == "text" and not block.get("citations"):
         return "t" + str(block["text"])
     if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
@@ -70,7 +70,7 @@ def lay_out(body: Json) -> Prompt:
         add("tool", block)
     for block in as_blocks(body.get("system")):
         add("system", block)
-    # A change of these invalidates the messages, not what stands before them.
+    # A change of these invalidates the messages, but nothing before them.
     digest.update(dumps([body.get("tool_choice"), body.get("thinking")]).encode())
     for message in body["messages"]:
         for block in as_blocks(message["content"]):
@@ -81,7 +81,7 @@ def lay_out(body: Json) -> Prompt:
 
 
 class PromptCache:
-    """Prefixes seen within their lifetime; a hit renews it."""
+    """Prefixes seen within their lifetime. A hit renews it."""
 
     def __init__(self, minimum: int = 1024, clock: Callable[[], float] = time.monotonic) -> None:
         self.minimum = minimum
@@ -93,7 +93,7 @@ class PromptCache:
         self.entries.clear()
 
     def read(self, prompt: Prompt) -> int:
-        """Tokens of the longest prefix that is cached and within reach of a breakpoint; renews it."""
+        """Return the tokens of the longest cached prefix within reach of a breakpoint, and renew it."""
         now = self.clock()
         positions = prompt.positions
         for index in range(len(positions) - 1, -1, -1):
@@ -108,7 +108,7 @@ class PromptCache:
         return 0
 
     def write(self, prompt: Prompt, read: int) -> Json:
-        """Keep the prefix at each breakpoint; answers the input part of the usage, given what was read."""
+        """Store the prefix at each breakpoint. Return the input part of the usage, given the tokens read."""
         now = self.clock()
         created = {"5m": 0, "1h": 0}
         done = read

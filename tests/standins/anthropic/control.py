@@ -1,4 +1,4 @@
-"""The control surface at /_control/…: the Python API as JSON, for when the stand-in is another process."""
+"""The control surface at /_control/…: the Python API as JSON, for a stand-in in another process."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ SETTINGS = (
 
 
 def _match(body: Json) -> Any:
-    """The match in a body: "match" a substring, or "regex"."""
+    """The match in a body: "match" for a substring, or "regex"."""
     pattern = body.pop("regex", None)
     return re.compile(pattern) if pattern else body.pop("match", None)
 

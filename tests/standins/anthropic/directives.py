@@ -1,4 +1,4 @@
-"""Directives: what to reply, said inside the user's text, for when the stand-in is another process.
+"""Directives in the user's text that set the reply, for a stand-in in another process.
 
 ((say TEXT))  ((long 20000))  ((think TEXT))  ((search QUERY))  ((tool NAME {"key": "value"}))  ((parallel))
 ((wait SECONDS)) before the first token  ((slow SECONDS)) spread over the deltas  ((stop REASON))  ((empty))
@@ -21,7 +21,7 @@ Found = list[tuple[str, str, Json]]
 
 
 def parse(value: str) -> Found:
-    """All directives in a text, in order; what is none stays unseen."""
+    """Return all directives in a text, in order. Other text is ignored."""
     found: Found = []
     place = 0
     while match := OPENING.search(value, place):
@@ -44,13 +44,14 @@ def parse(value: str) -> Found:
 
 
 class Directives:
-    """Reads directives; remembers how often a ((fail KIND TIMES)) has failed."""
+    """Reads directives, and counts how often a ((fail KIND TIMES)) has failed."""
 
     def __init__(self) -> None:
         self.failed: Counter[str] = Counter()
 
     def reply(self, request: Recorded, value: str, rounds: int) -> Reply | None:
-        """The reply that the user's text asks for after so many rounds of tools, or None when it asks nothing."""
+        """Return the reply that the user's text requests after this many rounds of tools, or None if it has no
+        directive."""
         found = parse(value)
         if not found:
             return None
@@ -97,7 +98,8 @@ def _content(name: str, words: str) -> list[Json]:
 
 
 def long_text(length: int) -> str:
-    """Markdown of exactly so many characters: headings, prose, lists, code fences, tables; always the same."""
+    """Return Markdown of exactly this many characters: headings, prose, lists, code fences, tables. It is always the
+    same."""
     parts: list[str] = []
     size = number = 0
     while size < length:

@@ -1,4 +1,4 @@
-"""Faults: what can go wrong at the API, on demand."""
+"""Faults that the API can have, on demand."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ HTTP: dict[str, tuple[int, str, str]] = {
         "Please go to Plans & Billing to upgrade or purchase credits.",
     ),
 }
-"""Faults answered with an error: status, type, message."""
+"""Faults that answer with an error: status, type, message."""
 
 ALIASES = {
     "auth401": "401",
@@ -42,7 +42,7 @@ ALIASES = {
 WIRE = frozenset({"hang", "disconnect", "cut", "stall", "error_event"})
 """Faults of the connection or the stream."""
 ANSWERS = frozenset({"refusal", "max_tokens", "empty", "context_window", "garbage_tool_input", "invalid_tool_input"})
-"""Faults that are an odd answer."""
+"""Faults that produce an odd answer."""
 
 Kind = (
     Literal[
@@ -57,19 +57,19 @@ Kind = (
 
 @dataclass(slots=True, eq=False)
 class Fault:
-    """One fault; where times is None it stays."""
+    """One fault. If times is None, it stays."""
 
     kind: Kind
     times: int | None = 1
     after: int = 0
-    """Matching requests let through first."""
+    """How many matching requests pass first."""
     match: Match = None
     model: str = ""
     """Substring of the model's name; empty for any."""
     retry_after: float | None = None
-    """Seconds, for the retry-after header; a 429 has 1 unless told."""
+    """Seconds for the retry-after header. The default of a 429 is 1."""
     deltas: int | None = None
-    """Deltas sent before cut, stall, error_event and refusal act (3; a refusal 0)."""
+    """How many deltas to send before cut, stall, error_event and refusal strike (default: 3; 0 for a refusal)."""
     message: str | None = None
     stop_reason: str | None = None
     chance: float = 1.0
@@ -87,7 +87,7 @@ class Fault:
 
 
 def matches(match: Match, request: Recorded) -> bool:
-    """Whether a rule's or fault's match fits a request: substring or regex of its last text, or a callable."""
+    """Whether the match of a rule or fault fits a request: a substring or regex of its last text, or a callable."""
     if match is None or match == "":
         return True
     if isinstance(match, str):
@@ -98,7 +98,7 @@ def matches(match: Match, request: Recorded) -> bool:
 
 
 class RefusedError(Exception):
-    """The request is answered with an error."""
+    """The request gets an error as its answer."""
 
     def __init__(self, status: int, type: str, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -106,7 +106,7 @@ class RefusedError(Exception):
 
 
 def refusal(fault: Fault, model: str, tokens: int = 0, window: int = 200_000) -> RefusedError:
-    """The error that a fault of HTTP answers with."""
+    """Return the error of an HTTP fault."""
     status, type, message = HTTP[fault.name]
     text = fault.message or message.format(model=model, tokens=max(tokens, window + 1), window=window)
     headers = {}

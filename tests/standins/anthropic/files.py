@@ -1,4 +1,4 @@
-"""Pictures and documents as the API takes them: their types, sizes and number."""
+"""Limits on pictures and documents: their types, sizes and number."""
 
 import base64
 import binascii
@@ -15,12 +15,12 @@ from .vocabulary import IMAGES
 MOST_IMAGE_BYTES = 5 * 2**20
 MOST_IMAGES = 100
 MANY = 20
-"""With more images than this in a request, each may have `MOST_OF_MANY` pixels a side instead of `MOST_PIXELS`."""
+"""If a request has more images than this, each may have `MOST_OF_MANY` pixels per side instead of `MOST_PIXELS`."""
 MOST_PIXELS, MOST_OF_MANY = 8000, 2000
 
 
 def image(where: str, block: Json) -> None:
-    """Raise BadRequestError for an image block the API would refuse."""
+    """Raise BadRequestError for an image block that the API would refuse."""
     source = block.get("source") or {}
     if source.get("type") not in ("base64", "url", "file"):
         raise BadRequestError(f"{where}.image.source: Input tag does not match any of the expected tags")
@@ -56,7 +56,7 @@ def image(where: str, block: Json) -> None:
 
 
 def document(where: str, block: Json) -> None:
-    """Raise BadRequestError for a document block the API would refuse."""
+    """Raise BadRequestError for a document block that the API would refuse."""
     source = block.get("source") or {}
     place = f"{where}.document.source"
     if source.get("type") not in ("base64", "text", "content", "url", "file"):
@@ -75,7 +75,7 @@ def document(where: str, block: Json) -> None:
 
 
 def count(messages: list[Json]) -> None:
-    """Raise BadRequestError when all images of a request are too many, or too large for so many."""
+    """Raise BadRequestError if a request has too many images, or too large ones for their number."""
     images = list(_images(messages))
     if len(images) > MOST_IMAGES:
         raise BadRequestError(f"messages: too many images: {len(images)} > {MOST_IMAGES}")

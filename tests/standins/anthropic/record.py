@@ -1,4 +1,4 @@
-"""The log: one record a request."""
+"""The log, with one record per request."""
 
 import time
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ SECRET_HEADERS = frozenset({"x-api-key", "authorization"})
 
 @dataclass(slots=True, eq=False)
 class Recorded:
-    """One request as it came in, and what became of it."""
+    """One request as received, and its outcome."""
 
     number: int
     path: str
     headers: dict[str, str]
-    """Lower-case names, without the key."""
+    """Names in lower case, without the key."""
     body: Json
     at: float = field(default_factory=time.monotonic)
     """Monotonic seconds at arrival."""
@@ -30,7 +30,7 @@ class Recorded:
 
     @property
     def model(self) -> str:
-        """The model asked for."""
+        """The requested model."""
         return str(self.body.get("model", ""))
 
     @property
@@ -50,12 +50,12 @@ class Recorded:
 
     @property
     def last_text(self) -> str:
-        """All the text of the last message, tool results included."""
+        """All text of the last message, including tool results."""
         return plain(self.messages[-1].get("content")) if self.messages else ""
 
     @property
     def text(self) -> str:
-        """All the text of the prompt: system, then messages."""
+        """All text of the prompt: system, then messages."""
         return "\n".join([self.system_text, *(plain(message.get("content")) for message in self.messages)])
 
     @property
@@ -65,7 +65,7 @@ class Recorded:
         return [block for block in as_blocks(content) if block.get("type") == "tool_result"]
 
     def user_turn(self) -> tuple[str, int]:
-        """The text block the user last wrote (not a tool's result), and how many rounds of tools followed it."""
+        """Return the user's latest text block (not a tool's result), and how many rounds of tools followed it."""
         rounds = 0
         for message in reversed(self.messages):
             blocks = as_blocks(message.get("content"))

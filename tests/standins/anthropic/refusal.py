@@ -1,4 +1,4 @@
-"""What the API does not take."""
+"""The error for requests that the API refuses."""
 
 
 class BadRequestError(Exception):

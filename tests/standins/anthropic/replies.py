@@ -1,4 +1,4 @@
-"""Replies: what the model says, by script, by rule, by directive or by default."""
+"""Replies of the model: by script, by rule, by directive or by default."""
 
 import inspect
 from dataclasses import dataclass, field, replace
@@ -9,12 +9,12 @@ from .faults import Fault, Match
 from .record import Recorded
 
 Spec = Any
-"""A reply as a test writes it: str, block, list of those, Reply, Fault, or a callable(request) → any of them."""
+"""A reply as a test gives it: str, block, list of those, Reply, Fault, or a callable(request) → any of them."""
 
 
 @dataclass(slots=True)
 class Reply:
-    """One answer of the model; delays are seconds, None means the stand-in's own."""
+    """One answer of the model. Delays are in seconds; None means the stand-in's own."""
 
     content: str | Json | list[str | Json] = ""
     first_delay: float | None = None
@@ -35,7 +35,7 @@ class Reply:
 
 @dataclass(slots=True, eq=False)
 class Rule:
-    """Answers requests that match; the newest rule that fits wins."""
+    """Answers requests that match. The newest matching rule wins."""
 
     match: Match
     reply: Spec
@@ -53,7 +53,7 @@ class Script:
 
 
 def from_json(spec: Any) -> Spec:
-    """A reply as JSON says it: a text, a list of blocks, or {"content": …, "fault": kind, delays …}."""
+    """Convert a reply from JSON: a text, a list of blocks, or {"content": …, "fault": kind, delays …}."""
     if isinstance(spec, dict) and "type" not in spec:
         options = dict(spec)
         options["content"] = options.pop("text", options.pop("blocks", options.get("content", "")))
@@ -63,7 +63,7 @@ def from_json(spec: Any) -> Spec:
 
 
 async def resolve(spec: Spec, request: Recorded) -> Reply:
-    """The Reply a spec stands for."""
+    """Return the Reply for a spec."""
     while callable(spec):
         spec = spec(request)
         if inspect.isawaitable(spec):
@@ -74,7 +74,7 @@ async def resolve(spec: Spec, request: Recorded) -> Reply:
 
 
 def default_reply(request: Recorded, user_text: str, small: bool) -> Reply:
-    """What the model says when nobody told it: an echo; a summary from a small model; what a schema forces."""
+    """Return the default reply: an echo, a summary from a small model, or what a schema forces."""
     wanted = (request.body.get("output_config") or {}).get("format") or {}
     if wanted.get("type") == "json_schema":
         return Reply(dumps(example(wanted.get("schema", {}))))
@@ -93,7 +93,7 @@ def default_reply(request: Recorded, user_text: str, small: bool) -> Reply:
 
 @dataclass(slots=True)
 class Answer:
-    """A reply made ready for the wire."""
+    """A reply in the form that is sent."""
 
     blocks: list[Json]
     stop_reason: str
@@ -160,7 +160,7 @@ def _cut(block: Json, left: int) -> None:
 
 
 def _distort(answer: Answer, fault: Fault, request: Recorded) -> None:
-    """Apply a fault that is an odd answer."""
+    """Apply a fault that produces an odd answer."""
     kind = fault.name
     if kind == "empty":
         answer.blocks = []
@@ -187,7 +187,7 @@ def _distort(answer: Answer, fault: Fault, request: Recorded) -> None:
 
 
 def _keep(answer: Answer, characters: int) -> None:
-    """Keep so many characters of the answer's text."""
+    """Keep this many characters of the answer's text."""
     kept = []
     for block in answer.blocks:
         if block["type"] == "text" and characters > 0:
@@ -197,5 +197,5 @@ def _keep(answer: Answer, characters: int) -> None:
 
 
 def with_fault(reply: Reply, fault: Fault | None) -> Reply:
-    """The reply with a fault on it; a fault the reply brings itself stays."""
+    """Return the reply with the fault, unless it has one of its own."""
     return reply if fault is None or reply.fault is not None else replace(reply, fault=fault)

@@ -30,14 +30,14 @@ MODELS = (
     "claude-haiku-4-5",
 )
 ASIDE = "aside"
-"""As the model of a rule or a fault: it is meant for the requests that stand aside (see `aside_of`)."""
+"""As the model of a rule or a fault: it applies to requests made in the background (see `aside_of`)."""
 JUDGE, SETTLE = "judge", "settle"
-"""Likewise, for those that judge what was said, and that compare what was found with what is known."""
+"""Likewise for requests that judge messages, and requests that compare findings with memories."""
 COUNTED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
 class AnthropicStandIn:
-    """The Messages API on 127.0.0.1. Every attribute set in the constructor can be changed while it runs."""
+    """The Messages API on 127.0.0.1. Every constructor argument is an attribute that can be changed while it runs."""
 
     def __init__(
         self,
@@ -77,14 +77,14 @@ class AnthropicStandIn:
         self.reset()
 
     def reset(self) -> None:
-        """Forget rules, scripts, faults, the log, the counters and the cache; settings stay."""
+        """Clear rules, scripts, faults, the log, the counters and the cache. Settings stay."""
         self.rules: list[Rule] = []
         self.scripts: list[Script] = []
         self.faults: list[Fault] = []
         self.requests: list[Recorded] = []
         self.asides: list[Recorded] = []
         self.asked: Counter[str] = Counter()
-        """Requests by model, without the asides."""
+        """Requests by model, without the background ones."""
         self.counts: dict[str, int] = dict.fromkeys(("requests", "errors", *COUNTED), 0)
         self.faulted: dict[str, int] = {}
         self.running = 0
@@ -130,16 +130,17 @@ class AnthropicStandIn:
         }
 
     def rule(self, match: Match, reply: Spec, *, times: int | None = None, model: str | None = None) -> Rule:
-        """Answer requests that match with the reply; the newest rule that fits wins.
+        """Answer matching requests with the reply. The newest matching rule wins.
 
-        model is a substring of the model's name; without it, small models are left alone.
+        model is a substring of the model's name. Without it, the rule doesn't apply to small models.
         """
         rule = Rule(match, reply, times, model)
         self.rules.append(rule)
         return rule
 
     def script(self, replies: Iterable[Spec], *, model: str | None = None) -> Script:
-        """Give these replies in order, each once, before any rule; without a model, small models are left alone."""
+        """Give these replies in order, each once, before any rule. Without a model, this doesn't apply to small
+        models."""
         script = Script(list(replies), model)
         self.scripts.append(script)
         return script
@@ -154,7 +155,7 @@ class AnthropicStandIn:
         model: str = "",
         **options: Any,
     ) -> Fault:
-        """Let the next requests that match fail; options are the further fields of Fault."""
+        """Make the next matching requests fail. options are the other fields of Fault."""
         fault = Fault(kind, times, after, match, model, **options)
         self.faults.append(fault)
         return fault
@@ -162,7 +163,7 @@ class AnthropicStandIn:
     async def wait_requests(
         self, n: int, timeout: float = 30.0, match: Match = None, *, model: str = "", finished: bool = False
     ) -> list[Recorded]:
-        """Wait until n requests that match have come in (or finished) and return them; TimeoutError otherwise."""
+        """Wait until n matching requests have arrived (or finished) and return them. Raises TimeoutError."""
 
         def found() -> list[Recorded]:
             return [
@@ -187,7 +188,7 @@ class AnthropicStandIn:
             self._arrival = None
 
     def record(self, recorded: Recorded) -> None:
-        """Put a request into the log."""
+        """Add a request to the log."""
         if self.aside_of(recorded):
             self.asides = [*self.asides, recorded][-self.keep :]
             self.notify()
@@ -200,12 +201,12 @@ class AnthropicStandIn:
         self.notify()
 
     def count(self, recorded: Recorded) -> None:
-        """Add what an answered request used to the counters."""
+        """Add the usage of an answered request to the counters."""
         for name in COUNTED:
             self.counts[name] += recorded.usage.get(name, 0)
 
     def take_fault(self, request: Recorded) -> Fault | None:
-        """The fault that strikes this request, if any; uses it up."""
+        """Return the fault that strikes this request, if any, and use it up."""
         for fault in self.faults:
             aside = self.aside_of(request)
             named = fault.model == aside if aside else fault.model in request.model
@@ -219,31 +220,32 @@ class AnthropicStandIn:
         return None
 
     def aside_of(self, request: Recorded) -> str:
-        """Which of those that come by themselves at any time a request is, by how its system prompt begins; or empty.
+        """Return a request's kind of background work, found by the start of its system prompt; empty for other
+        requests.
 
-        They stand in `asides`, and only rules, scripts and faults for the model ASIDE, JUDGE or SETTLE are meant for
-        them, so that tests of answers need not know of them.
+        Such requests are in `asides`. Only rules, scripts and faults for the model ASIDE, JUDGE or SETTLE apply to
+        them, so that tests of answers can ignore them.
         """
         begins = request.system_text.startswith
         return next((name for name, beginning in self.beginnings.items() if beginning and begins(beginning)), "")
 
     def asides_of(self, name: str) -> list[Recorded]:
-        """The requests of one of these kinds."""
+        """Return the background requests of a kind."""
         return [one for one in self.asides if self.aside_of(one) == name]
 
     def is_small(self, model: str) -> bool:
-        """Whether a model is the kind that makes summaries."""
+        """Whether a model is a small one, which makes summaries."""
         return bool(self.small_model) and self.small_model in model
 
     def user_text(self, request: Recorded) -> tuple[str, int]:
-        """What the user last wrote (behind user_marker, where set), and the rounds of tools since."""
+        """Return the user's latest text (after user_marker, if set), and the rounds of tools since."""
         value, rounds = request.user_turn()
         marks = list(re.finditer(self.user_marker, value)) if self.user_marker else []
         value = value[marks[-1].end() :] if marks else value
         return value.strip(), rounds
 
     async def choose(self, request: Recorded) -> Reply:
-        """The reply to a request: script, rule, directive, default."""
+        """Return the reply to a request: by script, rule, directive, or default."""
         small, aside = self.is_small(request.model), self.aside_of(request)
 
         def meant(model: str | None) -> bool:

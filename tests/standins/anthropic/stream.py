@@ -15,7 +15,7 @@ def event(name: str, data: Json) -> bytes:
 
 
 def pieces(value: str, size: int) -> list[str]:
-    """A text in pieces of so many characters."""
+    """Split a text into pieces of this many characters."""
     return [value[place : place + size] for place in range(0, len(value), size)]
 
 
@@ -38,7 +38,7 @@ def deltas(block: Json, size: int) -> Iterator[Json]:
 
 
 def opening(block: Json) -> Json:
-    """A block as content_block_start shows it: without what the deltas bring."""
+    """A block as content_block_start shows it, without the content of the deltas."""
     kind = block["type"]
     if kind == "text":
         return {"type": "text", "text": ""} | ({"citations": []} if block.get("citations") else {})
@@ -49,14 +49,14 @@ def opening(block: Json) -> Json:
 
 
 def whole(block: Json) -> Json:
-    """A block as a reply without streaming shows it; input that is no JSON is wrapped."""
+    """A block as a reply without streaming shows it. Invalid JSON input is wrapped."""
     if "_json" not in block:
         return block
     return {key: value for key, value in block.items() if key != "_json"} | {"input": {"INVALID_JSON": block["_json"]}}
 
 
 def events(message: Json, answer: Answer, usage: Json, size: int) -> Iterator[tuple[bytes, bool]]:
-    """All events of a message, each with whether it is a delta of content."""
+    """Return all events of a message, each with whether it is a content delta."""
     start = message | {
         "content": [],
         "stop_reason": None,
@@ -83,5 +83,5 @@ def events(message: Json, answer: Answer, usage: Json, size: int) -> Iterator[tu
 
 
 def count_deltas(answer: Answer, size: int) -> int:
-    """How many deltas of content an answer has."""
+    """Count the content deltas of an answer."""
     return sum(1 for block in answer.blocks for _ in deltas(block, size))

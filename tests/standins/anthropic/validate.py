@@ -1,4 +1,4 @@
-"""Refusals: what the API answers with 400 invalid_request_error, in its words."""
+"""Validation: requests that the API answers with 400 invalid_request_error, in its words."""
 
 import re
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from .vocabulary import ASSISTANT_ONLY, BLOCKS, FIELDS, SERVER_RESULTS, TOOLS, U
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 SAMPLING_VERSION = "2026-10-21"
-"""From this API version on sampling parameters are refused."""
+"""The first API version that refuses sampling parameters."""
 
 
 @dataclass(slots=True)
 class Rules:
-    """What of the validation can be set."""
+    """The configurable rules of the validation."""
 
     system_messages: bool = False
-    """Whether messages of the role system are allowed behind the first message."""
+    """Whether messages with the role system are allowed after the first message."""
     check_signatures: bool = True
     max_output: int = 128_000
 
 
 def validate(body: Any, version: str, rules: Rules, counting: bool = False) -> None:
-    """Raise BadRequestError for a body the API would refuse; counting is for count_tokens."""
+    """Raise BadRequestError for a body that the API would refuse. counting is for count_tokens."""
     if not isinstance(body, dict):
         raise BadRequestError("Input should be a valid dictionary")
     _fields(body, version, rules, counting)
@@ -37,7 +37,7 @@ def validate(body: Any, version: str, rules: Rules, counting: bool = False) -> N
     _tool_pairs(body["messages"])
     _breakpoints(body)
     last = body["messages"][-1]
-    # A turn that a server tool paused is sent back as it is, so that the model goes on.
+    # A turn that a server tool paused is sent back unchanged, so that the model continues it.
     paused = as_blocks(last["content"])[-1]["type"] in SERVER_RESULTS | {"server_tool_use"}
     if last["role"] == "assistant" and not counting and not paused:
         raise BadRequestError(
@@ -202,7 +202,7 @@ def _text(where: str, role: str, block: Json, version: str) -> None:
 
 
 def _tool_pairs(messages: list[Json]) -> None:
-    """Each tool_use is answered at the start of the next message, and nothing else is answered."""
+    """Check that each tool_use is answered at the start of the next message, and that nothing else is."""
     seen: set[str] = set()
     waiting: list[str] = []
     previous_role, opened = "", 0

@@ -1,4 +1,4 @@
-"""The words of the API: fields, block types and tool types that a request may name."""
+"""The names in the API: fields, block types and tool types that a request may use."""
 
 FIELDS = frozenset(
     [

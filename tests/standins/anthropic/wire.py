@@ -1,4 +1,4 @@
-"""The wire: HTTP requests in, answers, streams and errors out."""
+"""The HTTP side: requests in; answers, streams and errors out."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .server import AnthropicStandIn
 
 FLUSH = 16 * 1024
-"""Bytes gathered before a write where nothing is delayed."""
+"""How many bytes to gather before a write, if there is no delay."""
 
 
 class Wire:
@@ -110,7 +110,7 @@ class Wire:
         return {"request-id": recorded.request_id, "anthropic-organization-id": "stand-in"}
 
     def _authenticate(self, request: web.Request) -> None:
-        # The SDK sends a bearer token since 2.0; where both are sent, x-api-key counts.
+        # The SDK sends a bearer token since 2.0. If a request has both, x-api-key counts.
         key = request.headers.get("x-api-key")
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         if key is None and not (scheme.lower() == "bearer" and bearer):
@@ -222,7 +222,7 @@ class Wire:
     async def _break_off(
         self, request: web.Request, recorded: Recorded, response: web.StreamResponse, data: bytes, fault: Fault
     ) -> None:
-        """End a stream that has begun the way the fault says."""
+        """Break off a running stream as the fault demands."""
         self._note(recorded, fault)
         if fault.name == "error_event":
             error = {"type": "overloaded_error", "message": fault.message or "Overloaded"}
@@ -255,7 +255,7 @@ class Wire:
         return response
 
     async def _strike(self, request: web.Request, recorded: Recorded, fault: Fault | None, prompt: Prompt) -> None:
-        """Act on a fault that leaves no room for an answer."""
+        """Act on a fault that prevents an answer."""
         if fault is None:
             return
         if fault.name in HTTP:

@@ -1,4 +1,4 @@
-"""A speech engine in place of the real one, for a process that has `SITE` in its PYTHONPATH: it loads at once."""
+"""A speech engine that replaces the real one in a process with `SITE` in its PYTHONPATH. It loads at once."""
 
 from pathlib import Path
 

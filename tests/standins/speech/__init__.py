@@ -1,5 +1,5 @@
-"""Microsoft's service that reads aloud, as edge-tts asks it."""
+"""Microsoft's text-to-speech service, as edge-tts uses it."""
 
-from tests.standins.speech.server import MP3, SITE, Asked, SpeechStandIn
+from tests.standins.speech.server import MP3, SITE, SpeechRequest, SpeechStandIn
 
-__all__ = ["MP3", "SITE", "Asked", "SpeechStandIn"]
+__all__ = ["MP3", "SITE", "SpeechRequest", "SpeechStandIn"]

@@ -1,4 +1,4 @@
-"""The websocket that edge-tts talks to, and what can be wrong with it."""
+"""The websocket that edge-tts talks to, and its faults."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from xml.etree import ElementTree
 from aiohttp import WSMsgType, web
 
 SITE = Path(__file__).parent / "site"
-"""In the PYTHONPATH of a process, with SPEECH_STANDIN_URL set, it sends edge-tts here."""
+"""In a process's PYTHONPATH, with SPEECH_STANDIN_URL set, it directs edge-tts to this server."""
 PATH = "/consumer/speech/synthesize/readaloud/edge/v1"
 MP3 = (bytes.fromhex("fff364c4") + bytes(140)) * 84
-"""Two silent seconds: MPEG-2 layer III, 24 kHz, 48 kbit/s, mono, as the service sends it."""
+"""Two seconds of silence: MPEG-2 layer III, 24 kHz, 48 kbit/s, mono, as the service sends it."""
 FRAME = 720
 BOUNDARY = {"Offset": 1_000_000, "Duration": 18_000_000, "text": {"Text": "Hello.", "Length": 6}}
 
 
 @dataclass
-class Asked:
-    """What was to be said, and how."""
+class SpeechRequest:
+    """The text to speak, and how."""
 
     text: str
     voice: str
@@ -36,22 +36,22 @@ class Asked:
 class SpeechStandIn:
     """``async with SpeechStandIn() as speech`` serves ``speech.url``.
 
-    ``mode``: works; hangs (after the connection is open); stalls (after some sound); closes (early); refuses (403);
-    garbage; noise (sound that is none); slow; endless.
+    ``mode``: works; hangs (after the connection opens); stalls (after some audio); closes (early); refuses (403);
+    garbage; noise (invalid audio); slow; endless.
     """
 
     mode: str = "works"
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[SpeechRequest] = field(default_factory=list)
     port: int = 0
     refused: int = 0
     heard: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once something was to be said."""
+    """Set once a text was received."""
     _runner: web.AppRunner | None = None
     _go: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def url(self) -> str:
-        """What edge-tts has in its constant ``WSS_URL``."""
+        """The URL for edge-tts's constant ``WSS_URL``."""
         return f"ws://127.0.0.1:{self.port}{PATH}?TrustedClientToken=stand-in"
 
     async def __aenter__(self) -> SpeechStandIn:
@@ -71,11 +71,11 @@ class SpeechStandIn:
         await self._runner.cleanup()
 
     def quiet(self) -> None:
-        """Works again, and has forgotten what was said."""
+        """Works again and forgets the received texts."""
         self.mode, self.asked, self._go = "works", [], asyncio.Event()
 
     def go_on(self) -> None:
-        """Lets what is slow come."""
+        """Lets slow answers proceed."""
         self._go.set()
 
     async def _talk(self, request: web.Request) -> web.StreamResponse:
@@ -126,14 +126,14 @@ class SpeechStandIn:
 
 
 async def _at_once(socket: web.WebSocketResponse) -> WSMsgType | None:
-    """What the client said meanwhile."""
+    """Returns the type of a message that the client sent meanwhile, if any."""
     try:
         return (await socket.receive(timeout=0.001)).type
     except TimeoutError:
         return None
 
 
-def _asked(frame: str) -> Asked:
+def _asked(frame: str) -> SpeechRequest:
     head, ssml = frame.split("\r\n\r\n", 1)
     assert "Path:ssml" in head
     root = ElementTree.fromstring(ssml)  # noqa: S314 — made by edge-tts
@@ -144,7 +144,9 @@ def _asked(frame: str) -> Asked:
     assert prosody is not None
     name = re.search(r"\((.+), (.+)\)", voice.attrib["name"])
     assert name is not None
-    return Asked("".join(prosody.itertext()), f"{name[1]}-{name[2]}", prosody.attrib["rate"], prosody.attrib["pitch"])
+    return SpeechRequest(
+        "".join(prosody.itertext()), f"{name[1]}-{name[2]}", prosody.attrib["rate"], prosody.attrib["pitch"]
+    )
 
 
 def _text(path: str, content: object) -> str:
@@ -153,7 +155,7 @@ def _text(path: str, content: object) -> str:
 
 
 def _binary(content: bytes, last: bool = False) -> bytes:
-    """Sound with its headers before it; the last frame is empty and does not say what it holds."""
+    """Returns audio with its headers. The last frame is empty and has no content type."""
     kind = b"" if last else b"Content-Type:audio/mpeg\r\n"
     head = b"X-RequestId:1\r\n" + kind + b"X-StreamId:2\r\nPath:audio\r\n"
     return len(head).to_bytes(2, "big") + head + content

@@ -1,6 +1,6 @@
 """A Supabase project on loopback: a gateway in front of a real PostgREST on a Postgres prepared like Supabase's.
 
-``SupabaseProject`` is the whole of it, ``SupabaseBackend`` hands it to tests that take any database.
+``SupabaseProject`` is the whole project. ``SupabaseBackend`` offers it to tests that take any database.
 """
 
 from tests.standins.supabase.backend import SupabaseBackend, SupabaseServer, supabase_server

@@ -1,7 +1,7 @@
-"""The project as one more place where tests get a database from: what `Server` and `Direct` are for plain Postgres.
+"""The project as another database backend for tests: what `Server` and `Direct` are for plain Postgres.
 
-PostgREST serves one database, so a "new copy of the template" is that one, emptied; a database without a template is
-really new, and reached by its connection string alone.
+PostgREST serves one database, so a "new copy of the template" is that one, emptied. A database without a template is
+really new, and reached only by its connection string.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class SupabaseServer:
-    """A project with Relay in it, seen as a server with databases."""
+    """A project with Relay in it, as a server with databases."""
 
     project: SupabaseProject
 
@@ -33,7 +33,7 @@ class SupabaseServer:
         return self.project.database_url
 
     def url(self, database: str, superuser: bool = False) -> str:
-        """The connection string of one of its databases."""
+        """Returns the connection string of one of its databases."""
         return self.project.database.url(database, "postgres" if superuser else "project")
 
     def command(self, statement: str, database: str = "postgres") -> None:
@@ -41,7 +41,7 @@ class SupabaseServer:
         self.project.database.execute(database, statement)
 
     def create(self, template: str | None = None, name: str | None = None) -> str:
-        """The project's database with no data in it; without a template, a project that has never seen Relay."""
+        """Returns the project's database, emptied. Without a template, creates a project that has never seen Relay."""
         if template:
             self.project.reset()
             return NAME
@@ -56,13 +56,13 @@ class SupabaseServer:
 
 @dataclass(frozen=True)
 class SupabaseBackend:
-    """The backend that speaks to Supabase over REST alone."""
+    """The backend that talks to Supabase over REST only."""
 
     server: SupabaseServer
 
     @asynccontextmanager
     async def open(self, name: str) -> AsyncIterator[Database]:
-        """The client of the project's database; the project serves no other."""
+        """Opens a client of the project's database, the only one that the project serves."""
         assert name == NAME, "PostgREST serves one database"
         client = Supabase(self.server.project.url, self.server.project.service_key)
         await client.open()
@@ -74,7 +74,7 @@ class SupabaseBackend:
 
 @contextmanager
 def supabase_server() -> Iterator[SupabaseServer]:
-    """A running project with Relay in it (body of a session fixture); skips where PostgREST cannot be had."""
+    """A running project with Relay in it (body of a session fixture). Skips if PostgREST is unavailable."""
     with SupabaseProject() as project:
         project.migrate()
         yield SupabaseServer(project)

@@ -1,4 +1,4 @@
-"""Supabase Storage: buckets and the objects in them, as storage-api serves them to a key."""
+"""Supabase Storage: buckets and their objects, as storage-api serves them to a key."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from aiohttp.multipart import BodyPartReader
 
 @dataclass(slots=True)
 class Buckets:
-    """What lies in storage: content by bucket and path."""
+    """The stored content by bucket and path."""
 
     kept: dict[str, dict[str, bytes]] = field(default_factory=dict)
     public: dict[str, bool] = field(default_factory=dict)
 
     async def answer(self, request: web.Request, role: str) -> web.Response:
-        """What storage-api says to a request of a role. It tells errors with HTTP 400 and their own status inside."""
+        """Returns storage-api's answer to a role's request. Errors have HTTP 400, with their own status inside."""
         first, _, rest = request.path.removeprefix("/storage/v1/").partition("/")
         if first == "bucket" and request.method == "POST":
             return self._create(await request.json(), role)
@@ -53,7 +53,7 @@ class Buckets:
         return web.json_response(told | limits | times)
 
     def _remove(self, body: dict[str, list[str]], role: str, name: str) -> web.Response:
-        """What a role may not see it does not remove, without a word."""
+        """Silently keeps objects that a role may not see."""
         seen = self.kept.get(name, {}) if role == "service_role" else {}
         gone = [path for path in body["prefixes"] if seen.pop(path, None) is not None]
         return web.json_response([{"name": path, "bucket_id": name} for path in gone])

@@ -1,4 +1,4 @@
-"""The Postgres of a Supabase project, as it is before Relay comes: its roles, default privileges and extensions."""
+"""The Postgres of a Supabase project before Relay is installed: its roles, default privileges and extensions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ create role project login createrole createdb bypassrls noinherit password '{pas
 grant anon, authenticated, service_role, authenticator to project;
 alter role project set search_path = "$user", public, extensions;
 """
-"""`project` plays the role that Supabase calls postgres: no superuser, and the owner of the database."""
+"""`project` is the role that Supabase calls postgres: not a superuser, but the owner of the database."""
 
 PREPARE = """
 create schema extensions;
@@ -76,11 +76,11 @@ begin
 end $$;
 reset session_replication_role;
 """
-"""No trigger looks. Truncating would take 0.1 s: it makes the files of all tables and indexes anew."""
+"""No trigger runs. Truncating would take 0.1 s, since it recreates the files of all tables and indexes."""
 
 
 class ProjectDatabase:
-    """A server that holds projects: databases prepared like Supabase's. `superuser_url` is any database of it."""
+    """A server with projects, which are databases prepared like Supabase's. `superuser_url` is any database of it."""
 
     def __init__(self, superuser_url: str) -> None:
         self.superuser_url = superuser_url
@@ -88,27 +88,27 @@ class ProjectDatabase:
         self._soul: str | None = None
 
     def prepare_server(self) -> None:
-        """Roles belong to the server; what is kept here need not survive a power cut."""
+        """Creates the server's roles, and turns off durability: the data needn't survive a power cut."""
         for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
             self.execute("postgres", f"alter system set {setting}")
         self.execute("postgres", "select pg_reload_conf()")
         self.execute("postgres", ROLES.format(password=self.password))
 
     def create(self, name: str) -> None:
-        """A new project, with tables and functions of its user's own."""
+        """Creates a project with tables and functions of its user."""
         self.execute("postgres", f"create database {name} owner project")
         defaults = "".join(DEFAULTS.format(role=role) for role in ("project", "postgres"))
         self.execute(name, PREPARE.replace("{defaults}", defaults))
 
     def url(self, name: str, role: str = "project") -> str:
-        """A connection string; `postgres` is the superuser."""
+        """Returns a connection string. `postgres` is the superuser."""
         parts = urlsplit(self.superuser_url)
         if role != "postgres":
             parts = parts._replace(netloc=f"{role}:{self.password}@{parts.netloc.rpartition('@')[2]}")
         return parts._replace(path=f"/{name}").geturl()
 
     def execute(self, name: str, statements: str, role: str = "postgres") -> list[tuple[object, ...]]:
-        """Runs statements, each on its own as in a SQL editor, and returns the rows of the last one."""
+        """Runs statements one by one, as a SQL editor does, and returns the rows of the last one."""
         with psycopg.connect(self.url(name, role), autocommit=True) as connection:
             cursor = connection.execute(statements.encode())
             while cursor.nextset():
@@ -116,7 +116,7 @@ class ProjectDatabase:
             return cursor.fetchall() if cursor.description else []
 
     def empty(self, name: str) -> None:
-        """Takes all data out of Relay's tables, but for what a migration put there."""
+        """Deletes all data from Relay's tables, except what a migration inserted."""
         if self._soul is None:
             ((first,),) = self.execute(name, "select to_jsonb(s)::text from relay.soul s where version = 1")
             self._soul = str(first)
@@ -126,5 +126,5 @@ class ProjectDatabase:
             connection.execute(insert, (self._soul, '{"active": true}'))
 
     def forget(self, name: str) -> None:
-        """Takes Relay out of a project altogether."""
+        """Removes Relay from a project."""
         self.execute(name, FORGET)

@@ -1,4 +1,4 @@
-"""What stands in front of PostgREST: it knows the keys, counts what passes, and fails on demand."""
+"""The gateway in front of PostgREST: it knows the keys, counts requests, and fails on demand."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ BODIES: dict[int, Any] = {
     540: {"message": "Project paused"},
 }
 KINDS = ("timeout", "stuck", "disconnect", "lost")
-"""`timeout`: neither carried out nor answered. `stuck`: carried out, never answered. `disconnect`: closed before it is
-carried out. `lost`: carried out, then closed."""
+"""`timeout`: neither executed nor answered. `stuck`: executed, never answered. `disconnect`: closed before it is
+executed. `lost`: executed, then closed."""
 PASSED = ("content-type", "content-range", "proxy-status", "location")
 
 
 @dataclass(slots=True)
 class Fault:
-    """One order: a status or one of KINDS. `times` below 0 is for ever; `function` empty: every request."""
+    """One fault: a status or one of KINDS. `times` below 0 means forever; an empty `function` means every request."""
 
     kind: int | str
     times: int = 1
@@ -49,7 +49,7 @@ class Fault:
     hits: int = 0
 
     def strikes(self, function: str) -> bool:
-        """Whether this request is hit; counts it."""
+        """Whether the fault strikes this request. Counts it."""
         if self.times == 0 or (self.function and self.function != function):
             return False
         self.times -= 1
@@ -59,7 +59,7 @@ class Fault:
 
 @dataclass(slots=True, eq=False)
 class Seen:
-    """One request as it passed: when it came and when its answer left (monotonic seconds), and what became of it."""
+    """One request: when it arrived and when its answer left (monotonic seconds), and its outcome."""
 
     method: str
     path: str
@@ -71,12 +71,12 @@ class Seen:
 
     @property
     def function(self) -> str:
-        """What was called, without the prefix: `begin` for /rest/v1/rpc/relay_begin."""
+        """The called function without the prefix: `begin` for /rest/v1/rpc/relay_begin."""
         return self.path.rpartition("/")[2].removeprefix("relay_") if "/rpc/" in self.path else ""
 
 
 class Gateway:
-    """Runs in a thread and event loop of its own, so that tests of any loop can use it."""
+    """Runs in its own thread and event loop, so that tests of any loop can use it."""
 
     def __init__(self, rest: Path, keys: Keys) -> None:
         self.keys = keys
@@ -168,7 +168,7 @@ class Gateway:
 
 
 def reply(status: int, body: Any = None) -> web.Response:
-    """What Supabase says with that status: JSON, or the HTML page of what stands before it."""
+    """Returns Supabase's response with that status: JSON, or the HTML page of the proxy in front of it."""
     body = BODIES.get(status, CLOUDFLARE.format(status)) if body is None else body
     if isinstance(body, str):
         return web.Response(status=status, text=body, content_type="text/html")

@@ -1,4 +1,4 @@
-"""API keys as a Supabase project has them: legacy ones (signed tokens that name a role) and new ones (sb_…)."""
+"""The API keys of a Supabase project: legacy ones (signed tokens that name a role) and new ones (sb_…)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROLES = ("anon", "authenticated", "service_role")
 
 
 def signed(role: str, secret: str, lifetime: int = 10 * 365 * 86_400) -> str:
-    """A legacy key: a JSON Web Token (HS256) for a role; `lifetime` in seconds, below 0: expired."""
+    """Returns a legacy key: a JSON Web Token (HS256) for a role. `lifetime` is in seconds; below 0 it has expired."""
     now = int(time.time())
     head = _part({"alg": "HS256", "typ": "JWT"})
     claims = _part({"iss": "supabase", "ref": "standin", "role": role, "iat": now - 60, "exp": now + lifetime})
@@ -22,7 +22,7 @@ def signed(role: str, secret: str, lifetime: int = 10 * 365 * 86_400) -> str:
 
 
 class Keys:
-    """One generation of a project's keys: what each may be, by key."""
+    """One generation of a project's keys, with the token of each."""
 
     def __init__(self) -> None:
         self.secret = secrets.token_hex(32)
@@ -33,11 +33,11 @@ class Keys:
         self.known |= {self.secret_key: self.tokens["service_role"], self.publishable_key: self.tokens["anon"]}
 
     def token(self, key: str) -> str | None:
-        """The token that PostgREST gets for a key; None for a key that the gateway does not know."""
+        """Returns PostgREST's token for a key, or None if the gateway doesn't know the key."""
         return self.known.get(key)
 
     def role(self, key: str) -> str:
-        """The role that a key stands for; empty when it is unknown."""
+        """Returns the role of a key; empty if the key is unknown."""
         token = self.token(key)
         return next((role for role, known in self.tokens.items() if known == token), "")
 

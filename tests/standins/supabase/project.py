@@ -1,4 +1,4 @@
-"""A Supabase project: Postgres, PostgREST and the gateway, with a handle on each."""
+"""A Supabase project: Postgres, PostgREST and the gateway, with an interface to each."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NAME = "project"
 
 
 class SupabaseProject:
-    """A project that has never seen Relay until `migrate`. `with` and `async with` start and stop it; it runs in
-    threads and processes of its own, so one project may serve tests of several event loops."""
+    """A project without Relay until `migrate`. `with` and `async with` start and stop it. It runs in its own threads
+    and processes, so one project can serve tests of several event loops."""
 
     def __init__(self) -> None:
         self._keys = [Keys()]
         self.folder = Path()
-        """Where all of it is, while it runs."""
+        """The folder of all its files while it runs."""
         self._started: list[Any] = []
 
     # Start and stop
@@ -72,7 +72,7 @@ class SupabaseProject:
             self._started.pop()()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # Where it is, and its keys
+    # Addresses and keys
 
     @property
     def url(self) -> str:
@@ -111,23 +111,24 @@ class SupabaseProject:
 
     @property
     def secrets(self) -> list[str]:
-        """All that may never show up in a log."""
+        """Everything that must never appear in a log."""
         keys = [key for one in self._keys for key in (*one.tokens.values(), one.secret_key)]
         return [*keys, self.database.password]
 
-    # What goes wrong
+    # Faults
 
     @property
     def requests(self) -> list[Seen]:
-        """What passed the gateway, oldest first."""
+        """The requests through the gateway, oldest first."""
         return self.gateway.requests
 
     def calls(self, *functions: str) -> list[Seen]:
-        """The requests for these functions (named without relay_); without names, for any."""
+        """Returns the requests for these functions (named without relay_), or for any function."""
         return [one for one in self.requests if one.function and (not functions or one.function in functions)]
 
     def fail(self, kind: int | str, times: int = -1, function: str = "", body: Any = None) -> Fault:
-        """Orders a fault: an HTTP status, or timeout, stuck, disconnect, lost. Without `times` until `recover`."""
+        """Orders a fault: an HTTP status, or timeout, stuck, disconnect, lost. Without `times` it lasts until
+        `recover`."""
         fault = Fault(kind, times, function, body)
         self.gateway.faults.append(fault)
         return fault
@@ -139,19 +140,19 @@ class SupabaseProject:
         self.gateway.delay = 0.0
 
     def pause(self) -> None:
-        """What the free tier does after a week without use."""
+        """Pauses the project, as the free tier does after a week without use."""
         self.gateway.paused = True
 
     def resume(self) -> None:
         self.gateway.paused = False
 
     def rotate_keys(self) -> None:
-        """The old keys are refused from now on."""
+        """Rotates the keys: the old ones are refused."""
         self._keys.append(Keys())
         self._use_keys()
 
     def restore_keys(self) -> None:
-        """The project has its first keys again."""
+        """Restores the project's first keys."""
         del self._keys[1:]
         self._use_keys()
 
@@ -160,10 +161,10 @@ class SupabaseProject:
         self.postgrest.use_secret(keys.secret)
         self.postgrest.until(lambda status: status == 200, "/rpc/whoami", keys.tokens["service_role"])
 
-    # Its schema
+    # Schema
 
     def migrate(self) -> None:
-        """`relay db migrate` with the connection string; returns once PostgREST has seen it."""
+        """Runs `relay db migrate` with the connection string, and waits until PostgREST has seen the schema."""
 
         async def work() -> None:
             client = Postgres(self.database_url)
@@ -177,7 +178,7 @@ class SupabaseProject:
         self.reloaded(200)
 
     def forget_relay(self) -> None:
-        """The project as it was before Relay came."""
+        """Restores the project to its state before Relay."""
         self.database.forget(NAME)
         self.sql("notify pgrst, 'reload schema'")
         self.reloaded(404)
@@ -188,11 +189,11 @@ class SupabaseProject:
         self.postgrest.until(lambda found: found == status, "/rpc/relay_schema", token)
 
     def sql(self, statements: str, role: str = "postgres") -> list[tuple[Any, ...]]:
-        """Runs SQL by the back door, as the superuser or another role; the rows of the last statement."""
+        """Runs SQL directly, as the superuser or another role. Returns the rows of the last statement."""
         return self.database.execute(NAME, statements, role)
 
     def reset(self) -> None:
-        """No data, no faults, the first keys, and nothing counted: for the next test."""
+        """Resets the project for the next test: no data, no faults, the first keys, no counted requests."""
         self.recover()
         if len(self._keys) > 1:
             self.restore_keys()

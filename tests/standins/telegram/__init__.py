@@ -1,7 +1,7 @@
-"""A Telegram Bot API on loopback: real enough for an unmodified python-telegram-bot.
+"""A Telegram Bot API on loopback that works with an unmodified python-telegram-bot.
 
-``TelegramStandIn`` runs it inside the test's process; ``python -m tests.standins.telegram`` and
-``RemoteTelegram`` run it in a process of its own.
+``TelegramStandIn`` runs it in the test's process. ``python -m tests.standins.telegram`` and ``RemoteTelegram`` run it
+in its own process.
 """
 
 from tests.standins.telegram.remote import RemoteTelegram

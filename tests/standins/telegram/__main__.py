@@ -1,4 +1,4 @@
-"""``python -m tests.standins.telegram --port N --token T``: prints its address, serves until it is ended."""
+"""``python -m tests.standins.telegram --port N --token T``: prints its address and serves until it is stopped."""
 
 from __future__ import annotations
 

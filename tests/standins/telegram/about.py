@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from tests.standins.telegram.checks import find_chat, find_topic, writable_chat
+from tests.standins.telegram.checks import check_web_app, find_chat, find_topic, writable_chat
 from tests.standins.telegram.sending import Files
 from tests.standins.telegram.updates import SET_MEANWHILE
 from tests.standins.telegram.values import ApiError, Chat, Json, bad_request
@@ -27,7 +27,7 @@ def get_me(world: World, params: Json, files: Files) -> Json:
 
 
 def accept(world: World, params: Json, files: Files) -> bool:
-    """A method whose effect nobody looks at."""
+    """Accept a method whose effect no test checks."""
     return True
 
 
@@ -61,6 +61,37 @@ def delete_my_commands(world: World, params: Json, files: Files) -> bool:
 def get_my_commands(world: World, params: Json, files: Files) -> list[Json]:
     """getMyCommands"""
     return world.commands.get(_scope(world, params), [])
+
+
+def set_chat_menu_button(world: World, params: Json, files: Files) -> bool:
+    """setChatMenuButton: for a private chat, or the default for all."""
+    chat_id, button = _menu_chat(world, params), params.get("menu_button") or {"type": "default"}
+    kind = button.get("type")
+    if kind not in ("commands", "web_app", "default"):
+        raise bad_request("can't parse menu button: MenuButton has unsupported type")
+    if kind == "web_app":
+        if not button.get("text"):
+            raise bad_request('can\'t parse menu button: Field "text" must be of type String')
+        check_web_app(button, "menu button")
+    world.menu_buttons[chat_id] = button
+    if kind == "default":
+        del world.menu_buttons[chat_id]
+    world.changed()
+    return True
+
+
+def get_chat_menu_button(world: World, params: Json, files: Files) -> Json:
+    """getChatMenuButton"""
+    return world.menu_buttons.get(_menu_chat(world, params), {"type": "default"})
+
+
+def _menu_chat(world: World, params: Json) -> int:
+    if params.get("chat_id") is None:
+        return 0
+    chat = find_chat(world, params["chat_id"])
+    if not chat.private:
+        raise bad_request("chat not found")
+    return chat.id
 
 
 def get_chat(world: World, params: Json, files: Files) -> Json:
@@ -103,7 +134,7 @@ def get_chat_member_count(world: World, params: Json, files: Files) -> int:
 
 
 def get_chat_administrators(world: World, params: Json, files: Files) -> list[Json]:
-    """getChatAdministrators: without other bots, as the real one."""
+    """getChatAdministrators: without other bots, as in the real API."""
     chat = writable_chat(world, params)
     if chat.private:
         raise bad_request("there are no administrators in the private chat")

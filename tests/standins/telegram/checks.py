@@ -1,4 +1,4 @@
-"""What several methods check alike: the chat, the topic, the message replied to, the keyboard."""
+"""Checks that several methods share: the chat, the topic, the message replied to, the keyboard."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def writable_chat(world: World, params: Json) -> Chat:
 
 
 def find_topic(chat: Chat, topic_id: int | None) -> int | None:
-    """The topic to write in. General (1) is addressed by leaving the id out, as in the real API."""
+    """The topic to write in. As in the real API, General (1) is addressed by omitting the id."""
     if not topic_id:
         return None
     topic = chat.topics.get(topic_id)
@@ -60,7 +60,7 @@ def find_topic(chat: Chat, topic_id: int | None) -> int | None:
 
 
 def find_message(chat: Chat, message_id: Any, absent: str) -> StoredMessage:
-    """A message that is still there; refused with ``absent`` otherwise."""
+    """A message that still exists. Otherwise refuses with ``absent``."""
     message = chat.messages.get(message_id)
     if message is None or message.deleted:
         raise bad_request(absent)
@@ -68,7 +68,7 @@ def find_message(chat: Chat, message_id: Any, absent: str) -> StoredMessage:
 
 
 def find_reply(world: World, chat: Chat, params: Json) -> tuple[StoredMessage | None, Json]:
-    """The message replied to, and the ``quote`` field that the reply gets."""
+    """The message replied to, and the ``quote`` field of the reply."""
     asked: Json = params.get("reply_parameters") or {}
     message_id = asked.get("message_id", params.get("reply_to_message_id"))
     if not message_id:
@@ -86,8 +86,18 @@ def find_reply(world: World, chat: Chat, params: Json) -> tuple[StoredMessage | 
     return target, {}
 
 
-def inline_keyboard(params: Json) -> Json | None:
-    """The inline keyboard of the request, checked; other keyboards are not part of a message."""
+def check_web_app(button: Json, where: str) -> None:
+    """Check that a page that opens inside Telegram has an https address."""
+    app = button.get("web_app")
+    url = app.get("url") if isinstance(app, dict) else None
+    if not isinstance(url, str) or not url:
+        raise bad_request(f'can\'t parse {where}: Field "url" must be of type String')
+    if not url.startswith("https://"):
+        raise bad_request(f"{where} Web App URL '{url}' is invalid: Only HTTPS links are allowed")
+
+
+def inline_keyboard(params: Json, chat: Chat) -> Json | None:
+    """The checked inline keyboard of the request. Other keyboards aren't part of a message."""
     markup = params.get("reply_markup")
     if not markup:
         return None
@@ -103,4 +113,8 @@ def inline_keyboard(params: Json) -> Json | None:
             raise bad_request("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
         if "callback_data" in button and not 1 <= len(button["callback_data"].encode()) <= 64:
             raise bad_request("BUTTON_DATA_INVALID")
+        if "web_app" in button:
+            check_web_app(button, "inline keyboard button")
+            if not chat.private:
+                raise bad_request("BUTTON_TYPE_INVALID")
     return {"inline_keyboard": rows} if rows else None

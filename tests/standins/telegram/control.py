@@ -1,4 +1,4 @@
-"""The same surface over HTTP: ``POST /_control/<name>`` with the arguments as a JSON object."""
+"""The same interface over HTTP: ``POST /_control/<name>`` with the arguments as a JSON object."""
 
 from __future__ import annotations
 

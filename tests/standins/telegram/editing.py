@@ -1,4 +1,4 @@
-"""Methods that change what is in a chat: edits, deletions, reactions, pins, answers to buttons."""
+"""Methods that change existing messages: edits, deletions, reactions, pins, answers to buttons."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def _apply(world: World, message: StoredMessage, fields: Json) -> Json:
 
 def edit_message_text(world: World, params: Json, files: Files) -> Json:
     """editMessageText"""
-    _, message = _own(world, params)
+    chat, message = _own(world, params)
     text, entities = formatted(params, "text", "entities", MAX_TEXT)
     if not text:
         raise bad_request("message text is empty")
     if "text" not in message.raw:
         raise bad_request("there is no text in the message to edit")
-    fields: Json = {"text": text, "entities": entities or None, "reply_markup": inline_keyboard(params)}
+    fields: Json = {"text": text, "entities": entities or None, "reply_markup": inline_keyboard(params, chat)}
     if params.get("link_preview_options"):
         fields["link_preview_options"] = params["link_preview_options"]
     return _apply(world, message, fields)
@@ -52,18 +52,18 @@ def edit_message_text(world: World, params: Json, files: Files) -> Json:
 
 def edit_message_caption(world: World, params: Json, files: Files) -> Json:
     """editMessageCaption"""
-    _, message = _own(world, params)
+    chat, message = _own(world, params)
     caption, entities = formatted(params, "caption", "caption_entities", MAX_CAPTION)
     if "text" in message.raw:
         raise bad_request("there is no caption in the message to edit")
     fields = {"caption": caption or None, "caption_entities": entities or None}
-    return _apply(world, message, {**fields, "reply_markup": inline_keyboard(params)})
+    return _apply(world, message, {**fields, "reply_markup": inline_keyboard(params, chat)})
 
 
 def edit_message_reply_markup(world: World, params: Json, files: Files) -> Json:
     """editMessageReplyMarkup"""
-    _, message = _own(world, params)
-    return _apply(world, message, {"reply_markup": inline_keyboard(params)})
+    chat, message = _own(world, params)
+    return _apply(world, message, {"reply_markup": inline_keyboard(params, chat)})
 
 
 def _deletable(world: World, chat: Chat, message: StoredMessage) -> bool:
@@ -82,7 +82,7 @@ def delete_message(world: World, params: Json, files: Files) -> bool:
 
 
 def delete_messages(world: World, params: Json, files: Files) -> bool:
-    """deleteMessages: what is not there is passed over."""
+    """deleteMessages: skips missing messages."""
     chat = writable_chat(world, params)
     message_ids = params.get("message_ids") or []
     if not 1 <= len(message_ids) <= 100:

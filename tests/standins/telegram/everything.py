@@ -1,4 +1,4 @@
-"""An update of every type of the Bot API, from somebody."""
+"""An update of every type of the Bot API, from one person."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ MEMBER, LEFT = "member", "left"
 
 
 def every_update(user: User, dm: Chat, group: Chat, word: str) -> Iterator[Json]:
-    """What Telegram may tell a bot of what a person did, in their own chat and in a group; `word` stands in each text.
+    """Yield every update that a bot can get about a person's acts, in their own chat and in a group. Each text contains
+    `word`.
 
-    The Bot API's `Update`, field by field; `chosen_inline_result` and business updates come to no bot that did not ask
-    for them, and are taken as if they did.
+    Follows the Bot API's `Update`, field by field. A bot gets `chosen_inline_result` and business updates only if it
+    asked for them; here they are delivered as if it had.
     """
     chats = (dm.json(), group.json())
     who, now = user.json(), int(time.time())
@@ -98,7 +99,7 @@ def every_update(user: User, dm: Chat, group: Chat, word: str) -> Iterator[Json]
 
 
 def contents(word: str, who: Json, now: int) -> Iterator[Json]:
-    """What a message may hold besides text and files, and what it may be said beside."""
+    """Yield what a message may hold besides text and files, and what may accompany it."""
     yield {"contact": {"phone_number": "1", "first_name": f"{word} contact"}}
     yield {"location": {"latitude": 1.0, "longitude": 2.0}, "caption": word}
     yield {"venue": {"location": {"latitude": 1.0, "longitude": 2.0}, "title": f"{word} venue", "address": word}}

@@ -1,4 +1,4 @@
-"""Faults to order: which request they hit, and how often."""
+"""Faults on demand: which requests they strike, and how often."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tests.standins.telegram.values import ApiError, Json
 KINDS = frozenset(
     {"429", "500", "502", "timeout", "lost", "late", "disconnect", "conflict409", "unauthorized401", "error"}
 )
-"""``timeout``: never answered, not carried out. ``lost``: carried out, never answered. ``late``: carried
-out and answered after a delay. ``disconnect``: closed before it is carried out. ``error``: any refusal."""
+"""``timeout``: neither answered nor executed. ``lost``: executed, never answered. ``late``: executed and answered after
+a delay. ``disconnect``: closed before it is executed. ``error``: any refusal."""
 
 
 @dataclass(slots=True)
 class Fault:
-    """One order. ``times`` below 0 is for ever; ``after`` matching requests pass before the first hit."""
+    """One fault. ``times`` below 0 means forever; ``after`` matching requests pass before the first hit."""
 
     method: str
     kind: str
@@ -34,7 +34,7 @@ class Fault:
             raise ValueError(f"no such fault: {self.kind}; there are {sorted(KINDS)}")
 
     def strikes(self, method: str, params: Json) -> bool:
-        """Whether this request is hit; counts it."""
+        """Whether the fault strikes this request. Counts it."""
         if self.method != "*" and self.method.lower() != method.lower():
             return False
         if self.chat_id is not None and params.get("chat_id") != self.chat_id:
@@ -49,7 +49,7 @@ class Fault:
         return True
 
     def refusal(self) -> ApiError | None:
-        """The error to answer with, for the kinds that answer with one."""
+        """The error to answer with, for kinds that answer with one."""
         return {
             "429": ApiError(429, f"Too Many Requests: retry after {self.retry_after}", retry_after=self.retry_after),
             "500": ApiError(500, "Internal Server Error"),

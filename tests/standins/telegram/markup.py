@@ -1,4 +1,4 @@
-"""``parse_mode``: HTML, MarkdownV2 and Markdown turned into entities, roughly as the server does."""
+"""``parse_mode``: converts HTML, MarkdownV2 and Markdown to entities, roughly as the server does."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RESERVED = set("_*[]()~`>#+-=|{}.!")
 
 
 def parse_markup(text: str, mode: str) -> tuple[str, list[Json]]:
-    """The plain text and its entities; 400 when the markup is not understood."""
+    """The plain text and its entities. Refuses with 400 if the markup is invalid."""
     kind = mode.lower()
     if kind == "html":
         plain, entities = _parse_html(text)

@@ -30,12 +30,12 @@ _DEFAULTS = {
     "sticker": ("sticker.webp", "image/webp"),
 }
 PHOTO_SIDES = (90, 320, 800, 1280)
-"""The long sides in which Telegram keeps a photo; it makes none larger than what was sent."""
+"""The long sides in which Telegram stores a photo. It makes none larger than the original."""
 THUMBNAIL = 320
 
 
 def as_upload(kind: str, value: Upload | bytes | bool) -> Upload:
-    """An upload from what a test gave: one, its bytes, or just ``True``."""
+    """An upload from a test's argument: an upload, its bytes, or just ``True``."""
     if isinstance(value, Upload):
         return value
     name, mime_type = _DEFAULTS[kind]
@@ -43,7 +43,7 @@ def as_upload(kind: str, value: Upload | bytes | bool) -> Upload:
 
 
 def media_object(world: World, kind: str, upload: Upload) -> Json | list[Json]:
-    """Keep the upload and describe it: an object, or the sizes of a photo."""
+    """Store the upload and describe it: an object, or the sizes of a photo."""
     if kind == "photo":
         return _photo(world, upload)
     result = world.add_file(upload, FOLDERS[kind]).json()
@@ -62,8 +62,8 @@ def media_object(world: World, kind: str, upload: Upload) -> Json | list[Json]:
 
 
 def _photo(world: World, upload: Upload) -> list[Json]:
-    """The sizes of a photo. Telegram makes JPEGs of what was sent, upright and with nothing but the pixels; what is no
-    picture here is kept as it is, and said to have some size."""
+    """The sizes of a photo. Telegram converts photos to upright JPEGs with nothing but the pixels. Data that isn't a
+    picture is kept unchanged and gets some size."""
     try:
         image = Image.open(io.BytesIO(upload.data)).convert("RGB")
     except OSError:
@@ -75,7 +75,7 @@ def _photo(world: World, upload: Upload) -> list[Json]:
 
 
 def _size(world: World, image: Image.Image, side: int, folder: str, name: str) -> Json:
-    """A picture in one size, as a JPEG of its own."""
+    """A picture in one size, as its own JPEG."""
     copy, content = image.copy(), io.BytesIO()
     copy.thumbnail((side, side))
     copy.save(content, "JPEG", quality=87)
@@ -84,7 +84,7 @@ def _size(world: World, image: Image.Image, side: int, folder: str, name: str) -
 
 
 def _thumbnail(world: World, upload: Upload) -> Json:
-    """The small picture that Telegram makes of a file, where it can (a test says of what)."""
+    """The thumbnail that Telegram makes of a file, if the test gives one."""
     if upload.thumbnail is None:
         return {}
     image = Image.open(io.BytesIO(upload.thumbnail)).convert("RGB")
@@ -93,14 +93,14 @@ def _thumbnail(world: World, upload: Upload) -> Json:
 
 
 def _sticker(world: World, upload: Upload) -> Json:
-    """A sticker has no MIME type; its ending tells whether it is drawn (.tgs), a film (.webm) or still (.webp)."""
+    """A sticker has no MIME type. Its extension tells whether it is drawn (.tgs), a video (.webm) or still (.webp)."""
     told = {"width": 512, "height": 512, "type": "regular", "emoji": "😀", "set_name": "Faces"}
     kind = {"is_animated": upload.name.endswith(".tgs"), "is_video": upload.name.endswith(".webm")}
     return told | kind | _thumbnail(world, upload)
 
 
 def sound_type(data: bytes) -> str | None:
-    """The MIME type of what sendVoice takes; None for anything else."""
+    """The MIME type of a file that sendVoice accepts; None for anything else."""
     if data.startswith(b"OggS"):
         return "audio/ogg"
     if data.startswith(b"ID3") or (data[:1] == b"\xff" and data[1:2] >= b"\xe2"):

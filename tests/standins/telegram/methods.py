@@ -1,4 +1,4 @@
-"""The methods that are served, by their name in lower case. ``getUpdates`` is the server's, as it waits."""
+"""The served methods by their lower-case names. ``getUpdates`` is in the server, since it waits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _METHODS: dict[str, Method] = {
     "setMyName": about.accept,
     "setMyDescription": about.accept,
     "setMyShortDescription": about.accept,
-    "setChatMenuButton": about.accept,
+    "setChatMenuButton": about.set_chat_menu_button,
+    "getChatMenuButton": about.get_chat_menu_button,
     "getChat": about.get_chat,
     "getChatMember": about.get_chat_member,
     "getChatMemberCount": about.get_chat_member_count,

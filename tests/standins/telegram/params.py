@@ -1,4 +1,4 @@
-"""The parameters of a request: form-encoded, JSON, multipart or in the query, with their types."""
+"""The typed parameters of a request: form-encoded, JSON, multipart or in the query."""
 
 from __future__ import annotations
 

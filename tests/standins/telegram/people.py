@@ -1,4 +1,4 @@
-"""What people do: write, edit, press, react, come and go. Each act queues the update a bot would get."""
+"""What people do: write, edit, press, react, join and leave. Each act queues the update that a bot would get."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ CONTENT = (
     "photo", "document", "voice", "audio", "video", "video_note", "animation", "sticker", "location", "venue",
     "contact", "poll", "dice", "checklist", "game", "story", "giveaway", "paid_media", "invoice",
 )  # fmt: skip
-"""What makes a message without words one that somebody wrote: the rest are service messages."""
+"""Fields that make a message without text a person's message. All others are service messages."""
 
 
 class People(World):
     """The users' side of the server."""
 
     def user(self, id: int, first_name: str = "Ada", username: str | None = None, **more: Any) -> User:
-        """A user, made on the first call; more: ``last_name``, ``language_code``, ``is_bot``."""
+        """A user, created on the first call. more: ``last_name``, ``language_code``, ``is_bot``."""
         if id not in self.users:
             self.users[id] = User(id, first_name, username, **more)
         return self.users[id]
 
     def dm(self, user: User | int) -> Chat:
-        """The private chat of a user with the bot: its id is the user's."""
+        """The private chat of a user with the bot. Its id is the user's."""
         person = self.person(user)
         return self.chats.setdefault(person.id, Chat(person.id, "private", user=person))
 
@@ -41,7 +41,7 @@ class People(World):
         type: str | None = None,
         bot_status: str = "administrator",
     ) -> Chat:
-        """A group. It is a supergroup when its id starts with -100 or it is a forum; the first member owns it."""
+        """A group. It is a supergroup if its id starts with -100 or it is a forum. The first member owns it."""
         kind = type or ("supergroup" if forum or str(id).startswith("-100") else "group")
         # In a forum, 1 is the id of General and of the message that made the group.
         chat = Chat(id, kind, title, forum=forum, last_message_id=int(forum))
@@ -52,9 +52,9 @@ class People(World):
         return chat
 
     def topic(self, chat: Chat | int, name: str, user: User | int | None = None, *, implicit: bool = False) -> int:
-        """Open a topic in a forum or a private chat, queue its service message, and give its id.
+        """Open a topic in a forum or a private chat, queue its service message, and return its id.
 
-        implicit: the name was made up by the app, because somebody just wrote into a new topic.
+        implicit: the app made up the name, because somebody just wrote into a new topic.
         """
         chat = self.chat(chat)
         message = self.open_topic(chat, self._someone(chat, user), name, implicit=implicit)
@@ -62,14 +62,14 @@ class People(World):
         return message.message_id
 
     def rename_topic(self, chat: Chat | int, topic: int, name: str, user: User | int | None = None) -> None:
-        """Give a topic another name: queues its service message."""
+        """Rename a topic and queue its service message."""
         chat = self.chat(chat)
         chat.topics[topic].name = name
         content: Json = {"forum_topic_edited": {"name": name}}
         self._deliver(chat, self.store(chat, self._someone(chat, user), content, topic_id=topic))
 
     def delete_topic(self, chat: Chat | int, topic: int) -> None:
-        """Delete a topic with its messages; bots get no update for this."""
+        """Delete a topic with its messages. Bots get no update for this."""
         chat = self.chat(chat)
         chat.topics[topic].deleted = True
         for message in self.messages(chat, topic):
@@ -96,9 +96,9 @@ class People(World):
         animation: Upload | bytes | bool | None = None,
         **extra: Any,
     ) -> StoredMessage:
-        """A message from a user (``None``: the chat's owner). With media the text is its caption.
+        """A message from a user (``None``: the chat's owner). With media, the text is its caption.
 
-        ``extra`` goes into the message as it is, over everything else.
+        ``extra`` is merged into the message and overrides everything else.
         """
         chat = self.chat(chat)
         content = self._forwarded(forward_from)
@@ -139,11 +139,11 @@ class People(World):
         return stored
 
     def delete(self, chat: Chat | int, message: StoredMessage | int) -> None:
-        """A user deletes a message; bots get no update for this."""
+        """A user deletes a message. Bots get no update for this."""
         self.chat(chat).messages[number(message)].deleted = True
 
     def press(self, chat: Chat | int, user: User | int | None, message: StoredMessage | int, callback_data: str) -> str:
-        """A user presses an inline button: queues ``callback_query`` and gives the query's id."""
+        """A user presses an inline button: queues ``callback_query`` and returns the query's id."""
         chat = self.chat(chat)
         stored = chat.messages[number(message)]
         gone = {"message_id": stored.message_id, "date": 0}
@@ -161,10 +161,10 @@ class People(World):
         return query_id
 
     async def button(self, message: StoredMessage, label: str, timeout: float = 30) -> str:
-        """The data of the button with this label, or else of the first with it in its label, once there is one.
+        """Wait for a button with this label, or else one whose label contains it. Return its data.
 
-        An answer to a press may come before the message has its new buttons; and a message whose delivery was cut short
-        by a kill has others until it is found again.
+        An answer to a press may come before the message has its new buttons. A message whose delivery was cut off by a
+        kill has other buttons until it is found again.
         """
 
         def data() -> str | None:
@@ -176,13 +176,13 @@ class People(World):
     async def tap(
         self, chat: Chat | int, user: User | int | None, message: StoredMessage, label: str, timeout: float = 30
     ) -> str:
-        """A user presses the button with this label, once it is there; what the bot answers (may be nothing)."""
+        """A user presses the button with this label, once it is there. Return the bot's answer, which may be empty."""
         query = self.press(chat, user, message, await self.button(message, label, timeout))
         answer = await self.wait_for(lambda: self.answers.get(query), timeout)
         return str(answer.get("text") or "")
 
     def react(self, chat: Chat | int, user: User | int | None, message: StoredMessage | int, emoji: str | None) -> None:
-        """A user sets a reaction, or takes it back with ``None``: queues ``message_reaction``."""
+        """A user sets a reaction, or removes it with ``None``: queues ``message_reaction``."""
         chat = self.chat(chat)
         stored, person = chat.messages[number(message)], self._someone(chat, user)
         new = [{"type": "emoji", "emoji": emoji}] if emoji else []
@@ -198,7 +198,7 @@ class People(World):
         self.queue.add("stopped_message_generation", update)
 
     def add_member(self, chat: Chat | int, user: User | int, by: User | int | None = None) -> StoredMessage:
-        """Someone (the bot too) comes into a group: the service message, and the membership update."""
+        """Someone (maybe the bot) joins a group: queues the service message and the membership update."""
         chat, person = self.chat(chat), self.person(user)
         actor = self._someone(chat, by)
         status = "member"
@@ -208,7 +208,8 @@ class People(World):
         return message
 
     def remove_member(self, chat: Chat | int, user: User | int, by: User | int | None = None) -> StoredMessage | None:
-        """Someone leaves a group or, with ``by`` or for the bot, is thrown out. ``None`` when the bot cannot see it."""
+        """Someone leaves a group. With ``by``, or if it is the bot, they are removed. Returns ``None`` if the bot can't
+        see it."""
         chat, person = self.chat(chat), self.person(user)
         thrown_out = by is not None or person is self.bot
         actor = self._someone(chat, by) if thrown_out else person
@@ -243,17 +244,17 @@ class People(World):
         return new
 
     def push(self, raw_update: Json) -> int:
-        """Queue any update, whatever the bot asked for; its id is assigned unless given."""
+        """Queue any update, even if the bot didn't ask for its kind. Its id is assigned unless given."""
         return self.queue.push(raw_update)
 
     def redeliver(self, update_id: int) -> None:
-        """Hand the same update out once more although it was acknowledged."""
+        """Hand out the same update again, even though it was acknowledged."""
         self.queue.redeliver(update_id)
 
-    # The rest is how the acts above come about
+    # Helpers of the acts above
 
     def _someone(self, chat: Chat, user: User | int | None) -> User:
-        """The user who acts; by default the one of the private chat or the first human of the group."""
+        """The user who acts. The default is the user of the private chat or the first human of the group."""
         if user is not None:
             return self.person(user)
         if chat.user is not None:
@@ -272,7 +273,7 @@ class People(World):
         return {"forward_origin": source}
 
     def _deliver(self, chat: Chat, message: StoredMessage) -> None:
-        """Queue a message, if the bot is in the chat and its privacy mode lets it through."""
+        """Queue a message if the bot is in the chat and its privacy mode allows it."""
         if not chat.private and self.bot.id not in present(chat):
             return
         if self._visible(chat, message.raw):

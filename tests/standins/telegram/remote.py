@@ -1,4 +1,4 @@
-"""The stand-in in a process of its own, so that its work is not in the bot's."""
+"""The stand-in in its own process, so that its work isn't counted as the bot's."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class RemoteTelegram:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The server's address."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int:
-        """The process, for whoever measures it."""
+        """The process id, for measurements."""
         assert self._process is not None
         return self._process.pid
 
@@ -59,7 +59,7 @@ class RemoteTelegram:
             await self._process.wait()
 
     async def call(self, name: str, **arguments: Any) -> Any:
-        """One control call; ``TimeoutError`` or ``RuntimeError`` when it is refused."""
+        """Make one control call. A refusal raises ``TimeoutError`` or ``RuntimeError``."""
         assert self._session is not None
         async with self._session.post(f"{self.url}/_control/{name}", json=arguments) as response:
             result = await response.json()

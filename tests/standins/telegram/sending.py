@@ -1,4 +1,4 @@
-"""Methods that put something new into a chat."""
+"""Methods that send new messages to a chat."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ACTIONS = frozenset(_ACTION_NAMES.split())
 
 
 def _put(world: World, params: Json, chat: Chat, content: Json) -> StoredMessage:
-    """Store what the bot sends: topic, reply, keyboard; the drafts of that topic vanish."""
+    """Store what the bot sends, with its topic, reply and keyboard. The drafts of that topic vanish."""
     topic_id = find_topic(chat, params.get("message_thread_id"))
     target, quote = find_reply(world, chat, params)
     if topic_id is None and target is not None and target.chat_id == chat.id:
@@ -38,7 +38,7 @@ def _put(world: World, params: Json, chat: Chat, content: Json) -> StoredMessage
         content["link_preview_options"] = params["link_preview_options"]
     if params.get("protect_content"):
         content["has_protected_content"] = True
-    if markup := inline_keyboard(params):
+    if markup := inline_keyboard(params, chat):
         content["reply_markup"] = markup
     for key in [key for key in chat.drafts if key[0] == topic_id]:
         del chat.drafts[key]
@@ -80,7 +80,7 @@ def send_message_draft(world: World, params: Json, files: Files) -> bool:
 
 
 def _send_media(kind: str, world: World, params: Json, files: Files) -> Json:
-    """sendVoice, sendDocument, sendPhoto, sendAudio, sendVideo: a new file, or one the server knows."""
+    """sendVoice, sendDocument, sendPhoto, sendAudio, sendVideo: a new file, or one that the server knows."""
     chat = writable_chat(world, params)
     caption, entities = formatted(params, "caption", "caption_entities", MAX_CAPTION)
     given = params.get(kind)
@@ -98,7 +98,7 @@ def _send_media(kind: str, world: World, params: Json, files: Files) -> Json:
     if kind == "voice":
         if chat.user is not None and chat.user.refuses_voice:
             raise bad_request("VOICE_MESSAGES_FORBIDDEN")
-        # What is no OGG, MP3 or M4A file arrives as a document.
+        # A file other than OGG, MP3 or M4A arrives as a document.
         upload.mime_type = sound_type(upload.data)
         kind = kind if upload.mime_type else "document"
     content: Json = {kind: media_object(world, kind, upload)}

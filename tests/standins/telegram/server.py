@@ -1,4 +1,4 @@
-"""The server: HTTP in front of the world, with faults, latency, the log, and stopping and starting."""
+"""The HTTP server in front of the world, with faults, latency, the log, and stopping and starting."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class TelegramStandIn(People):
 
     @property
     def url(self) -> str:
-        """Where it listens; python-telegram-bot wants ``base_url=f"{url}/bot"``."""
+        """The server's address. python-telegram-bot wants ``base_url=f"{url}/bot"``."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def stopped(self) -> bool:
-        """Whether every request, also the poll that waits, is hung up on."""
+        """Whether every request is hung up on, including the waiting poll."""
         return self._stopped
 
     @stopped.setter
@@ -67,7 +67,7 @@ class TelegramStandIn(People):
         await self.stop()
 
     async def start(self) -> None:
-        """Listen. The port is kept from then on."""
+        """Listen. The port stays the same from then on."""
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_route("*", "/{path:.*}", self._handle)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
@@ -79,7 +79,7 @@ class TelegramStandIn(People):
         self._keep(deliver_to_webhook(self.queue))
 
     async def stop(self) -> None:
-        """Close every connection and stop listening; the state stays."""
+        """Close every connection and stop listening. The state stays."""
         self.stopped = True
         tasks = list(self._tasks)
         for task in tasks:
@@ -103,17 +103,17 @@ class TelegramStandIn(People):
         after: int = 0,
         **details: Any,
     ) -> Fault:
-        """Order a fault; details: ``retry_after``, ``delay``, ``error_code``, ``description``."""
+        """Order a fault. details: ``retry_after``, ``delay``, ``error_code``, ``description``."""
         fault = Fault(method, str(kind), times, chat_id, after, **details)
         self.faults.append(fault)
         return fault
 
     def clear_faults(self) -> None:
-        """Cancel every order."""
+        """Cancel all faults."""
         self.faults.clear()
 
     def stats(self) -> Json:
-        """Counts: requests, pending and acknowledged updates, messages, faults that hit."""
+        """Counts: requests, pending and acknowledged updates, messages, and faults that struck."""
         return {
             "requests": len(self.log),
             "pending": len(self.queue.pending),
@@ -152,7 +152,7 @@ class TelegramStandIn(People):
         return _respond(ApiError(404, "Not Found"))
 
     async def _serve(self, name: str, request: web.Request, file_path: str | None = None) -> web.StreamResponse:
-        """Read, log, strike with a fault if one is due, carry out, answer."""
+        """Read and log the request, apply a due fault, execute it, and answer."""
         method = METHODS[name.lower()][0] if name.lower() in METHODS else name
         method = "getUpdates" if name.lower() == "getupdates" else method
         record = Record(len(self.log), method, {}, time.monotonic())
@@ -175,7 +175,7 @@ class TelegramStandIn(People):
     async def _suffer(
         self, fault: Fault, request: web.Request, record: Record, params: Json, files: dict[str, Upload]
     ) -> web.StreamResponse:
-        """Answer a request that a fault hits."""
+        """Answer a request that a fault strikes."""
         record.fault = fault.kind
         if (refusal := fault.refusal()) is not None:
             return self._finish(record, refusal)
@@ -192,12 +192,12 @@ class TelegramStandIn(People):
         return await asyncio.shield(self._keep(self._later(fault.delay, record, params, files)))
 
     async def _later(self, delay: float, record: Record, params: Json, files: dict[str, Upload]) -> web.Response:
-        """Carry out after a while, even when the client is gone by then."""
+        """Execute the method after a delay, even if the client is gone by then."""
         await asyncio.sleep(delay)
         return self._finish(record, await self._carry_out(record.method, params, files))
 
     async def _carry_out(self, method: str, params: Json, files: dict[str, Upload]) -> Any:
-        """The method's result, or the refusal (not raised)."""
+        """The method's result, or the refusal (returned, not raised)."""
         try:
             if method == "getUpdates":
                 return await self.queue.poll(params)
@@ -211,7 +211,7 @@ class TelegramStandIn(People):
             return error
 
     def _finish(self, record: Record, result: Any) -> web.Response:
-        """Note the outcome and make the response."""
+        """Record the outcome and make the response."""
         record.finished_at = time.monotonic()
         if isinstance(result, ApiError):
             record.outcome, record.code = result.description, result.code
@@ -232,7 +232,7 @@ def _respond(result: Any) -> web.Response:
 
 
 def _hang_up(request: web.Request) -> web.Response:
-    """Close the connection without a word."""
+    """Close the connection without an answer."""
     if request.transport is not None:
         request.transport.close()
     return web.Response()

@@ -25,7 +25,7 @@ def utf16_length(text: str) -> int:
 
 
 def detect_entities(text: str) -> list[Json]:
-    """The commands, mentions and links that Telegram finds by itself."""
+    """The commands, mentions and links that Telegram detects."""
     if "/" not in text and "@" not in text:
         return []
     return [
@@ -39,7 +39,7 @@ def detect_entities(text: str) -> list[Json]:
 
 
 def check_entities(text: str, entities: Any) -> list[Json]:
-    """The entities as the server keeps them; refuses what lies outside the text or overlaps badly."""
+    """The entities as the server stores them. Refuses those outside the text or with a bad overlap."""
     if not isinstance(entities, list):
         raise bad_request("can't parse entities: expected an Array of MessageEntity")
     units = text.encode("utf-16-le")
@@ -59,13 +59,13 @@ def check_entities(text: str, entities: Any) -> list[Json]:
 
 
 def _splits_pair(units: bytes, position: int) -> bool:
-    """Whether the position lies in the middle of a surrogate pair."""
+    """Whether the position is inside a surrogate pair."""
     low = units[2 * position : 2 * position + 2]
     return len(low) == 2 and 0xDC <= low[1] <= 0xDF
 
 
 def _check_nesting(ordered: list[Json]) -> None:
-    """Refuse entities of which one starts inside another and ends outside of it."""
+    """Refuse an entity that starts inside another and ends outside it."""
     ends: list[int] = []
     for entity in ordered:
         start, end = entity["offset"], entity["offset"] + entity["length"]
@@ -77,7 +77,7 @@ def _check_nesting(ordered: list[Json]) -> None:
 
 
 def _trim(text: str, entities: list[Json]) -> tuple[str, list[Json]]:
-    """Cut white space off both ends, as the server does, moving the entities along."""
+    """Strip white space from both ends, as the server does, and move the entities along."""
     stripped = text.strip()
     if stripped == text:
         return text, entities

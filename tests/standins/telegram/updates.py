@@ -1,4 +1,4 @@
-"""The queue of updates: what the bot may see, what it was handed, what it acknowledged."""
+"""The queue of updates: which kinds the bot may see, which updates it got, and which it acknowledged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WEBHOOK_ACTIVE = (
 
 
 class UpdateQueue:
-    """Updates in order of their ids. An offset above an id acknowledges it: the queue forgets it."""
+    """Updates in order of their ids. A higher offset acknowledges an id, and the queue drops it."""
 
     def __init__(self, changed: Callable[[], None], first_id: int = 731_000_000) -> None:
         self._changed = changed
@@ -34,14 +34,14 @@ class UpdateQueue:
         self.allowed: frozenset[str] | None = None
         self.webhook: Json = {}
         self.trust: ssl.SSLContext | bool = True
-        """Whose certificates are valid for a webhook."""
+        """The certificates to trust for a webhook."""
         self.shuffle: random.Random | None = None
-        """While set, the updates of one answer come in an order of chance."""
+        """While set, the updates of each answer are in random order."""
         self.arrived = asyncio.Event()
 
     @property
     def polling(self) -> bool:
-        """Whether a getUpdates is waiting right now."""
+        """Whether a getUpdates is waiting now."""
         return self._poller is not None
 
     def allows(self, kind: str) -> bool:
@@ -49,19 +49,20 @@ class UpdateQueue:
         return kind not in NOT_BY_DEFAULT if self.allowed is None else kind in self.allowed
 
     def set_allowed(self, kinds: list[str] | None) -> None:
-        """Keep what the bot asked for; ``None`` keeps the earlier choice, an empty list is the default."""
+        """Store the kinds that the bot asked for. ``None`` keeps the earlier choice; an empty list means the
+        default."""
         if kinds is not None:
             self.allowed = frozenset(kinds) or None
 
     def add(self, kind: str, payload: Any) -> int | None:
-        """Queue an update; its id, or ``None`` when the bot did not ask for this kind."""
+        """Queue an update. Return its id, or ``None`` if the bot didn't ask for this kind."""
         if not self.allows(kind):
             self.dropped.append({kind: payload})
             return None
         return self.push({kind: payload})
 
     def push(self, update: Json) -> int:
-        """Queue an update as it is, whatever the bot asked for; gives it an id unless it has one."""
+        """Queue an update as it is, even if the bot didn't ask for its kind. Assigns an id unless it has one."""
         update_id = int(update.get("update_id", self._next_id))
         self._next_id = max(self._next_id, update_id + 1)
         update = {"update_id": update_id, **update}
@@ -74,7 +75,7 @@ class UpdateQueue:
         return update_id
 
     def redeliver(self, update_id: int) -> None:
-        """Hand an update out once more, even though it was acknowledged."""
+        """Hand out an update again, even though it was acknowledged."""
         self._again.append(self.known[update_id])
         self._wake()
 
@@ -89,13 +90,13 @@ class UpdateQueue:
             self._changed()
 
     def drop_pending(self) -> None:
-        """Forget everything that waits, as ``drop_pending_updates`` does."""
+        """Drop all pending updates, as ``drop_pending_updates`` does."""
         self.acked.extend(self.pending)
         self.pending.clear()
         self._again.clear()
 
     def take(self, limit: int) -> list[Json]:
-        """What is to be handed out now; what waits stays until it is acknowledged."""
+        """The updates to hand out now. Pending ones stay until they are acknowledged."""
         batch, self._again = self._again[:limit], self._again[limit:]
         for update in sorted(self.pending.values(), key=lambda update: update["update_id"]):
             if len(batch) >= limit:
@@ -107,18 +108,18 @@ class UpdateQueue:
         return batch
 
     def deliverable(self) -> list[Json]:
-        """What a webhook is to be given now, in the order of ids."""
+        """The updates to deliver to a webhook now, in the order of ids."""
         return sorted([*self.pending.values(), *self._again], key=lambda update: update["update_id"])
 
     def delivered(self, update_id: int) -> None:
-        """A webhook has taken an update."""
+        """Record that the webhook accepted an update."""
         self._again = [update for update in self._again if update["update_id"] != update_id]
         if self.pending.pop(update_id, None) is not None:
             self.acked.append(update_id)
         self._changed()
 
     async def poll(self, params: Json) -> list[Json]:
-        """Long polling: waits up to ``timeout`` seconds for something to hand out."""
+        """Long polling: waits up to ``timeout`` seconds for updates."""
         if self.webhook.get("url"):
             raise ApiError(409, WEBHOOK_ACTIVE)
         self.interrupt(ApiError(409, TWO_POLLERS))
@@ -135,7 +136,7 @@ class UpdateQueue:
         return batch
 
     async def _wait(self, seconds: float) -> None:
-        """Sleep until something arrives; raises when another poll takes over."""
+        """Sleep until something arrives. Raises if another poll takes over."""
         waiting = self._poller = asyncio.get_running_loop().create_future()
         self._changed()
         try:
@@ -147,7 +148,7 @@ class UpdateQueue:
                 self._poller = None
 
     def interrupt(self, error: Exception) -> None:
-        """Make the waiting poll, if there is one, fail."""
+        """Make the waiting poll fail, if there is one."""
         if self._poller is not None and not self._poller.done():
             self._poller.set_exception(error)
         self._poller = None

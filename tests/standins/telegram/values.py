@@ -1,4 +1,4 @@
-"""The things a Telegram server knows about: users, chats, topics, messages, files, requests."""
+"""The objects of a Telegram server: users, chats, topics, messages, files, requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEST_TOKEN = "12345:AAF_stand-in_7nQxW0vTgKe2LrYbZ9mPsD4"
 
 
 class ApiError(Exception):
-    """A refusal, as the Bot API words it."""
+    """A refusal in the Bot API's words."""
 
     def __init__(self, code: int, description: str, **parameters: Any) -> None:
         super().__init__(description)
@@ -45,7 +45,7 @@ class User:
     is_bot: bool = False
     blocked_bot: bool = False
     refuses_voice: bool = False
-    """Nobody may send them voice messages (a privacy setting)."""
+    """Their privacy settings refuse voice messages from everybody."""
 
     def json(self) -> Json:
         """The User object as the API sends it."""
@@ -87,7 +87,7 @@ class Chat:
     muted: bool = False
     """Only administrators may write."""
     linked_chat_id: int | None = None
-    """Of a discussion group its channel; who comments there need not be a member."""
+    """The channel of a discussion group. Commenters needn't be members."""
 
     @property
     def private(self) -> bool:
@@ -112,7 +112,7 @@ class Chat:
 
 @dataclass(slots=True)
 class StoredMessage:
-    """A message as the chat shows it now. ``raw`` is the API object; an edit replaces it whole."""
+    """A message as the chat shows it now. ``raw`` is the API object; an edit replaces it."""
 
     raw: Json
     chat_id: int
@@ -133,22 +133,22 @@ class StoredMessage:
 
     @property
     def text(self) -> str:
-        """The present text, or the caption of media."""
+        """The current text, or the caption of media."""
         return str(self.raw.get("text", self.raw.get("caption", "")))
 
     @property
     def entities(self) -> list[Json]:
-        """The entities of the present text or caption."""
+        """The entities of the current text or caption."""
         return list(self.raw.get("entities") or self.raw.get("caption_entities") or [])
 
     @property
     def reply_markup(self) -> Json | None:
-        """The inline keyboard, if there is one."""
+        """The inline keyboard, if any."""
         return self.raw.get("reply_markup")
 
     @property
     def reply_to(self) -> int | None:
-        """The id of the message this one answers, if any (what merely lies in a forum topic answers none)."""
+        """The id of the message this one replies to, if any. A message in a forum topic isn't by itself a reply."""
         target = self.raw.get("reply_to_message") or {}
         return None if "forum_topic_created" in target else target.get("message_id")
 
@@ -178,7 +178,7 @@ class StoredMessage:
 
 @dataclass(slots=True)
 class Upload:
-    """A file to attach. ``size`` overrides the size that Telegram claims (bytes)."""
+    """A file to attach. ``size`` overrides the size that Telegram reports (bytes)."""
 
     data: bytes = b"\x00"
     name: str = "file.bin"
@@ -186,7 +186,7 @@ class Upload:
     duration: int = 1
     size: int | None = None
     thumbnail: bytes | None = None
-    """Any picture: what Telegram shows of the file."""
+    """The picture from which Telegram makes the file's thumbnail."""
 
 
 @dataclass(slots=True)
@@ -220,7 +220,7 @@ class Record:
 
     @property
     def ok(self) -> bool:
-        """Whether the method was carried out, whatever the client got to hear."""
+        """Whether the method was executed, whatever answer the client got."""
         return self.outcome == "ok"
 
     def json(self) -> Json:

@@ -1,5 +1,5 @@
-"""Delivery to a webhook, as the Bot API server does it: the updates of one chat one after the other, those of different
-chats at once (up to ``max_connections``), and what is not answered with 2xx again, after a growing pause."""
+"""Delivery to a webhook, as the Bot API server does it: updates of one chat in sequence, those of different chats in
+parallel (up to ``max_connections``). An update without a 2xx answer is sent again after a growing pause."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.standins.telegram.updates import UpdateQueue
 from tests.standins.telegram.values import Json
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
-"""Seconds; Telegram begins with one and goes on to a minute."""
+"""Seconds. Telegram begins with one and goes up to a minute."""
 
 
 async def deliver_to_webhook(queue: UpdateQueue) -> None:
-    """Deliver for as long as a webhook is set; sleep while there is none."""
+    """Deliver while a webhook is set. Sleep while there is none."""
     busy: set[tuple[str, Any]] = set()
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as session, asyncio.TaskGroup() as tasks:
         while True:
@@ -33,7 +33,7 @@ async def deliver_to_webhook(queue: UpdateQueue) -> None:
 async def _deliver(
     session: aiohttp.ClientSession, queue: UpdateQueue, update: Json, line: tuple[str, Any], busy: set[tuple[str, Any]]
 ) -> None:
-    """Hand one update over until it is taken, or the webhook is gone."""
+    """Deliver one update until it is accepted or the webhook is gone."""
     pause = FIRST_PAUSE
     while queue.webhook.get("url"):
         error, retry_after = await _post(session, queue, update)
@@ -49,7 +49,7 @@ async def _deliver(
 
 
 def line_of(update: Json) -> tuple[str, Any]:
-    """What an update is delivered in order with: those of its chat, or the presses of the same person."""
+    """The sequence that an update belongs to: that of its chat, or of the presses by the same person."""
     ((kind, body),) = [(key, value) for key, value in update.items() if key != "update_id"][:1] or [("", {})]
     if kind == "callback_query":
         return "presses", body["from"]["id"]
@@ -57,7 +57,7 @@ def line_of(update: Json) -> tuple[str, Any]:
 
 
 async def _post(session: aiohttp.ClientSession, queue: UpdateQueue, update: Json) -> tuple[str | None, float]:
-    """What went wrong, or ``None``, and how long the other side asks to wait."""
+    """The error, or ``None``, and how long the server asks to wait."""
     secret = queue.webhook.get("secret")
     headers = {"X-Telegram-Bot-Api-Secret-Token": secret} if secret else {}
     try:

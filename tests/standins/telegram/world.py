@@ -26,7 +26,7 @@ MEMBER_STATUSES = frozenset({"creator", "administrator", "member", "restricted"}
 
 
 class World:
-    """Everything the server remembers. Nothing in here speaks HTTP."""
+    """The server's whole state, without HTTP."""
 
     def __init__(
         self,
@@ -48,34 +48,37 @@ class World:
         self.files: dict[str, StoredFile] = {}
         self.file_paths: dict[str, StoredFile] = {}
         self.commands: dict[tuple[str, str], list[Json]] = {}
+        self.menu_buttons: dict[int, Json] = {}
+        """By private chat. 0 is the bot's own default."""
         self.queries: dict[str, Json] = {}
         self.answers: dict[str, Json] = {}
         self.log: list[Record] = []
         self.queue = UpdateQueue(self.changed)
         self.clock_ahead = 0.0
-        """Seconds that its clock, which messages and the header Date of each answer tell, is ahead of ours."""
+        """Seconds that the server's clock is ahead of the real one. It dates messages and the Date header of each
+        answer."""
         self._account_message_id = 0
         self._waiters: set[asyncio.Future[None]] = set()
 
     @property
     def now(self) -> int:
-        """The time by its clock (Unix seconds)."""
+        """The time by the server's clock (Unix seconds)."""
         return int(time.time() + self.clock_ahead)
 
-    # What the tests read
+    # For tests to read
 
     @property
     def pending_updates(self) -> list[Json]:
-        """Updates that were not acknowledged yet."""
+        """Updates that aren't acknowledged yet."""
         return list(self.queue.pending.values())
 
     @property
     def acked(self) -> list[int]:
-        """Ids of the updates that were acknowledged, in order."""
+        """Ids of the acknowledged updates, in order."""
         return self.queue.acked
 
     def calls(self, method: str, chat_id: int | None = None) -> list[Record]:
-        """The requests for a method, optionally only those for one chat."""
+        """The requests for a method, optionally for one chat only."""
         name = method.lower()
         return [
             record
@@ -84,7 +87,7 @@ class World:
         ]
 
     def messages(self, chat: Chat | int, topic: int | None = None, *, deleted: bool = False) -> list[StoredMessage]:
-        """The transcript; ``topic`` 0 is what lies outside of all topics, ``None`` is everything."""
+        """The transcript. ``topic`` 0 means outside all topics, ``None`` means everything."""
         return [
             message
             for message in self.chat(chat).messages.values()
@@ -103,13 +106,13 @@ class World:
     # Waiting
 
     def changed(self) -> None:
-        """Let everyone who waits look again."""
+        """Wake all waiters, so that they check again."""
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
 
     async def wait_for(self, predicate: Callable[[], T], timeout: float = 30) -> T:
-        """The predicate's first true value; ``TimeoutError`` after ``timeout`` seconds."""
+        """The predicate's first true value. Raises ``TimeoutError`` after ``timeout`` seconds."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout
         while not (value := predicate()):
@@ -147,7 +150,7 @@ class World:
         return result
 
     async def wait_calls(self, method: str, count: int = 1, timeout: float = 30) -> list[Record]:
-        """The requests for a method that were carried out, once there are ``count`` of them."""
+        """The executed requests for a method, once there are ``count`` of them."""
 
         def enough() -> list[Record] | None:
             carried_out = [record for record in self.calls(method) if record.ok]
@@ -158,21 +161,21 @@ class World:
         return result
 
     async def wait_polling(self, timeout: float = 30) -> None:
-        """Wait until the bot waits in getUpdates (or has set a webhook)."""
+        """Wait until the bot is waiting in getUpdates (or has set a webhook)."""
         await self.wait_for(lambda: self.queue.polling or bool(self.queue.webhook.get("url")), timeout)
 
-    # Keeping
+    # State
 
     def chat(self, chat: Chat | int) -> Chat:
-        """The chat itself, given it or its id; ``KeyError`` when there is none."""
+        """The chat, given it or its id. Raises ``KeyError`` if there is none."""
         return chat if isinstance(chat, Chat) else self.chats[chat]
 
     def person(self, user: User | int) -> User:
-        """The user, given it or its id; ``KeyError`` when there is none."""
+        """The user, given it or its id. Raises ``KeyError`` if there is none."""
         return user if isinstance(user, User) else self.users[user]
 
     def _next_message_id(self, chat: Chat) -> int:
-        """Supergroups count for themselves; all other chats share the account's counter."""
+        """Each supergroup has its own counter. All other chats share the account's."""
         if chat.type == "supergroup":
             chat.last_message_id += 1
             return chat.last_message_id
@@ -190,7 +193,7 @@ class World:
         silent: bool = False,
         message_id: int | None = None,
     ) -> StoredMessage:
-        """Put a message into a chat, with the thread fields that Telegram would give it."""
+        """Add a message to a chat, with the thread fields that Telegram would give it."""
         message_id = message_id or self._next_message_id(chat)
         raw: Json = {"message_id": message_id, "from": sender.json(), "chat": chat.json(), "date": self.now}
         if topic_id:
@@ -199,7 +202,7 @@ class World:
             if chat.forum and reply_to is None:
                 reply_to = chat.messages.get(topic_id)
         elif chat.type == "supergroup" and reply_to is not None:
-            # A chain of replies outside of a topic has a thread id too, without being a topic.
+            # A chain of replies outside a topic has a thread id, too, without being a topic.
             raw["message_thread_id"] = reply_to.raw.get("message_thread_id", reply_to.message_id)
         if reply_to is not None:
             raw["reply_to_message"] = {key: value for key, value in reply_to.raw.items() if key != "reply_to_message"}
@@ -210,7 +213,7 @@ class World:
         return message
 
     def change(self, message: StoredMessage, fields: Json) -> None:
-        """Edit a message: fields that are ``None`` go. What was queued or returned before stays as it was."""
+        """Edit a message. Fields that are ``None`` are removed. Queued or returned copies stay unchanged."""
         if message.text != fields.get("text", fields.get("caption", message.text)):
             message.history.append(message.text)
         merged = {**message.raw, **fields, "edit_date": self.now}
@@ -221,7 +224,7 @@ class World:
     def open_topic(
         self, chat: Chat, creator: User, name: str, icon_color: int = 7322096, *, implicit: bool = False
     ) -> StoredMessage:
-        """Create a topic; its id is that of the service message that announces it."""
+        """Create a topic. Its id is that of the service message that announces it."""
         created: Json = {"name": name, "icon_color": icon_color}
         if implicit:
             created["is_name_implicit"] = True
@@ -233,7 +236,7 @@ class World:
         return message
 
     def add_file(self, upload: Upload, folder: str = "documents") -> StoredFile:
-        """Keep a file; it can be found by its id and downloaded at its path."""
+        """Store a file. It can be found by its id and downloaded at its path."""
         index = len(self.files) + 1
         ending = upload.name.rpartition(".")[2]
         suffix = ending if "." in upload.name and ending.isalnum() and len(ending) < 9 else "bin"
@@ -280,5 +283,5 @@ def number(message: StoredMessage | int) -> int:
 
 
 def present(chat: Chat) -> Iterable[int]:
-    """Ids of those who are in the chat now."""
+    """The ids of the users who are in the chat now."""
     return [user_id for user_id, status in chat.members.items() if status in MEMBER_STATUSES]

@@ -13,7 +13,7 @@ LISTED = 500
 READ = 300
 """How many texts are read."""
 LARGEST = 2**20
-"""Bytes read from each file."""
+"""The most bytes that are read from each file."""
 TOTAL = 6 * 2**20
 LOCKED = "Its files are protected by a password: I only see their names."
 SKIPPED = "I read the texts in it, and did not open {count} other files."
@@ -46,7 +46,7 @@ def read(package: Package) -> dict[str, Any]:
 
 
 def _text(package: Package, name: str) -> tuple[str | None, int]:
-    """Returns a file's text, if it is one, and how many bytes were unpacked."""
+    """Returns a file's text (None: it is not text), and how many bytes were unpacked."""
     try:
         begin = package.read(name, 4096)
         if file_types.detect_type(begin) != file_types.PLAIN or decode(begin) is None:

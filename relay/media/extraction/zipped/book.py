@@ -19,15 +19,15 @@ LOCKED = "It is a protected book (DRM), which only its own reader can open."
 
 def read(package: Package) -> dict[str, Any]:
     """Returns `{kind, text, note}` with the chapters in order. Raises `Unusable`."""
-    root = next((one.get("full-path", "") for one in _all(package.xml(CONTAINER), "rootfile")), "")
+    root = next((one.get("full-path", "") for one in _find_all(package.xml(CONTAINER), "rootfile")), "")
     if root not in package.names:
         raise Unusable(BROKEN)
     opened = package.xml(root)
     folder = posixpath.dirname(root)
-    files = {one.get("id"): unquote(one.get("href", "")) for one in _all(opened, "item")}
+    files = {one.get("id"): unquote(one.get("href", "")) for one in _find_all(opened, "item")}
     told: list[str] = []
     length = seen = 0
-    for one in _all(opened, "itemref"):
+    for one in _find_all(opened, "itemref"):
         name = posixpath.normpath(posixpath.join(folder, files.get(one.get("idref"), "")))
         if name not in package.names or length > MOST or seen > BYTES:
             continue
@@ -41,6 +41,6 @@ def read(package: Package) -> dict[str, Any]:
     return {"kind": "book", "text": "\n\n".join(text for text in told if text), "note": ""}
 
 
-def _all(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+def _find_all(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
     """Returns all elements with a name, in any namespace."""
     return [one for one in root.iter() if isinstance(one.tag, str) and one.tag.rpartition("}")[2] == tag]

@@ -1,4 +1,4 @@
-"""Documents, spreadsheets and presentations of Office and of OpenDocument, as text."""
+"""Documents, spreadsheets and presentations of Microsoft Office and OpenDocument, as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLIDES = 2_000
 
 
 def document(package: Package) -> dict[str, Any]:
-    """A Word document, by mammoth: what it says, with its headings, lists and tables, without its pictures."""
+    """Reads a Word document with mammoth: its text with headings, lists and tables, without pictures."""
     import mammoth
 
     made = mammoth.convert_to_html(
@@ -39,16 +39,18 @@ def spreadsheet(package: Package) -> dict[str, Any]:
 
 
 def presentation(package: Package) -> dict[str, Any]:
-    """A presentation: each slide under its number, its notes after it."""
-    related = _related(package, "ppt/presentation.xml")
+    """Reads a presentation: each slide under its number, followed by its notes."""
+    related = _read_relations(package, "ppt/presentation.xml")
     shown = [one.get(REFERENCE, "") for one in package.xml("ppt/presentation.xml").iter(f"{PRESENTATION}sldId")]
     told: list[str] = []
     for number, name in enumerate((related.get(one, "") for one in shown[:SLIDES]), 1):
         if name not in package.names:
             continue
-        lines = list(_drawn(package.xml(name)))
-        notes = next((one for one in _related(package, name).values() if "/notesSlides/" in one), "")
-        if notes in package.names and (said := [line for line in _drawn(package.xml(notes)) if not line.isdigit()]):
+        lines = list(_slide_lines(package.xml(name)))
+        notes = next((one for one in _read_relations(package, name).values() if "/notesSlides/" in one), "")
+        if notes in package.names and (
+            said := [line for line in _slide_lines(package.xml(notes)) if not line.isdigit()]
+        ):
             lines += ["Notes:", *said]
         if lines:
             told.append(f"[slide {number}]\n" + "\n".join(lines))
@@ -56,7 +58,7 @@ def presentation(package: Package) -> dict[str, Any]:
 
 
 def open_document(package: Package) -> dict[str, Any]:
-    """A file of LibreOffice and its like."""
+    """Reads a file of LibreOffice or another program that uses OpenDocument."""
     sort = package.read("mimetype", 200).decode("ascii", "replace") if "mimetype" in package.names else ""
     if "spreadsheet" in sort:
         return spreadsheet(package)
@@ -73,8 +75,8 @@ def _level(heading: ElementTree.Element) -> int:
     return min(6, int(given)) if given.isdecimal() else 1
 
 
-def _drawn(slide: ElementTree.Element) -> Iterator[str]:
-    """The lines of a slide; a row of a table is one."""
+def _slide_lines(slide: ElementTree.Element) -> Iterator[str]:
+    """Yields the lines of a slide; a row of a table is one line."""
     for one in _outermost(slide, f"{DRAWING}tr", f"{DRAWING}p"):
         if one.tag == f"{DRAWING}tr":
             cells = _outermost(one, f"{DRAWING}tc")
@@ -84,7 +86,7 @@ def _drawn(slide: ElementTree.Element) -> Iterator[str]:
 
 
 def _outermost(root: ElementTree.Element, *tags: str) -> Iterator[ElementTree.Element]:
-    """The elements of these names in their order, without those within another one: nothing is read twice."""
+    """Yields the elements with these names in order, except those within another one, so that nothing is read twice."""
     left = [root]
     while left:
         one = left.pop()
@@ -99,8 +101,8 @@ def _words(paragraph: ElementTree.Element) -> str:
     return "".join(texts).strip()
 
 
-def _related(package: Package, name: str) -> dict[str, str]:
-    """What a part refers to: names in the package by their ids."""
+def _read_relations(package: Package, name: str) -> dict[str, str]:
+    """Returns what a part refers to: names in the package by their ids."""
     folder, base = posixpath.split(name)
     relations = f"{folder}/_rels/{base}.rels"
     if relations not in package.names:

@@ -11,7 +11,7 @@ from relay.media.extraction.failure import LOCKED, Unusable
 
 ENTRIES = 20_000
 EXPANDED = 256 * 2**20
-"""Bytes that may be unpacked from one file."""
+"""The most bytes that may be unpacked from one file."""
 TAGS, XML = 500_000, 16 * 2**20
 """Limits for the XML of a Word document: tags with attributes, and bytes. A tag takes half a kilobyte of memory and 20
 microseconds. Books have fewer."""
@@ -26,7 +26,7 @@ KINDS = ("<!ENTITY", "<!ATTLIST", "<!ELEMENT", "<!NOTATION")
 """Declarations by which a small document type can expand to a large one. External ones are not read."""
 DECLARATIONS = tuple(word.encode(code) for word in KINDS for code in CODES)
 BLANK = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
-"""What may precede the first `<` of XML in any of these encodings."""
+"""The bytes that may precede the first `<` of XML in any of these encodings."""
 OVERLAP = max(map(len, DECLARATIONS))
 
 
@@ -74,8 +74,8 @@ class Package:
             raise Unusable(BROKEN) from None
 
     def check(self) -> None:
-        """Scans everything that begins like XML before a library parses it. Raises `Unusable` for too much of it, or
-        declarations."""
+        """Checks everything that begins like XML before a library parses it. Raises `Unusable` if there is too much of
+        it, or it has declarations."""
         for entry in self.entries:
             if entry.flag_bits & 1:
                 raise Unusable(LOCKED)

@@ -1,4 +1,4 @@
-"""Detects what a zip archive is and reads it: Office file, book, or plain archive."""
+"""Detects the type of a zip archive (Office file, book or plain archive), and reads it."""
 
 from __future__ import annotations
 

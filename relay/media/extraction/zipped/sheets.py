@@ -35,7 +35,7 @@ def read(content: bytes) -> dict[str, Any]:
         for row in rows:
             if row.count("") == len(row):
                 continue  # a single distant cell makes millions of empty ones
-            if line := " | ".join(_shown(cell) for cell in row).rstrip(" |"):
+            if line := " | ".join(_format_cell(cell) for cell in row).rstrip(" |"):
                 lines.append(line)
                 length += len(line) + 1
             if length > MOST:
@@ -43,7 +43,7 @@ def read(content: bytes) -> dict[str, Any]:
     return {"kind": "spreadsheet", "text": "\n".join(lines) if length else "", "note": ""}
 
 
-def _shown(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     """Formats a cell on one line; whole numbers without decimals."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
         return str(int(cell))

@@ -55,7 +55,7 @@ class ControlCalls(Calls):
         )
 
     async def forget_shown(self, turn_id: int, user_id: int, admin: bool, undo: bool = False) -> ForgetProgress | None:
-        """Forgets a batch of what a turn previewed, or restores a batch. None: not shown to this person."""
+        """Forgets a batch of what a turn previewed, or restores a batch. None: it was not shown to this person."""
         return await self._find(
             ForgetProgress, "forget_shown", turn_id=turn_id, user_id=user_id, admin=admin, undo=undo
         )
@@ -65,11 +65,11 @@ class ControlCalls(Calls):
         return bool(await self._call("was_shown", turn_id=turn_id, user_id=user_id))
 
     async def reset_memory(self, space: Space, user_id: int) -> int:
-        """Forgets a batch of everything in a space; returns how many memories are left."""
+        """Forgets a batch of all memories in a space. Returns how many are left."""
         return int(await self._call("reset_memory", space=space.as_json(), user_id=user_id))
 
     async def confirm_reset(self, turn: ClaimedTurn, space: Space, user_id: int, known: int) -> int | None:
-        """The same, confirmed by a turn with the number of memories; a repeated turn continues. None: the number is
+        """Does the same after a turn confirmed the number of memories. A repeated turn continues. None: the number is
         wrong, and nothing was forgotten."""
         left = await self._call(
             "confirm_reset",
@@ -84,8 +84,9 @@ class ControlCalls(Calls):
     async def private(
         self, space: Space, chat_id: int, topic_id: int, on: bool | None, user_id: int, may: bool = True
     ) -> OffRecord:
-        """Begins (on) or ends a session off the record. None: returns its state. `may`: this person may, whoever began
-        it; otherwise only whoever began it may end it, else it is `refused`."""
+        """Begins (True) or ends (False) an off-the-record session; None: only returns its state. `may`: this person may
+        begin one, and end one that someone else began; without it, they may only end their own. Anything else is
+        `refused`."""
         return await self._fetch(
             OffRecord,
             "private",

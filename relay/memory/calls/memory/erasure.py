@@ -39,11 +39,12 @@ class EraseCalls(Calls):
         return bool(await self._call("erase_begin", erasure_id=erasure_id, user_id=user_id, admin=admin))
 
     async def erase_keep(self, erasure_id: int, user_id: int) -> bool:
-        """Cancels a previewed erasure; returns whether there was one."""
+        """Cancels a previewed erasure. Returns whether there was one."""
         return bool(await self._call("erase_keep", erasure_id=erasure_id, user_id=user_id))
 
     async def files_gone(self, removed: Sequence[str] = ()) -> list[str]:
-        """Returns unique ids of files whose copies must go, up to 100; `removed` are done."""
+        """Returns the unique ids of files whose copies must be deleted, up to 100. `removed`: those that were
+        deleted."""
         return list(await self._call("files_gone", removed=list(removed)))
 
     async def erase_step(self, erasure_id: int | None = None) -> ErasureStep | None:
@@ -51,17 +52,17 @@ class EraseCalls(Calls):
         return await self._find(ErasureStep, "erase_step", erasure_id=erasure_id)
 
     async def retractions(self, bot_id: int, erasure_id: int | None, limit: int) -> list[Retraction]:
-        """Returns our messages that a bot must delete or edit for an erasure (None: any), newest first."""
+        """Returns messages that a bot must delete or edit for an erasure (None: any), newest first."""
         return await self._list(Retraction, "retractions", bot_id=bot_id, erasure_id=erasure_id, limit=limit)
 
-    async def retracted(self, bot_id: int, chat_id: int, message_id: int, outcome: str) -> None:
+    async def record_retraction(self, bot_id: int, chat_id: int, message_id: int, outcome: str) -> None:
         """Records the result for such a message: `deleted`, `edited` or `left`."""
         await self._call("retracted", bot_id=bot_id, chat_id=chat_id, message_id=message_id, outcome=outcome)
 
 
 RawRow = Mapping[str, Any]
 """A line of an export."""
-PAGE = 200
+PAGE = 50
 """The most rows per page."""
 
 
@@ -79,22 +80,22 @@ class ExportCalls(Calls):
     async def export_thread(
         self, part: str, space: Space, thread_id: int, after: Sequence[object] | None
     ) -> ExportPage:
-        """A page of a thread's sessions, messages, documents or summaries, which `part` names."""
+        """Returns a page of a thread's rows. `part`: sessions, messages, documents or summaries."""
         where = {"space": space.as_json(), "thread_id": thread_id}
         return await self._fetch(ExportPage, f"export_{part}", **where, after=after, most=PAGE)
 
     async def export_rows(self, part: str, space: Space, after: Sequence[object] | None) -> ExportPage:
-        """A page of what belongs to no thread: feedback or preference_decisions, which `part` names."""
+        """Returns a page of rows that belong to no thread. `part`: preferences, feedback or preference_decisions."""
         return await self._fetch(ExportPage, f"export_{part}", space=space.as_json(), after=after, most=PAGE)
 
     async def export_artefacts(self, kind: str, space: Space, after: Sequence[object] | None) -> ExportPage:
-        """A page of the artefacts of a kind that exports write as rows."""
+        """Returns a page of the artefacts of a kind that exports write as rows."""
         return await self._fetch(
             ExportPage, "export_artefacts", space=space.as_json(), kind=kind, after=after, most=PAGE
         )
 
     async def import_artefacts(self, kind: str, space_id: int, rows: Sequence[RawRow]) -> ImportedRows:
-        """Adds artefacts of a kind that are not there yet."""
+        """Adds the artefacts of a kind that are missing."""
         return await self._fetch(ImportedRows, "import_artefacts", space_id=space_id, kind=kind, rows=rows)
 
     async def import_space(
@@ -116,10 +117,10 @@ class ExportCalls(Calls):
         return await self._fetch(ImportedRows, f"import_{part}", space_id=space_id, rows=rows, **more)
 
     async def import_links(self, space_id: int, pairs: Sequence[tuple[int, int]]) -> None:
-        """Links memories to their replacements: pairs of their numbers here."""
+        """Links memories to their replacements. `pairs`: their ids here."""
         rows = [{"id": old, "replaced_by": new} for old, new in pairs]
         await self._call("import_links", space_id=space_id, rows=rows)
 
     async def import_finish(self, space_id: int) -> None:
-        """Lets the imported threads continue where they were."""
+        """Lets the imported threads continue where they ended."""
         await self._call("import_finish", space_id=space_id)

@@ -33,7 +33,7 @@ class FactCalls(Calls):
         )
 
     async def change_directly(self, space: Space, user_id: int | None, actions: Sequence[Action]) -> Changed:
-        """The same for a script, in a turn of its own."""
+        """Applies requests of a script, in a separate turn."""
         return await self._fetch(
             Changed, "change_directly", space=space.as_json(), user_id=user_id, actions=list(actions)
         )
@@ -45,17 +45,17 @@ class FactCalls(Calls):
             MemoryPage, "list_memories", space=space.as_json(), chosen=wanted, offset=offset, limit=limit
         )
 
-    async def opened(self, memory_id: int, user_id: int, admin: bool) -> OpenedMemory | None:
-        """Returns a memory of any space and state, with the `last` change that this person may undo. The caller checks
+    async def open_memory(self, memory_id: int, user_id: int, admin: bool) -> OpenedMemory | None:
+        """Returns a memory of any space and state. `last` is set if this person may undo that change. The caller checks
         whether the person may see its space."""
         return await self._find(OpenedMemory, "open_memory", memory_id=memory_id, user_id=user_id, admin=admin)
 
-    async def numbered(self, space: Space, number: int) -> int:
-        """Returns the id of the memory with a number in a space; 0: none."""
+    async def find_by_number(self, space: Space, number: int) -> int:
+        """Returns the id of the memory with a number in a space; 0: there is none."""
         return int(await self._call("numbered_memory", space=space.as_json(), number=number) or 0)
 
     async def source(self, memory_id: int) -> MemorySource | None:
-        """Returns a memory's origin; None: no such memory."""
+        """Returns a memory's origin; None: there is no such memory."""
         return await self._find(MemorySource, "memory_source", memory_id=memory_id)
 
     async def history(
@@ -74,7 +74,7 @@ class FactCalls(Calls):
         )
 
     async def memory_past(self, memory_id: int, offset: int, limit: int) -> MemoryPast:
-        """A page of a memory's changes, newest first."""
+        """Returns a page of a memory's changes, newest first."""
         return await self._fetch(MemoryPast, "memory_past", memory_id=memory_id, offset=offset, limit=limit)
 
     async def keepable(
@@ -91,12 +91,13 @@ class FactCalls(Calls):
             turn_id=turn_id,
         )
 
-    async def changed_in(self, turn_id: int | None = None, change_id: int | None = None) -> ChangePlace | None:
-        """Returns where a turn's changes, or one change, belong."""
+    async def find_change_place(self, turn_id: int | None = None, change_id: int | None = None) -> ChangePlace | None:
+        """Returns the place of a turn's changes, or of one change."""
         return await self._find(ChangePlace, "changed_in", turn_id=turn_id, change_id=change_id)
 
-    async def asked(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> str:
-        """Returns the question that one of our messages asks a person by forcing a reply; empty for other messages."""
+    async def find_question(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> str:
+        """Returns the question that one of the bot's messages asks a person by forcing a reply; empty for other
+        messages."""
         found = await self._call(
             "asked_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id, user_id=user_id
         )
@@ -109,8 +110,8 @@ class FactCalls(Calls):
     async def decide_change(
         self, change_id: int, user_id: int, admin: bool, decision: str
     ) -> list[MemoryChange] | None:
-        """Undoes, keeps or discards a change. Returns the turn's changes; None if this person may not. A change whose
-        memory has changed again stays applied."""
+        """Undoes, keeps or discards a change. Returns the turn's changes; None if this person may not decide. A change
+        whose memory has changed again stays applied."""
         return await self._find(
             list[MemoryChange], "decide_change", change_id=change_id, user_id=user_id, admin=admin, decision=decision
         )

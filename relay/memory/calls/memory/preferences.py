@@ -1,4 +1,4 @@
-"""How people like answers: their feedback, and the preferences derived from it."""
+"""Feedback on answers, and the preferences derived from it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class PreferenceCalls(Calls):
     async def feedback(
         self, space: Space, chat_id: int, topic_id: int, user_id: int, act: Mapping[str, object]
     ) -> FeedbackResult:
-        """Keeps what a person says about an answer, or about all: `{kind, about, value, source, observations}`.
+        """Stores what a person says about an answer, or about all answers: `{kind, about, value, source,
+        observations}`.
 
-        `about`: `{turn_id}`, or a message of ours (`{bot_id, chat_id, telegram_message_id}`); None: all answers.
+        `about`: `{turn_id}`, or a message of the bot (`{bot_id, chat_id, telegram_message_id}`); None: all answers.
         """
         return await self._fetch(
             FeedbackResult,
@@ -42,13 +43,13 @@ class PreferenceCalls(Calls):
         )
 
     async def answer_tags(self, space: Space, user_id: int, turn_id: int) -> list[ObservedPattern] | None:
-        """The tags that a person has put on an answer. None: it's no answer to them."""
+        """Returns the tags that a person has put on an answer. None: it is not an answer to them."""
         return await self._find(
             list[ObservedPattern], "answer_tags", space=space.as_json(), user_id=user_id, turn_id=turn_id
         )
 
     async def untag(self, space: Space, user_id: int, turn_id: int, type: str, pattern: str) -> bool:
-        """Takes a tag from an answer. False: it had none such."""
+        """Removes a tag from an answer. Returns False if it had no such tag."""
         tag = {"type": type, "pattern": pattern}
         return bool(await self._call("untag", space=space.as_json(), user_id=user_id, turn_id=turn_id, pattern=tag))
 
@@ -59,19 +60,19 @@ class PreferenceCalls(Calls):
         )
 
     async def choice_reason(self, space: Space, user_id: int, turn_id: int, reason: str) -> ChosenAnswer | None:
-        """Gives a reason for a choice, or takes it back. None: nothing was chosen within two minutes."""
+        """Adds a reason for a choice, or removes it. None: nothing was chosen within the last two minutes."""
         return await self._find(
             ChosenAnswer, "choice_reason", space=space.as_json(), user_id=user_id, turn_id=turn_id, reason=reason
         )
 
     async def preferences(self, space: Space, chat_id: int, topic_id: int, user_id: int) -> Preferences:
-        """All preferences of a person, and how they are switched here."""
+        """Returns all preferences of a person, and their switches here."""
         return await self._fetch(
             Preferences, "preferences", space=space.as_json(), chat_id=chat_id, topic_id=topic_id, user_id=user_id
         )
 
     async def preference_source(self, space: Space, user_id: int, preference_id: int) -> PreferenceSource | None:
-        """A preference with what taught it. None: the person has none with this id."""
+        """Returns a preference with what taught it. None: the person has no preference with this id."""
         return await self._find(
             PreferenceSource,
             "preference_source",
@@ -83,7 +84,7 @@ class PreferenceCalls(Calls):
     async def forget_preferences(
         self, space: Space, user_id: int, preferences: Sequence[int]
     ) -> list[ForgottenPreference]:
-        """Forgets preferences: what was observed until now doesn't count any more."""
+        """Forgets preferences: earlier observations no longer count."""
         return await self._list(
             ForgottenPreference,
             "forget_preferences",
@@ -93,24 +94,25 @@ class PreferenceCalls(Calls):
         )
 
     async def recall_preferences(self, space: Space, user_id: int, decisions: Sequence[int]) -> int:
-        """Brings forgotten preferences back, unless something was observed of them since. Returns how many."""
+        """Restores forgotten preferences, unless they were observed again since. Returns how many."""
         return int(
             await self._call("recall_preferences", space=space.as_json(), user_id=user_id, decisions=list(decisions))
         )
 
     async def decide_observations(self, space: Space, user_id: int, keep: bool) -> int:
-        """Lets what waits for a tap count, or takes it away. Returns how many acts."""
+        """Lets what waits for a tap count, or discards it. Returns how many acts."""
         return int(await self._call("decide_observations", space=space.as_json(), user_id=user_id, keep=keep))
 
     async def reset_preferences(self, space: Space, user_id: int, known: int) -> int | None:
-        """Forgets all preferences, `known` in number. Returns how many; None: that's not their number."""
+        """Forgets all preferences. `known`: their number, as confirmation. Returns how many; None: the number is
+        wrong."""
         done = await self._call("reset_preferences", space=space.as_json(), user_id=user_id, known=known)
         return None if done is None else int(done)
 
     async def preference_control(
         self, space: Space, chat_id: int, topic_id: int, user_id: int, change: Mapping[str, object]
     ) -> Preferences:
-        """Switches preferences in a space (`{preferences, paused_until}`) or in a thread (`{here}`)."""
+        """Sets the switches of preferences in a space (`{preferences, paused_until}`) or a thread (`{here}`)."""
         return await self._fetch(
             Preferences,
             "preference_control",
@@ -123,48 +125,40 @@ class PreferenceCalls(Calls):
 
 
 class AttributionCalls(Calls):
-    """What a model says of acts, and what all of a person's choices say together."""
+    """Attribution of acts by a model, and estimates from all of a person's choices."""
 
     async def preference_work(self, job: ClaimedJob) -> AttributionWork | None:
-        """What a job is to attribute. None: the act was taken back, or is gone."""
+        """Returns the act that a job has to attribute. None: the act was taken back, or is gone."""
         return await self._find(AttributionWork, "preference_work", job_id=job.id, fence=job.fence)
 
     async def store_observations(
         self, job: ClaimedJob, observations: Sequence[Mapping[str, object]], derivation: Mapping[str, object]
     ) -> bool:
-        """Stores what an act says of patterns, and ends its job. False: this process has lost the job."""
+        """Stores the observations of an act, and ends its job. Returns False if this process has lost the job."""
         result = {"observations": [dict(one) for one in observations], "derivation": dict(derivation)}
         return bool(await self._call("store_observations", job_id=job.id, fence=job.fence, result=result))
 
-    async def preference_contrasts(self, space_id: int, user_id: int, thread_id: int | None) -> list[ObservedAct]:
-        """A person's acts without a stated reason, oldest first, the newest 500."""
-        return await self._list(
-            ObservedAct, "preference_contrasts", space_id=space_id, user_id=user_id, thread_id=thread_id
-        )
+    async def estimate_work(self, job: ClaimedJob) -> list[ObservedAct] | None:
+        """Returns a person's acts without a stated reason, oldest first, at most the newest 500. None: this process has
+        lost the job."""
+        return await self._find(list[ObservedAct], "estimate_work", job_id=job.id, fence=job.fence)
 
-    async def store_estimates(
-        self, space_id: int, user_id: int, thread_id: int | None, estimates: Sequence[Mapping[str, object]]
-    ) -> None:
-        """Stores what these acts say together, in place of what they said before."""
-        await self._call(
-            "store_estimates",
-            space_id=space_id,
-            user_id=user_id,
-            thread_id=thread_id,
-            estimates=[dict(one) for one in estimates],
-        )
+    async def store_estimates(self, job: ClaimedJob, estimates: Sequence[Mapping[str, object]]) -> bool:
+        """Replaces what these acts say together, and ends the job. Returns False if this process has lost it."""
+        rows = [dict(one) for one in estimates]
+        return bool(await self._call("store_estimates", job_id=job.id, fence=job.fence, estimates=rows))
 
     async def replace_observations(
         self, feedback_id: int, observations: Sequence[Mapping[str, object]], derivation: Mapping[str, object]
     ) -> bool:
-        """Stores what an act says of patterns in place of what it said before. False: it was taken back, or is gone."""
+        """Replaces the observations of an act. Returns False if the act was taken back, or is gone."""
         result = {"observations": [dict(one) for one in observations], "derivation": dict(derivation)}
         return bool(await self._call("replace_observations", feedback_id=feedback_id, result=result))
 
-    async def derived_feedback(
+    async def list_derived_feedback(
         self, space: Space, since: datetime | None, version: str, after: int, most: int = 100
     ) -> list[DerivedFeedback]:
-        """A page of acts since a moment that another version than this one attributed, after an id."""
+        """Returns a page of acts since `since` that another version attributed, after an id."""
         return await self._list(
             DerivedFeedback,
             "derived_feedback",
@@ -176,5 +170,5 @@ class AttributionCalls(Calls):
         )
 
     async def backfill_feedback(self, job: ClaimedJob, most: int) -> int:
-        """Takes over reactions from before feedback was kept. Returns how many."""
+        """Adopts reactions from before feedback was stored. Returns how many."""
         return int(await self._call("backfill_feedback", job_id=job.id, fence=job.fence, most=most) or 0)

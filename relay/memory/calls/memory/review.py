@@ -1,4 +1,4 @@
-"""Judging messages, and rederiving memories."""
+"""Judging of messages, and rederivation of memories."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from relay.memory.rows.upkeep.judging import (
     JudgingResult,
     JudgingWork,
 )
-from relay.memory.rows.upkeep.nights import DatedNote, Note
-from relay.memory.rows.upkeep.rederivation import DerivedMemory, KnownBesides, ToldThread
+from relay.memory.rows.upkeep.night import DatedNote, Note
+from relay.memory.rows.upkeep.rederivation import DerivedMemory, OtherKnownMemory, TaughtThread
 from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary, SourcedSummary
 
 
 class JudgeCalls(Calls):
     """Threads waiting to be judged, and findings."""
 
-    async def judging_work(self, job: ClaimedJob) -> JudgingWork | None:
-        """Returns what to judge next in the thread of a job. None: nothing; the job was ended or given back."""
+    async def begin_judging(self, job: ClaimedJob) -> JudgingWork | None:
+        """Returns what to judge next in a job's thread. None: there is nothing; the job was ended or given back."""
         return await self._find(JudgingWork, "judging_work", job_id=job.id, fence=job.fence)
 
     async def store_judged(self, job: ClaimedJob, result: JudgingResult) -> bool:
@@ -33,15 +33,15 @@ class JudgeCalls(Calls):
         position was lost, or memory is paused. Safe to repeat."""
         return bool(await self._call("store_judged", job_id=job.id, fence=job.fence, result=result.as_json()))
 
-    async def put_off_again(self, job: ClaimedJob, again: int, seconds: float) -> None:
-        """Delays what a model should judge again, and gives the job back."""
+    async def delay_judging(self, job: ClaimedJob, again: int, seconds: float) -> None:
+        """Delays what a model is to judge again, and gives the job back."""
         await self._call("put_off_again", job_id=job.id, fence=job.fence, again=again, seconds=seconds)
 
     async def pass_judging(self, limit: int) -> int:
         """Moves cursors of waiting threads to the end, unjudged. Returns how many."""
         return int(await self._call("pass_judging", limit=limit))
 
-    async def unjudged(self) -> int:
+    async def count_unjudged(self) -> int:
         """Counts messages waiting to be judged, in all spaces."""
         return int(await self._call("unjudged"))
 
@@ -54,13 +54,13 @@ class JudgeCalls(Calls):
 class RederiveCalls(Calls):
     """Rederivation."""
 
-    async def derived_summaries(self, space: Space, since: datetime | None, after: int) -> list[DerivedSummary]:
+    async def list_derived_summaries(self, space: Space, since: datetime | None, after: int) -> list[DerivedSummary]:
         """Returns a space's next summaries that a model wrote since then."""
         since_then = since and since.isoformat()
         where = {"space": space.as_json(), "since": since_then, "after": after}
         return await self._list(DerivedSummary, "derived_summaries", **where)
 
-    async def derived_summary(self, id: int) -> SourcedSummary | None:
+    async def find_derived_summary(self, id: int) -> SourcedSummary | None:
         """Returns a summary with its inputs."""
         return await self._find(SourcedSummary, "derived_summary", id=id)
 
@@ -68,17 +68,19 @@ class RederiveCalls(Calls):
         """Replaces a summary's text if it is still `was`. Returns whether it did."""
         return bool(await self._call("replace_summary", id=id, was=was, summary=summary.as_json()))
 
-    async def told_threads(self, space: Space, since: datetime | None, after: int, version: str) -> list[ToldThread]:
+    async def list_told_threads(
+        self, space: Space, since: datetime | None, after: int, version: str
+    ) -> list[TaughtThread]:
         """Returns the next threads with messages since then that another version may have judged."""
         since_then = since and since.isoformat()
         where = {"space": space.as_json(), "since": since_then, "after": after, "version": version}
-        return await self._list(ToldThread, "told_threads", **where)
+        return await self._list(TaughtThread, "told_threads", **where)
 
-    async def rejudged(self, thread_id: int, version: str) -> None:
+    async def mark_rejudged(self, thread_id: int, version: str) -> None:
         """Marks a thread as holding only this version's findings."""
         await self._call("rejudged", thread_id=thread_id, version=version)
 
-    async def told_messages(
+    async def list_told_messages(
         self, thread_id: int, since: datetime | None, after: int, limit: int
     ) -> list[JudgedMessage]:
         """Returns a thread's next messages that may teach something."""
@@ -86,17 +88,17 @@ class RederiveCalls(Calls):
         where = {"thread_id": thread_id, "since": since_then, "after": after, "limit": limit}
         return await self._list(JudgedMessage, "told_messages", **where)
 
-    async def derived_memories(self, space_id: int, name: str, messages: Sequence[int]) -> list[DerivedMemory]:
+    async def list_derived_memories(self, space_id: int, name: str, messages: Sequence[int]) -> list[DerivedMemory]:
         """Returns what a derivation currently stores from some messages."""
         numbers = [str(number) for number in messages]
         return await self._list(DerivedMemory, "derived_memories", space_id=space_id, name=name, messages=numbers)
 
-    async def known_besides(self, space_id: int, name: str, messages: Sequence[int]) -> list[KnownBesides]:
+    async def list_known_besides(self, space_id: int, name: str, messages: Sequence[int]) -> list[OtherKnownMemory]:
         """Returns other memories from some messages, current or ended for good."""
         numbers = [str(number) for number in messages]
-        return await self._list(KnownBesides, "known_besides", space_id=space_id, name=name, messages=numbers)
+        return await self._list(OtherKnownMemory, "known_besides", space_id=space_id, name=name, messages=numbers)
 
-    async def wanted(self, space_id: int, candidates: Sequence[Candidate]) -> list[bool]:
+    async def check_wanted(self, space_id: int, candidates: Sequence[Candidate]) -> list[bool]:
         """Tests for each candidate whether nobody has forgotten, undone or discarded it."""
         told = [{"subject_id": one.subject_id, "evidence": list(one.evidence)} for one in candidates]
         return list(await self._call("wanted", space_id=space_id, candidates=told))

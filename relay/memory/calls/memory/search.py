@@ -9,8 +9,8 @@ from relay.core.models import Space
 from relay.memory.calls.base import Calls, decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.opened import Opened, opened_type
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
+from relay.memory.rows.search_context import Opened, find_opened_type
 from relay.memory.rows.turns.documents import OpenedDocument
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus, EmbedTask, MadeVector
 
@@ -35,7 +35,7 @@ class SearchCalls(Calls):
         return await self._look(space, asker, True, kind, number, part)
 
     async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Opened | None:
-        """Opens something in a space for a person who sees it; None if it doesn't exist."""
+        """Opens something in a space for a person who may see it; None if it doesn't exist."""
         return await self._look(space, {"bot_id": bot_id}, False, kind, number, part)
 
     async def _look(
@@ -44,7 +44,7 @@ class SearchCalls(Calls):
         found = await self._call(
             "look_at", space=space.as_json(), asker=asker, guarded=guarded, kind=kind, id=number, part=part
         )
-        return None if found is None else decode_row(opened_type(kind), found)
+        return None if found is None else decode_row(find_opened_type(kind), found)
 
     async def find(self, space: Space, bot_id: int, query: SearchQuery, offset: int, limit: int) -> SearchPage:
         """Returns a page of search results, best first."""
@@ -52,7 +52,7 @@ class SearchCalls(Calls):
             SearchPage, "find", space=space.as_json(), bot_id=bot_id, query=query.as_json(), offset=offset, limit=limit
         )
 
-    async def found_context(
+    async def find_context(
         self, space: Space, bot_id: int, query: SearchQuery, message_id: int, side: str, count: int
     ) -> MessageContext | None:
         """Returns messages around, before or after one. None if the space has no such message."""
@@ -68,10 +68,10 @@ class SearchCalls(Calls):
         )
 
     async def keep_search(self, turn: ClaimedTurn, space: Space, text: str) -> None:
-        """Stores a search with the turn that made it."""
+        """Stores a search with the turn that made it, for its buttons."""
         await self._call("keep_search", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), text=text)
 
-    async def kept_search(self, turn_id: int, space: Space) -> StoredSearch | None:
+    async def find_kept_search(self, turn_id: int, space: Space) -> StoredSearch | None:
         """Returns a turn's search in a space; None if there is none."""
         return await self._find(StoredSearch, "kept_search", turn_id=turn_id, space=space.as_json())
 

@@ -1,1 +1,1 @@
-"""What belongs to a turn: its updates, what it loads, what it comes to, and why."""
+"""The rows of a turn: its updates, what it loads, its result, and why."""

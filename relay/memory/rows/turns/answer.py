@@ -1,52 +1,62 @@
-"""What a turn came to, as it is stored with the turn."""
+"""The result of a turn, as it is stored with the turn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.memory.rows.choices import Choices, StoredChoices
+from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.turns.preferences import Preference
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a turn came to, stored: ready to be delivered."""
+    """The stored result of a turn, ready to be delivered."""
 
     text: str
     """Clean text for the chat (Markdown)."""
     changes: Sequence[MemoryChange] = ()
-    """What memory did."""
+    """The changes of memory."""
     failed: Sequence[Failure] = ()
-    """What memory was asked and did not do."""
+    """The requests to memory that were not carried out."""
     tools: tuple[str, ...] = ()
     note: str = ""
     retry: bool = False
-    """Offer a Retry button."""
+    """The answer offers a Retry button."""
     web: bool = False
-    """Offer to answer again with the web."""
+    """The answer offers to answer again with the web."""
     choices: StoredChoices = field(default_factory=Choices)
     """How the person who asked wants answers to be shown."""
     unlearned: bool = False
     """The model wanted to learn something, and learning is off."""
     withdrawn: Sequence[MemoryChange] = ()
-    """What the answer in whose place this one is had done to memory, and was taken back with it."""
+    """The changes of memory that the replaced answer had made, which were taken back with it."""
     model: str = ""
-    """Who wrote it, when it is not the usual model."""
+    """The model that wrote it, if it is not the usual one."""
     warning: str = ""
     """A sentence about the budget of the person who asked."""
     aloud: bool = False
-    """It is also to be said, as a voice note."""
+    """The answer is also sent as a voice note."""
     diagnostic: str = ""
-    """What of memory went into it, for a reader who wants to see that."""
+    """Which memories went into it, for readers who want to see that."""
     signs: tuple[str, ...] = ()
-    """What is to be said about memory and this conversation, as `relay.signs_of` names it."""
+    """Signs about memory and this conversation to show with the answer, as `relay.signs_of` names them."""
     other: str = ""
-    """The second of two answers; empty: there is one."""
+    """The second of two answers; empty: there is only one."""
     order: str = ""
-    """Of two answers: `ab`, or `ba` where the second is shown as A."""
+    """The order of two answers: `ab`, or `ba` if the second is shown as A."""
     replaced: bool = False
-    """It took the place of another answer, which can be brought back."""
+    """It replaced another answer, which can be brought back."""
+    kept: tuple[Decimal, ...] = ()
+    """The weights of the message's markers that were added to the registry."""
+    before: int | None = None
+    """The turn that answered the same message before, if the person is asked which answer is better."""
+    reasons: bool = False
+    """It was chosen, and the person can give reasons for that."""
     preferences: tuple[Preference, ...] = ()
-    """What answers follow from now on, which the person has not been told yet."""
+    """Preferences that answers follow from now on and that the person has not been told about."""
+    reminders: tuple[Reminder, ...] = ()
+    """Reminders that were set or changed while it was written."""

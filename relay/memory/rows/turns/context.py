@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import BeforeValidator, TypeAdapter
 
 from relay.core.charge import ChargedUse
 from relay.core.models import Block, ReplyTo
 from relay.memory.rows.choices import StoredChoices
+from relay.memory.rows.contexts.composition import ComposedRow
+from relay.memory.rows.proactive.reminders import ShownIntent
 from relay.memory.rows.turns.preferences import Preference
+
+PREFERENCES = TypeAdapter(tuple[Preference, ...])
+
+
+@lru_cache(maxsize=64)
+def read_preferences(text: str) -> tuple[Preference, ...]:
+    """Decodes the preferences that a prompt may show. They rarely change, so the latest results are cached."""
+    return PREFERENCES.validate_json(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +35,11 @@ class ShownSoul:
 
 @dataclass(frozen=True, slots=True)
 class ShownPersona:
-    """What the soul is besides in one chat and topic."""
+    """The persona in one chat and topic, which adds to the soul."""
 
     id: int
     text: str
-    """Empty: nothing."""
+    """Empty: there is no persona."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +52,7 @@ class Memory:
     subject_id: int | None = None
     subject: str | None = None
     category: str | None = None
-    """Of a learning: identity, knowledge or operational."""
+    """A learning's category: identity, knowledge or operational."""
     pinned: bool = False
     importance: int = 5
     """1 to 10."""
@@ -55,6 +69,16 @@ class ShownSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class ComposedContext:
+    """The composition that a session began with."""
+
+    id: int
+    name: str
+    tainted: bool
+    rows: tuple[ComposedRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StoredMessage:
     """One side of an exchange."""
 
@@ -65,14 +89,17 @@ class StoredMessage:
     name: str | None
     text: str
     blocks: list[Block]
-    """Of a user, content blocks; of the assistant, the messages (`ModelMessage`) of its turn, tool calls included."""
+    """A user's content blocks, or the messages (`ModelMessage`) of the assistant's turn, including tool calls."""
     untrusted: bool
-    """Others wrote in it."""
+    """Others wrote some of it."""
     tainted: bool
     """It is an answer to what others wrote."""
     created_at: datetime
+    started_by: str | None = None
+    """What made the assistant write unasked: reminder, heartbeat or digest. None: it is a person's message, or an
+    answer."""
     reply_to: ReplyTo | None = None
-    """Only of a turn's own message."""
+    """Set only for a turn's own message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +110,17 @@ class RepliedMessage:
     user_id: int | None
     text: str
     untrusted: bool
-    """Others wrote in it, or it is an answer to what others wrote."""
+    """Others wrote some of it, or it is an answer to what others wrote."""
     at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class FormerAnswer:
-    """An answer that another one took the place of."""
+    """An answer that another one replaced."""
 
     text: str
     blocks: list[Block]
-    """As of a `StoredMessage` of the assistant."""
+    """The blocks, as in a `StoredMessage` of the assistant."""
     tainted: bool
 
 
@@ -104,11 +131,11 @@ class Context:
     space_id: int
     thread_id: int
     message_id: int | None
-    """None: there is nothing to answer again."""
+    """None: there is no message to answer again."""
     soul: ShownSoul
     persona: ShownPersona | None
     choices: StoredChoices
-    """The speaker's own."""
+    """The speaker's own settings."""
     memories: tuple[Memory, ...]
     lent: tuple[Memory, ...]
     """Memories of the speaker's own space, lent to the group."""
@@ -117,15 +144,18 @@ class Context:
     message: StoredMessage | None
     """The present message, as it is stored."""
     reply_to: RepliedMessage | None
-    preferences: tuple[Preference, ...] = ()
-    """How the speaker likes answers: what may act here."""
+    preferences: Annotated[tuple[Preference, ...], BeforeValidator(read_preferences)] = ()
+    """How the speaker likes answers: the preferences that may apply here."""
+    intents: tuple[ShownIntent, ...] = ()
+    """The speaker's standing intents that apply to this message."""
     former: FormerAnswer | None = None
-    """The answer whose place the present one took, where that is asked for."""
+    """The answer that the present one replaced, if it was requested."""
     memory_counts: dict[str, int] = field(default_factory=dict)
-    """How many memories the space could give, loaded or not: facts by kind, learnings by category."""
+    """How many memories the space has for a prompt, loaded or not: facts by kind, learnings by category."""
     faded: int = 0
-    """How many of them are learnings that nothing confirmed for half a year: a prompt leaves them out."""
+    """How many of those are learnings that nothing has confirmed for half a year. A prompt leaves them out."""
     latest_summary: ShownSummary | None = None
     """A newer summary than `summary`, for a prompt that has no room for all of `recent`; None: there is none."""
+    composed: ComposedContext | None = None
     spent: tuple[ChargedUse, ...] = ()
-    """What was used today, where that was asked for."""
+    """Today's use of models, if it was requested."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DocumentCard:
-    """Which document it is, and who sent it when."""
+    """A document's identity, sender and time."""
 
     name: str
     kind: str
     pages: int | None
     parts: int
     version: int
-    """Of those with the same name, from 1, the oldest."""
+    """The number among documents with the same name, from 1, the oldest."""
     versions: int
     sent_by: str | None
     sent_at: str
@@ -23,14 +23,14 @@ class DocumentCard:
 
 @dataclass(frozen=True, slots=True)
 class OpenedDocument:
-    """A part of a document, or the documents that could be meant."""
+    """A part of a document, or the documents that the request could mean."""
 
     document: DocumentCard | None = None
-    """None: no single document is meant; see `documents`."""
+    """None: the request doesn't mean a single document; see `documents`."""
     part: int = 0
     text: str | None = None
-    """None: it has no such part."""
+    """None: the document has no such part."""
     others: tuple[DocumentCard, ...] = ()
-    """Others of the same name, the newest first."""
+    """Other documents of the same name, newest first."""
     documents: tuple[DocumentCard, ...] = ()
-    """Those that could be meant, else the newest."""
+    """The documents that the request could mean, or else the newest."""

@@ -1,21 +1,21 @@
-"""What comes of messages that people edit, correct or react to after they were answered."""
+"""The results of editing, correcting or reacting to messages that were already answered."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relay.core.models import Button
+from relay.core.models import Block, Button
 from relay.memory.rows.changes import MemoryChange
 
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """The last message of text of an answer, as the chat shows it."""
+    """The last text message of an answer, as the chat shows it."""
 
     turn_id: int
     chat_id: int
     message_id: int
-    """Telegram's."""
+    """The message's id in Telegram."""
     rows: tuple[tuple[Button, ...], ...]
     """Its buttons when it was sent."""
     changes: tuple[MemoryChange, ...]
@@ -25,32 +25,44 @@ class ShownAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkedMessage:
+    """An edited message that has markers, or had some."""
+
+    message_id: int
+    wording: int
+    """How many earlier wordings the message has."""
+    blocks: list[Block]
+
+
+@dataclass(frozen=True, slots=True)
 class EditResult:
-    """What came of an edit."""
+    """The result of an edit."""
 
     busy: bool = False
-    """The message is being answered as it was: the edit is not taken yet."""
+    """The unedited message is being answered, so the edit has not been stored yet."""
     offer: ShownAnswer | None = None
-    """Where a new answer can be offered; None: nowhere."""
+    """The answer at which a new answer can be offered; None: nowhere."""
+    marked: MarkedMessage | None = None
+    """The message as it is now, if its markers are to be read; None: it has none and had none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A turn whose recording was given another wording."""
+    """A turn whose recording got another wording."""
 
     turn_id: int
     last: bool
     """Nothing was said since."""
     answered: int | None
-    """The turn whose answer to it stands."""
+    """The turn whose answer to it is the current one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How a turn stands to somebody who wants its message answered again."""
+class RetryState:
+    """A turn's state for a person who wants its message answered again."""
 
     asked: bool
-    """They said it."""
+    """The person wrote that message."""
     stands: bool
     """No later turn has answered it."""
     last: bool

@@ -1,4 +1,4 @@
-"""Updates as the queue takes them in."""
+"""Updates as the queue stores them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Somebody turned to the bot in a way that may let them in, or let them ask for it."""
+    """A person turned to the bot in a way that may give them access, or let them ask for it."""
 
     name: str
     username: str | None
     hash: str | None = None
-    """Digest of what the link carried with which they pressed Start."""
+    """Digest of what the Start link carried."""
     group: str | None = None
     """The title of the group in which they turned to the bot."""
     message: Mapping[str, Any] | None = None
-    """What is left of their message there."""
+    """What is kept of their message there."""
     owned: bool = False
     """The settings name an admin."""
     pairing: bool = False
-    """Strangers may ask to be let in."""
+    """Strangers may ask for access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,31 +31,31 @@ class InboxRow:
 
     update_id: int
     kind: str
-    """turn, control, overheard (in a group, and for the bot only where all is) or ignored."""
+    """turn, control, overheard (a group message that is for the bot only if it answers everything) or ignored."""
     user_id: int | None = None
     known: bool = False
-    """The settings let its sender in."""
+    """The settings give its sender access."""
     event: str | None = None
-    """What the event log says of an update that is not kept: ignored or unreadable."""
+    """The event in the log for an update that is not kept: ignored or unreadable."""
     chat_id: int | None = None
     topic_id: int | None = None
     payload: Mapping[str, Any] | None = None
     redacted: Any = None
-    """What the event log gets of it."""
+    """The redacted update for the event log."""
     said: bool | None = None
-    """Somebody says something with it."""
+    """The sender says something with this update."""
     telegram_message_id: int | None = None
     hold: float | None = None
-    """Seconds to wait for what may belong to it."""
+    """How many seconds to wait for messages that may belong to it."""
     mergeable: bool | None = None
-    """It may be one turn with what its sender says around it."""
+    """It may form one turn with what its sender says around it."""
     start: Asking | None = None
     """Start was pressed in the private chat."""
     knock: Asking | None = None
     """A stranger turned to the bot in a group."""
 
     def arguments(self) -> dict[str, object]:
-        """As `relay_intake` takes it."""
+        """Returns the arguments of `relay_intake`."""
         shown = {name: getattr(self, name) for name in self.__slots__}
         for name in ("start", "knock"):
             if shown[name] is not None:

@@ -1,4 +1,4 @@
-"""How a person likes answers: preferences, what taught them, and how they are switched."""
+"""How a person likes answers: their preferences, what taught them, and their switches."""
 
 from __future__ import annotations
 
@@ -27,49 +27,51 @@ class Preference:
     level: Level
     status: Status
     here: bool
-    """It counts in its thread alone."""
+    """It applies in its thread only."""
     last_seen: datetime
     shadow: bool = False
-    """It is the opposite of one under review, and is only being learned."""
+    """It is the opposite of a preference under review, and is only being learned."""
+    faded: bool = False
+    """It is archived because nothing confirmed it for 180 days."""
     reinforced: int = 0
-    """How many observations count as more than a passing sign; 0: it is provisional."""
+    """How many observations reinforced it; 0: it is provisional."""
     observations: int = 0
     sessions: int = 0
     new: bool = False
-    """Its person has not been told that it acts."""
+    """Its person has not been told that it applies."""
 
     @property
     def acts(self) -> bool:
-        """Whether prompts show it."""
+        """Tells whether prompts show it."""
         return self.status == "stable" and self.level != "low" and self.strength >= 0.40
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """All preferences of a person in a space, and how they are switched."""
+    """All preferences of a person in a space, and their switches."""
 
     on: bool
     here: Literal["use", "ignore", "quiet", "own"]
-    """What this thread does: follows them, ignores them, teaches nothing, or has its own."""
+    """What this thread does with them: follows them, ignores them, teaches nothing, or has its own."""
     known: int
-    """How many there are that are not archived."""
+    """How many of them are not archived."""
     rows: tuple[Preference, ...]
-    """Strongest first; what was archived comes last. At most 200."""
+    """The preferences, strongest first, then the archived ones; at most 200."""
     paused_until: datetime | None = None
     waiting: int = 0
-    """Acts whose patterns wait for a tap, where the person wants to be asked first."""
+    """How many acts have patterns that wait for a tap, because the person wants to be asked first."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackResult:
-    """What became of an act."""
+    """The result of an act."""
 
     id: int | None = None
     coalesced: bool = False
-    """It took the place of the same act half a minute before."""
+    """It replaced the same act of the last half minute."""
     refused: Literal["private", "off", "paused", "here", "unknown"] | None = None
     acts: tuple[Preference, ...] = ()
-    """Of the patterns, those that prompts follow now."""
+    """The preferences among its patterns that prompts follow now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Evidence:
     text: str | None = None
     """The first words of that answer."""
     posted: Posted | None = None
-    """Where that answer stands in a chat."""
+    """Where that answer is in a chat."""
     topic_id: int | None = None
 
 
@@ -95,8 +97,10 @@ class PreferenceSource:
 
     preference: Preference
     evidence: tuple[Evidence, ...]
-    """The newest first; at most ten."""
+    """The acts that taught it, newest first; at most ten."""
     total: int
+    remembered: tuple[str, ...] = ()
+    """Memories about the person in the same words. If they contradict the preference, they count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,16 @@ class ForgottenPreference:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownPattern:
+    """A pattern that is known of a person already."""
+
+    type: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttributionWork:
-    """An act whose patterns a model is to find."""
+    """An act whose patterns a model has to find."""
 
     feedback_id: int
     space_id: int
@@ -121,20 +133,20 @@ class AttributionWork:
     question_id: int | None
     question: str
     answer_id: int | None
-    """Answer A: the one that the act is about."""
+    """Answer A, which the act is about."""
     answer: str
     other_id: int | None
     other: str | None
     """Answer B; None: there is only one."""
     chosen: Literal["a", "b"]
     attributable: bool
-    """No words of others speak through it."""
-    known: tuple[str, ...]
+    """The act does not repeat words of others."""
+    known: tuple[KnownPattern, ...]
     """The person's patterns, at most 50."""
     dimensions: tuple[str, ...] = ()
     """The reasons given for a choice."""
     counts_in: int | None = None
-    """The thread in which alone it counts; None: everywhere."""
+    """The only thread in which it counts; None: it counts everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +168,13 @@ class ObservedAct:
 
 @dataclass(frozen=True, slots=True)
 class ChosenAnswer:
-    """What became of a choice between two answers."""
+    """The result of a choice between two answers."""
 
     chose: Literal["a", "b", "both", "neither"] | None = None
     reasons: tuple[str, ...] = ()
-    """Why, as far as it was said."""
+    """The reasons that were given."""
     taught: bool = True
-    """It says something about what the person likes."""
+    """The choice says something about what the person likes."""
     refused: Literal["late"] | None = None
 
 

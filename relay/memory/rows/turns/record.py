@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class SortRecord:
-    """Memories of one sort: how many went in, how many there are, and their tokens."""
+    """Memories of one sort: how many were included, how many there are, and their tokens."""
 
     taken: int = 0
     known: int = 0
@@ -20,10 +20,10 @@ class LayerRecord:
     """The prompt's layer of memories."""
 
     budget: int = 0
-    """Tokens."""
+    """The layer's budget in tokens."""
     sorts: Mapping[str, SortRecord] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Why memories were left out, with how many."""
+    """How many memories were left out, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +32,29 @@ class MediaRecord:
 
     shown: int = 0
     described: int = 0
-    """Only described in words."""
+    """How many were only described in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedRecord:
+    """The composition that the conversation began with."""
+
+    id: int
+    parts: int = 0
+    """How many of its sessions were included."""
+    dropped: int = 0
+    """How many of its sessions had no room."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceNote:
-    """Why a preference was left out of a prompt, or put in another's place."""
+    """Why a preference was left out of a prompt, or replaced another one."""
 
     type: str
     ids: tuple[int, ...] = ()
     """The preferences that it is about."""
     category: str | None = None
-    """The type of preferences of which there were too many."""
+    """The type that had too many preferences."""
     dropped: int | None = None
     count: int | None = None
 
@@ -61,38 +72,39 @@ class PromptRecord:
     memory_layer: LayerRecord | None = None
     """None: there are no memories."""
     left_out_memories: int = 0
-    """How many."""
+    """How many memories were left out."""
     recent: tuple[int, ...] = ()
-    """The first and the last recent message; empty without any."""
+    """The ids of the first and the last recent message; empty if there are none."""
     recent_count: int = 0
     dropped_recent: int = 0
     """How many recent messages had no room."""
     recalled: tuple[int, ...] = ()
-    """Messages."""
+    """The messages that were recalled."""
     recalled_memories: tuple[int, ...] = ()
     recalled_summaries: tuple[int, ...] = ()
     recalled_artefacts: tuple[str, ...] = ()
-    """Artefacts of other kinds, such as note:12."""
+    """The other artefacts that were recalled, such as note:12."""
     bearing: tuple[int, ...] = ()
-    """Memories that bear on the message, whether they were recalled or stand in the prompt anyway."""
+    """Memories that are relevant to the message, whether they were recalled or are in the prompt anyway."""
     share: float = 1.0
     """The part of the budget for recent messages that was used; less than 1: the model found the prompt too long."""
     lent: bool = False
     """The speaker's own memory was lent to the group."""
     media: MediaRecord | None = None
+    composed: ComposedRecord | None = None
     tainted_by: tuple[str, ...] = ()
-    """Where the prompt has text that others wrote; `tool`: a tool returned it."""
+    """Which parts of the prompt have text that others wrote; `tool`: a tool returned it."""
     tokens: Mapping[str, int] = field(default_factory=dict)
     """Estimated tokens by layer."""
     tools: tuple[str, ...] = ()
     learning: str = "on"
     """What the person chose: on, ask or off."""
     preferences: tuple[int, ...] = ()
-    """Ids of what the person likes of answers."""
+    """Ids of the preferences in the prompt."""
     preference_notes: tuple[PreferenceNote, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """As it is stored."""
+        """Returns the record as it is stored."""
         return {
             name: value
             for name, value in asdict(self).items()

@@ -14,7 +14,7 @@ from relay.memory.rows.turns.record import PromptRecord
 
 
 def read_record(value: object, read: ValidatorFunctionWrapHandler) -> PromptRecord:
-    """A stored record; one that this version cannot read counts as dropped."""
+    """Returns a stored record. One that this version cannot read counts as dropped."""
     try:
         record: PromptRecord = read(value)
     except ValidationError:
@@ -34,17 +34,17 @@ class TokenUsage:
 
     @property
     def cached(self) -> int:
-        """Tokens that were read from the cache."""
+        """Returns the tokens that were read from the cache."""
         return self.cache_read_input_tokens or 0
 
     @property
     def written(self) -> int:
-        """Tokens that were written to the cache."""
+        """Returns the tokens that were written to the cache."""
         return self.cache_creation_input_tokens or 0
 
     @property
     def asked(self) -> int:
-        """All tokens that went in."""
+        """Returns the total of input tokens."""
         return (self.input_tokens or 0) + self.cached + self.written
 
 
@@ -57,10 +57,10 @@ class KnownFact:
     kind: str
     subject: str | None
     content: str
-    """At most 300 characters, as other texts here."""
+    """At most 300 characters, as in the other texts here."""
     status: str
     lent: bool
-    """It comes from the space of whoever asks, who lent it to the group."""
+    """It comes from the space of the person who asks; they lent it to the group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Explanation:
     persona: str | None
     memories: tuple[KnownFact, ...]
     hidden: int
-    """How many memories somebody else lent to the group."""
+    """How many memories in the prompt other people lent to the group."""
     summary: DatedText | None
     recalled: tuple[RecalledMessage, ...]
     recalled_memories: tuple[RecalledMemory, ...]
@@ -122,6 +122,10 @@ class Explanation:
     recalled_artefacts: tuple[RecalledArtefact, ...]
     tool_calls: int
     recent_from: datetime | None
-    """When the first of the recent messages was said."""
+    """When the first of the recent messages was written."""
+    composed: str | None = None
+    """The name of the composition that the conversation began with."""
     preferences: tuple[Preference, ...] = ()
-    """How this person likes answers, as far as it was in the prompt."""
+    """How this person likes answers: the preferences that were in the prompt."""
+    cost: float | None = None
+    """The price in dollars; None: the model's price is unknown. The command sets it."""

@@ -1,1 +1,1 @@
-"""What jobs read and leave: writing, indexing, nights, exports, erasing."""
+"""The input and results of jobs: writing, indexing, nights, exports, erasing."""

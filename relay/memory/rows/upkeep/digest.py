@@ -1,21 +1,28 @@
-"""Digests: where they are wanted, and what a day's digest is made of."""
+"""Digests: where they are sent, and what a day's digest is made from."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from datetime import datetime, time
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class DigestPlace:
-    """Where a space's digests are sent, and who wants them."""
+    """Where a space's digests are sent, who wants them, and when."""
 
     user_id: int
     chat_id: int
     topic_id: int
+    at_time: time | None = None
+    """The time in the morning, local in `zone`; None: it is sent at the end of the night."""
+    zone: str = ""
+    bot_id: int = 0
+    next_at: datetime | None = None
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_want_digest` takes it."""
-        return {name: str(value) for name, value in asdict(self).items()}
+        """Returns the JSON that `relay_want_digest` takes."""
+        return {name: str(value) for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +36,9 @@ class DayMessage:
     text: str
     """At most 1,000 characters."""
     untrusted: bool
-    """Others wrote in it."""
+    """Others wrote some of it."""
     title: str | None
-    """Of its conversation."""
+    """The title of its conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +50,38 @@ class DayMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class PutAway:
+    """A preference that was archived because nothing had confirmed it for long."""
+
+    pattern: str
+    polarity: Literal[-1, 1]
+    messages: tuple[int, ...]
+    """The answers that taught it."""
+
+    @property
+    def words(self) -> str:
+        """The pattern with its direction in words."""
+        return f"{'prefer' if self.polarity > 0 else 'avoid'} {self.pattern}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decayed:
+    """What a night did to a space's compressed versions."""
+
+    made: int
+    dropped: int
+    undo: int | None = None
+    """The id of one dropped version; undoing it brings all of them back."""
+
+
+@dataclass(frozen=True, slots=True)
 class DigestDay:
-    """What a digest is made of."""
+    """What a digest is made from."""
 
     space_id: int | None
     """None: nothing was ever said there."""
     messages: tuple[DayMessage, ...] = ()
     learned: tuple[DayMemory, ...] = ()
+    put_away: tuple[PutAway, ...] = ()
+    """Archived preferences that no digest has reported yet."""
+    decay: Decayed | None = None

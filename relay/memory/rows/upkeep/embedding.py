@@ -1,4 +1,4 @@
-"""Vectors: what needs one, what was made, and how many there are."""
+"""Vectors: entries that need one, vectors that were made, and their numbers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class EmbedTask:
 
     entry_id: int
     since: str
-    """When it became due, exactly as the database wrote it: it is given back unchanged."""
+    """When it became due, exactly as the database wrote it, because it is passed back unchanged."""
     said: bool
     """A person said it."""
     text: str
     """At most 16,000 characters."""
     hash: str
-    """Of the whole text."""
+    """A hash of the whole text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,15 @@ class MadeVector:
     since: str
     hash: str
     vector: str | None
-    """As the database reads it; None: there is nothing to embed."""
+    """The vector in the database's text form; None: there is nothing to embed."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingStatus:
-    """How many vectors there are of a model."""
+    """How many vectors of a model there are."""
 
     entries: int
-    """All that can be found."""
+    """How many entries can be found."""
     embedded: int
     due: int
     of_other_models: int

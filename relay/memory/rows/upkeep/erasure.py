@@ -1,4 +1,4 @@
-"""Erasing for good: what it would take, how far it is, and what is left to others."""
+"""Permanent erasure: its preview, its progress, and what remains."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ class ErasedCounts:
     messages: int = 0
     summaries: int = 0
     artefacts: int = 0
-    """Of other kinds."""
+    """Artefacts of other kinds."""
     documents: int = 0
+    feedback: int = 0
+    """Feedback about answers: tags, reactions, choices …"""
+    preferences: int = 0
+    """Preferences that nothing else taught."""
     deleted: int = 0
-    """Messages of ours that were deleted in chats."""
+    """Messages of Relay that were deleted in chats."""
     edited: int = 0
-    """Messages of ours that were edited in chats."""
+    """Messages of Relay that were edited in chats."""
     left: int = 0
-    """Messages of ours that Telegram kept as they are."""
+    """Messages of Relay that Telegram kept as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErasedMemory:
-    """A memory that would go."""
+    """A memory that would be erased."""
 
     id: int
     number: int
@@ -36,7 +40,7 @@ class ErasedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ErasedMessage:
-    """A message that would go."""
+    """A message that would be erased."""
 
     id: int
     role: str
@@ -46,8 +50,8 @@ class ErasedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class WordLeft:
-    """A word of the erased texts that other messages have, too."""
+class RemainingWord:
+    """A word of the erased texts that other messages have too."""
 
     word: str
     messages: int
@@ -55,19 +59,21 @@ class WordLeft:
 
 @dataclass(frozen=True, slots=True)
 class ErasePreview:
-    """What an erasure would take. It can be started for a quarter of an hour."""
+    """What an erasure would take. It can be started within a quarter of an hour."""
 
     erasure_id: int
     counts: ErasedCounts
     memories: tuple[ErasedMemory, ...]
-    """Ten at most."""
+    """At most ten memories."""
     messages: tuple[ErasedMessage, ...]
-    """Ten at most."""
+    """At most ten messages."""
     documents: tuple[str, ...]
-    """Their names."""
-    left: tuple[WordLeft, ...]
+    """The documents' names."""
+    preferences: tuple[str, ...]
+    """The patterns of at most ten preferences."""
+    left: tuple[RemainingWord, ...]
     more: bool
-    """There is more than one erasure takes."""
+    """There is more than one erasure can take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +89,22 @@ class MessageLeft:
 
 @dataclass(frozen=True, slots=True)
 class ErasureStep:
-    """How far an erasure is."""
+    """The progress of an erasure."""
 
     erasure_id: int
     done: bool
     counts: ErasedCounts
     theirs: tuple[MessageLeft, ...]
     waiting: int
-    """Messages of ours that are still to be deleted or edited."""
+    """How many messages of Relay are still to be deleted or edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retraction:
-    """A message of ours that is to be deleted or edited for an erasure."""
+    """A message of Relay that is to be deleted or edited for an erasure."""
 
     erasure_id: int
     chat_id: int
     message_id: int
     request: dict[str, object] | None
-    """What stays of it, as `editMessageText` takes it; None: nothing."""
+    """What remains of the message, as `editMessageText` takes it; None: it is deleted."""

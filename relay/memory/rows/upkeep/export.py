@@ -1,4 +1,4 @@
-"""What a space holds, page by page, and what an import made of it."""
+"""A space's content page by page, and the results of an import."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ExportedSpace:
-    """What belongs to a space as a whole; each row is a line of an export."""
+    """The rows that belong to a space as a whole; each is a line of an export."""
 
     source: str
-    """Which database this is."""
+    """Identifies the database."""
     threads: tuple[Mapping[str, Any], ...]
     personas: tuple[Mapping[str, Any], ...]
     places: tuple[Mapping[str, Any], ...]
@@ -21,28 +21,28 @@ class ExportedSpace:
 
 @dataclass(frozen=True, slots=True)
 class ExportPage:
-    """Some lines of an export."""
+    """A page of an export's lines."""
 
     rows: tuple[Mapping[str, Any], ...]
     last: list[Any] | None
-    """The key of the last one."""
+    """The key of the last line."""
     end: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedSpace:
-    """A space into which an export is taken."""
+    """The space into which an export is imported."""
 
     space_id: int
     ids: tuple[int, ...]
-    """Of its threads here, in the order in which they were given."""
+    """The ids of its threads here, in the given order."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRows:
-    """What became of some rows."""
+    """The result of importing some rows."""
 
     ids: tuple[int | None, ...]
-    """Their numbers here, in order; None: not taken in."""
+    """Their ids here, in order; None: the row was not imported."""
     added: int
-    """How many were not there before."""
+    """How many rows were new."""

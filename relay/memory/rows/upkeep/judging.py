@@ -1,4 +1,4 @@
-"""What the judge reads, what it finds, and what becomes of that in memory."""
+"""The judge's input, its findings, and their effect on memory."""
 
 from __future__ import annotations
 
@@ -20,26 +20,28 @@ class JudgedMessage:
     user_id: int | None = None
     name: str | None = None
     text: str
-    """The beginning of it."""
+    """The beginning of the message."""
     untrusted: bool = False
     """Others wrote it."""
     tainted: bool = False
     """It answers what others wrote."""
     at: datetime
     learning: str = "on"
-    """What its author wants of learning: on, ask or off."""
+    """Its author's setting for learning: on, ask or off."""
+    zone: str = ""
+    """Its author's time zone; empty: the installation's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What memory says already."""
+class KnownMemory:
+    """A memory that exists already."""
 
     content: str
     tainted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaughtMemory(Known):
+class TaughtMemory(KnownMemory):
     """A memory that the turns of a batch taught."""
 
     id: int
@@ -50,7 +52,7 @@ class TaughtMemory(Known):
     """The message that taught it."""
     at: datetime
     by_tag: bool | None
-    """A tag of the answer made it, and it is active and no learning."""
+    """A tag of the answer made it, it is active, and it is not a learning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +62,9 @@ class Batch:
     thread_id: int
     messages: tuple[JudgedMessage, ...]
     before: tuple[JudgedMessage, ...] = ()
-    """A few that came before them."""
-    taught: tuple[Known, ...] = ()
-    """What is known of them already."""
+    """A few messages that came before them."""
+    taught: tuple[KnownMemory, ...] = ()
+    """The memories that these messages taught already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,16 +73,16 @@ class JudgingWork(Batch):
 
     space_id: int
     after: int
-    """Where its cursor stands, and where it moves to."""
+    """The thread's cursor: the message after which judging continues. `through` is where it moves to."""
     through: int
     again: int | None
-    """Only keywords have judged it from here on; None: nothing has."""
+    """The message from which on only keywords have judged; None: there is none."""
     taught: tuple[TaughtMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Something for which near memories are looked for. `vector` (as text) is made by `model`."""
+    """A text whose nearest memories are searched for. `vector` (as text) was made by `model`."""
 
     content: str
     kind: str
@@ -90,7 +92,7 @@ class Comparison:
     model: str | None = None
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_near_memories` takes it."""
+        """Returns the JSON that `relay_near_memories` takes."""
         told = asdict(self)
         if self.vector is None:
             del told["vector"], told["model"]
@@ -99,14 +101,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Something that a derivation finds worth keeping."""
+    """Something that a derivation found worth keeping."""
 
     kind: str
     content: str
     evidence: tuple[int, ...]
-    """The messages that say it, the first of them first."""
+    """The messages that say it, the first one first."""
     tainted: bool = False
-    """It rests on words of others: it waits for a tap, and changes nothing before."""
+    """It rests on others' words, so it waits for a tap and changes nothing until then."""
     importance: int = 5
     confidence: float = 1.0
     subject_id: int | None = None
@@ -114,40 +116,42 @@ class Candidate:
     category: str | None = None
     tags: tuple[str, ...] = ()
     valid_from: str | None = None
-    """ISO 8601, like the next; a goal's deadline is the end of its day."""
+    """ISO 8601, like the next field; a goal's deadline is the end of its day."""
     valid_until: str | None = None
+    exact_at: str | None = None
+    """The exact time of a goal or event, if its time of day was said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMemory(Candidate):
-    """A candidate with how it was made, and what it does to memory."""
+    """A candidate with how it was made, and its effect on memory."""
 
     derivation: Derivation
     pending: bool
     """It waits for a tap."""
     at: datetime
-    """When it was said last."""
+    """When it was last said."""
     action: Literal["learn", "refresh", "refine", "supersede"] = "learn"
     memory_id: int | None = None
     """The memory that it refreshes, refines or supersedes."""
     own: FoundMemory | None = None
-    """Of what refines: itself, as it was before it was put together with the memory."""
+    """For a refinement: the candidate before it was combined with the memory."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_store_judged` and `relay_apply_derived` take it."""
+        """Returns the JSON that `relay_store_judged` and `relay_apply_derived` take."""
         told = asdict(self) | {"at": self.at.isoformat(), "own": self.own and self.own.as_json()}
         return {name: value for name, value in told.items() if value is not None or name not in ("memory_id", "own")}
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What the answer's own tags kept (`taught`) ends another memory (`memory_id`)."""
+    """A memory (`memory_id`) is ended by another (`taught`) that the answer's own tags kept."""
 
     taught: TaughtMemory
     memory_id: int
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_store_judged` takes it."""
+        """Returns the JSON that `relay_store_judged` takes."""
         return {
             "action": "supersede",
             "memory_id": self.memory_id,
@@ -164,7 +168,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingResult:
-    """What was found in a batch, and how far the cursor moves."""
+    """The findings in a batch, and how far the cursor moves."""
 
     after: int
     through: int
@@ -172,12 +176,12 @@ class JudgingResult:
     version: str
     findings: tuple[FoundMemory | Ending, ...]
     fallback: bool
-    """Keywords judged some of it."""
+    """Keywords judged some of the batch."""
     again_seconds: float | None = None
-    """In how many seconds a model is to judge it again; None: it is not."""
+    """In how many seconds a model is to judge it again; None: never."""
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_store_judged` takes it."""
+        """Returns the JSON that `relay_store_judged` takes."""
         return {
             "after": self.after,
             "through": self.through,

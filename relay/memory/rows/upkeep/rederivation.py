@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relay.memory.rows.upkeep.judging import Candidate, Known
-from relay.memory.rows.upkeep.nights import Note
+from relay.memory.rows.upkeep.judging import Candidate, KnownMemory
+from relay.memory.rows.upkeep.night import Note
 
 
 @dataclass(frozen=True, slots=True)
-class ToldThread:
+class TaughtThread:
     """A thread in which something was said that another version may have judged."""
 
     id: int
@@ -25,16 +25,16 @@ class DerivedMemory:
     subject_id: int | None
     evidence: tuple[int, ...]
     held: bool
-    """A person has pinned, reworded or kept it, so nothing else takes its place."""
+    """A person has pinned, reworded or kept it, so nothing replaces it."""
 
     def note(self) -> Note:
-        """What it says."""
+        """Returns its text."""
         return Note(self.id, self.content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownBesides(Known):
-    """What else is known, or was until it was over, of the messages that are judged again."""
+class OtherKnownMemory(KnownMemory):
+    """Another memory, present or past, from the messages that are judged again."""
 
     subject_id: int | None
     evidence: tuple[int, ...]
@@ -42,6 +42,6 @@ class KnownBesides(Known):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What a derivation found in a batch, as the cache of results keeps it."""
+    """What a derivation found in a batch, as the cache stores it."""
 
     candidates: tuple[Candidate, ...]

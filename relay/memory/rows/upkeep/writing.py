@@ -1,4 +1,4 @@
-"""What summaries and titles are made of, and what is written."""
+"""The sources of summaries and titles, and the results."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class SourceMessage:
-    """A message that a summary or a title is made of."""
+    """A message from which a summary or a title is made."""
 
     id: int
     role: str
     """user or assistant."""
     text: str
-    """The beginning of it."""
+    """The beginning of the message."""
     untrusted: bool
-    """Others wrote in it."""
+    """Others wrote some of it."""
     name: str | None = None
     user_id: int | None = None
     tainted: bool = False
@@ -25,10 +25,21 @@ class SourceMessage:
 
 @dataclass(frozen=True, slots=True)
 class EarlierSummary:
-    """The summary that another one builds on."""
+    """The summary that a new one builds on."""
 
     id: int
     text: str
+    tainted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPassage:
+    """A marked passage that survives in a summary."""
+
+    id: int
+    message_id: int
+    weight: str
+    content: str
     tainted: bool
 
 
@@ -49,16 +60,16 @@ class NewSummary:
     model: str
     usage: Mapping[str, int]
     settings: Mapping[str, int]
-    """How it was made."""
+    """How it was made: the settings."""
     derivation: Mapping[str, object]
     tainted: bool
     previous_id: int | None = None
     from_message_id: int | None = None
-    """Not of a summary that replaces another one's text."""
+    """None: it replaces the text of another summary."""
     message_count: int = 0
 
     def as_json(self) -> dict[str, object]:
-        """As `relay_store_summary` and `relay_replace_summary` take it."""
+        """Returns the JSON that `relay_store_summary` and `relay_replace_summary` take."""
         return asdict(self)
 
 
@@ -72,16 +83,18 @@ class DerivedSummary:
 
 @dataclass(frozen=True, slots=True)
 class SourcedSummary:
-    """A summary with what it was made of."""
+    """A summary with what it was made from."""
 
     id: int
     thread_id: int
     space_id: int
     text: str
     hash: str | None
-    """Of its derivation; None: an earlier version made it, which kept none."""
+    """The hash of its derivation; None: an earlier version made it and stored none."""
     previous: EarlierSummary | None
     messages: tuple[SourceMessage, ...]
+    markers: tuple[MarkedPassage, ...] = ()
+    """The marked passages that survive in it, the most important first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What was said: search, sessions, summaries, digests, and why an answer came out as it did."""
+"""Renders search, summaries, digests, and the explanation of an answer."""

@@ -2,31 +2,71 @@
 
 from __future__ import annotations
 
+import re
+from datetime import time
+
+from relay.commands.history.digest import DigestChoice, digest_now
 from relay.commands.history.digest import digest as digest_command
-from relay.commands.history.digest import digest_now
-from relay.memory.sleep.digest import as_markdown
+from relay.core.errors import CommandRefused
+from relay.memory.night.digest import as_markdown
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.reply import CommandReply
 
-HOW = "`/digest on` sends one each night, `/digest off` stops that, `/digest now` shows the last 24 hours."
+HOW = (
+    "`/digest on` sends one every night. `/digest at 7:30` sends one every morning, with what's due that day. "
+    "`/digest off` stops it, and `/digest now` shows the last 24 hours."
+)
 NOTHING_WORTH_TELLING = "Nothing in the last 24 hours was worth a digest."
+CLOCK = re.compile(r"at (\d{1,2})(?:[:.](\d{2}))?")
 
 
 @shows("digest")
 async def digest(call: ChatContext) -> CommandReply:
-    """Turns this space's nightly digest on or off, or shows the last day's now."""
+    """Turns this space's digest on or off, sets its time, or shows the last day's now."""
     word = call.text.strip().lower()
     if word == "now":
         written = await digest_now(call)
-        text = as_markdown(written.topics) or NOTHING_WORTH_TELLING
+        text = as_markdown(written.topics, written.put_away) or NOTHING_WORTH_TELLING
         return CommandReply(text, private=call.space.kind == "private", result=written)
-    choice = await digest_command(call, {"on": True, "off": False}.get(word))
-    if word == "on":
-        where = "to our own chat" if choice.own_chat else "here"
-        text = f"Each night I'll send a silent digest of the day {where}. On quiet days there won't be one."
-    elif word == "off":
-        text = "I won't send a digest any more."
-    else:
-        text = f"{'I send a digest each night' if choice.on else 'The nightly digest is off'}. {HOW}"
-    return CommandReply(text, result=choice)
+    if word in ("on", "off"):
+        choice = await digest_command(call, word == "on")
+        return CommandReply(say_choice(choice), result=choice)
+    if word == "at" or word.startswith("at "):
+        choice = await digest_command(call, True, read_clock(word))
+        return CommandReply(say_choice(choice), result=choice)
+    choice = await digest_command(call)
+    return CommandReply(standing(choice), result=choice)
+
+
+def read_clock(word: str) -> time:
+    """Parses `at 7:30`. Raises `CommandRefused` for anything else."""
+    found = CLOCK.fullmatch(word)
+    if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
+        raise CommandRefused("At what time? For example: /digest at 7:30")
+    return time(int(found[1]), int(found[2] or 0))
+
+
+def say_choice(choice: DigestChoice) -> str:
+    """Says what was set."""
+    where = "to our own chat" if choice.own_chat else "here"
+    if not choice.on:
+        return "I won't send digests any more."
+    if choice.at is None:
+        return f"Every night I'll send a silent digest of the day {where}, unless there's nothing to tell."
+    return (
+        f"Every morning at {clock(choice.at)} I'll send a silent digest {where}: what's due that day, then the day "
+        "before. I won't send one if there's nothing to tell."
+    )
+
+
+def standing(choice: DigestChoice) -> str:
+    """Says whether there is a digest, and how to change that."""
+    if not choice.on:
+        return f"The digest is off. {HOW}"
+    return f"I send a digest every {'night' if choice.at is None else f'morning at {clock(choice.at)}'}. {HOW}"
+
+
+def clock(at: time) -> str:
+    """Formats a time of day: 7:30."""
+    return f"{at.hour}:{at:%M}"

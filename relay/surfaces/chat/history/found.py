@@ -7,52 +7,52 @@ from datetime import datetime
 
 from relay.core.text import escape_markdown, shorten
 from relay.memory.derivations.artefacts import artefact_kind
-from relay.memory.rows.opened import OpenedArtefact, OpenedMemory, OpenedSummary, ToldMessage
 from relay.memory.rows.search import KnownHit
+from relay.memory.rows.search_context import ContextMessage, OpenedArtefact, OpenedMemory, OpenedSummary
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.cards import name_of, quote
-from relay.surfaces.chat.memory_pages import within
+from relay.surfaces.chat.memory_pages import cut_units
 from relay.surfaces.chat.times import day, moment
 
 
-def known_heading(call: ChatContext, hit: KnownHit) -> str:
+def format_known_heading(call: ChatContext, hit: KnownHit) -> str:
     """Returns the heading of a memory or another artefact in a list of results."""
     status = hit.status if hit.status != "active" else None
-    return heading(call, hit.kind, hit, hit.subject, status, hit.valid_until)
+    return format_heading(call, hit.kind, hit, hit.subject, status, hit.valid_until)
 
 
 def memory_page(call: ChatContext, found: OpenedMemory) -> str:
     """Renders a memory in full, with two of its source messages."""
     status = found.status if found.status != "active" else None
-    title = heading(call, "memory", found, found.subject, status, found.valid_until)
-    lines = [f"**{title}**", quote(within(found.content, 2400))]
+    title = format_heading(call, "memory", found, found.subject, status, found.valid_until)
+    lines = [f"**{title}**", quote(cut_units(found.content, 2400))]
     return "\n\n".join([*lines, *sources(call, found.sources)])
 
 
 def artefact_page(call: ChatContext, found: OpenedArtefact) -> str:
-    """An artefact in full, with two of the messages that it was made from."""
-    lines = [f"**{heading(call, found.kind, found)}**", quote(within(found.content, 2400))]
+    """Renders an artefact in full, with two of its source messages."""
+    lines = [f"**{format_heading(call, found.kind, found)}**", quote(cut_units(found.content, 2400))]
     return "\n\n".join([*lines, *sources(call, found.sources)])
 
 
-def sources(call: ChatContext, rows: Sequence[ToldMessage]) -> list[str]:
-    """The first two messages from which something comes."""
+def sources(call: ChatContext, rows: Sequence[ContextMessage]) -> list[str]:
+    """Quotes the first two source messages, each with its author and time."""
     told = []
     for row in rows[:2]:
         who = "I" if row.role == "assistant" else name_of(row.user_id, row.name, call.user_id)
-        told.append(f"{who} said, {moment(row.at, call.zone)}:\n{quote(within(row.text, 400)) or '(no words)'}")
+        told.append(f"{who} said, {moment(row.at, call.zone)}:\n{quote(cut_units(row.text, 400)) or '(no words)'}")
     return told
 
 
 def summary_page(call: ChatContext, found: OpenedSummary) -> str:
     """Renders a summary in full, with the range it covers."""
-    lines = [f"**{heading(call, 'summary', found)}**", quote(within(found.content, 2400))]
+    lines = [f"**{format_heading(call, 'summary', found)}**", quote(cut_units(found.content, 2400))]
     if found.from_at and found.through_at:
         lines.append(f"Covers {found.messages} messages until {moment(found.through_at, call.zone)}.")
     return "\n\n".join(lines)
 
 
-def heading(
+def format_heading(
     call: ChatContext,
     kind: str,
     known: KnownHit | OpenedMemory | OpenedSummary | OpenedArtefact,

@@ -11,14 +11,15 @@ from relay.commands.history.search import search as run_search
 from relay.core.text import escape_markdown, parse_number, shorten
 from relay.memory.derivations import artefacts
 from relay.memory.ids import id_of, read_id
-from relay.memory.rows.opened import OpenedArtefact, OpenedSummary
 from relay.memory.rows.search import MessageHit
+from relay.memory.rows.search_context import OpenedArtefact, OpenedSummary
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.history.found import artefact_page, known_heading, memory_page, summary_page
+from relay.surfaces.chat.history.found import artefact_page, format_known_heading, memory_page, summary_page
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.memory_buttons import OpenMemory, View
+from relay.surfaces.chat.memory_buttons import OpenMemory
+from relay.surfaces.chat.memory_views import View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 from relay.surfaces.chat.times import moment
 
@@ -27,7 +28,7 @@ AROUND = 3
 FARTHER = 6
 """Messages before and after a result, and in each further step."""
 LONGEST = 420
-"""Characters of one passage: a page of them fits one Telegram message."""
+"""The most characters of one passage, so that a page of them fits one Telegram message."""
 MARKED = re.compile("\x02([^\x02\x03]*)\x03")
 LIST_SIGN = re.compile(r"[-+=0-9]")
 """Characters that can begin a list or a heading at the start of a line."""
@@ -88,7 +89,7 @@ class ShowBeside(Callback):
 @shows("search")
 async def search(call: ChatContext) -> CommandReply:
     """Searches messages, memories and summaries of this space, best match first."""
-    return page(call, await run_search(call, call.text, PAGE))
+    return page(call, await run_search(call, call.text, limit=PAGE))
 
 
 @pressed(ShowResults)
@@ -101,7 +102,7 @@ async def turn_page(call: ChatContext, to: ShowResults) -> ButtonReply:
 async def open_result(call: ChatContext, to: OpenResult) -> ButtonReply:
     back = ShowResults(to.search_id, to.offset)
     if to.result.kind == "message":
-        return await beside(call, back, to.result.id, "around")
+        return await show_beside(call, back, to.result.id, "around")
     found = await open_known(call, to.search_id, to.result.kind, to.result.id)
     rows = [[button("‹ Back to the results", back)]]
     if isinstance(found, OpenedSummary):
@@ -116,18 +117,18 @@ async def open_result(call: ChatContext, to: OpenResult) -> ButtonReply:
 @pressed(ShowBeside)
 async def go_along(call: ChatContext, to: ShowBeside) -> ButtonReply:
     side: Literal["before", "after"] = "before" if to.side == "b" else "after"
-    return await beside(call, ShowResults(to.search_id, to.offset), to.message_id, side)
+    return await show_beside(call, ShowResults(to.search_id, to.offset), to.message_id, side)
 
 
 def page(call: ChatContext, results: SearchResults) -> CommandReply:
     """Renders a page of results, with its buttons."""
     found, offset, search_id = results.page, results.offset, results.search_id
     if not found.found:
-        return CommandReply(nothing(results), result=results)
+        return CommandReply(explain_nothing(results), result=results)
     numbered = list(enumerate(found.found, offset + 1))
     lines = [headline(results)]
     for number, hit in numbered:
-        heading = message_heading(call, hit) if isinstance(hit, MessageHit) else known_heading(call, hit)
+        heading = message_heading(call, hit) if isinstance(hit, MessageHit) else format_known_heading(call, hit)
         lines.append(f"**{number}** · {heading}\n{passage(hit.text)}")
     rows = [[button(str(n), OpenResult(search_id, offset, Result(hit.kind, hit.id))) for n, hit in numbered]]
     rows += step_rows(offset, PAGE, found.total, lambda to: ShowResults(search_id, to), ("‹ Previous", "More ›"))
@@ -146,7 +147,7 @@ def headline(results: SearchResults) -> str:
     return head if found.every else f"{head}. No message has all of these words; these have some"
 
 
-def nothing(results: SearchResults) -> str:
+def explain_nothing(results: SearchResults) -> str:
     """Says why there are no results."""
     if results.page.total:
         return "There are no more."
@@ -158,7 +159,7 @@ def nothing(results: SearchResults) -> str:
     return "I didn't find anything. Try fewer words, or different ones."
 
 
-async def beside(
+async def show_beside(
     call: ChatContext, back: ShowResults, message_id: int, side: Literal["around", "before", "after"]
 ) -> ButtonReply:
     """Shows the messages around, before or after one."""
@@ -202,11 +203,13 @@ def passage(text: str) -> str:
     if len(text) > LONGEST:
         text = text[: LONGEST - 1] + "…"
     pieces = MARKED.split(text)
-    shown = "".join(spaced(piece) if index % 2 == 0 else strong(piece) for index, piece in enumerate(pieces)).strip()
+    shown = "".join(
+        escape_spaced(piece) if index % 2 == 0 else strong(piece) for index, piece in enumerate(pieces)
+    ).strip()
     return f"&#{ord(shown[0])};{shown[1:]}" if LIST_SIGN.match(shown) else shown
 
 
-def spaced(text: str) -> str:
+def escape_spaced(text: str) -> str:
     """Escapes a text, keeping one space at an end that had some."""
     text = text.replace("\x02", "").replace("\x03", "")
     if not text.strip():

@@ -21,12 +21,12 @@ from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
-from relay.surfaces.chat.soul.versions import check_text, to_copy
+from relay.surfaces.chat.soul.versions import ask_with_text, check_text
 from relay.surfaces.chat.times import moment
 
 PAGE = 5
 LONGEST = 3400
-"""Characters of a summary to show. With its heading it fits into one Telegram message, which a button can redraw."""
+"""The most characters of a summary: with its heading it fits into one Telegram message, which a button can redraw."""
 HOW = "Write /summary, /summary refresh, /summary correct <the right text>, or /summary history."
 
 
@@ -188,11 +188,21 @@ def version_text(call: ChatContext, found: SummaryInUse, one: SummaryVersion) ->
     about = [maker(call, one)]
     if found.through:
         about.append(f"covers {messages(found.messages)} until {moment(found.through, call.zone)}")
+    if found.kept or found.left_out:
+        about.append(marked_passages(found))
     if found.fresh:
         about.append(f"{messages(found.fresh)} since")
     text = one.text if len(one.text) <= LONGEST else one.text[:LONGEST].rstrip() + " […]"
     quoted = "\n>\n> ".join(escape_markdown(line) for line in text.splitlines() if line.strip())
     return f"**Summary, version {one.number} of {found.versions}** · {' · '.join(about)}\n\n> {quoted}"
+
+
+def marked_passages(found: SummaryInUse) -> str:
+    """Says how many marked passages a summary holds, and how many there was no room for."""
+    said = f"📌 {found.kept} word for word" if found.kept else "📌"
+    if not found.left_out:
+        return said
+    return f"{said}{', ' if found.kept else ' '}{found.left_out} more didn't fit"
 
 
 def messages(number: int) -> str:
@@ -212,7 +222,7 @@ async def ask(call: ChatContext) -> CommandReply:
     if one is None:
         return CommandReply(NONE_YET)
     head = f"{question('summary', one.id)} – reply to this message with the summary as it should be."
-    return to_copy(head, one.text, "summary.md", "The summary in your words")
+    return ask_with_text(head, one.text, "summary.md", "The summary in your words")
 
 
 async def correct(call: ChatContext, text: str, of: int = 0) -> CommandReply:

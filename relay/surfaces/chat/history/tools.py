@@ -9,6 +9,9 @@ TOOL_NAMES = {
     "open_memory": "opened a memory",
     "search_history": "searched earlier messages",
     "read_document": "read a document",
+    "set_reminder": "set a reminder",
+    "list_reminders": "looked at your reminders",
+    "change_reminder": "changed a reminder",
     "web_search": "searched the web",
     "web_fetch": "read a web page",
 }

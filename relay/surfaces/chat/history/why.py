@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import tzinfo
 
 from relay.commands.history.why import explain_turn, forget_fact, read_tool_call
 from relay.commands.history.why import why as explain_answer
 from relay.core.models import Button
-from relay.core.prices import Prices, format_dollars
+from relay.core.prices import format_dollars
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.derivations import artefacts
 from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.turns.why import Explanation, KnownFact
 from relay.memory.rows.usage import ToolCall
+from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
@@ -24,12 +24,13 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, wheel_r
 from relay.surfaces.chat.times import moment
 
 PAGE = 6
-LAYERS = ("soul", "persona", "memory", "preferences", "summary", "recent", "recalled", "message", "media")
+LAYERS = ("soul", "persona", "memory", "preferences", "composed", "summary", "recent", "recalled", "message", "media")
 TAINTS = {
     "message": "your message contained other people's words",
     "reply": "it replies to other people's words",
     "memory": "some of what I know here comes from others",
     "summary": "the summary contains other people's words",
+    "composed": "the sessions that this conversation began with contained other people's words",
     "people": "several people spoke before",
     "recent": "earlier messages contained other people's words",
     "recalled": "what I recalled contained other people's words",
@@ -43,7 +44,7 @@ LEFT_OUT = {
     "category_ceiling_applied": "too many of one kind",
     "token_budget_exceeded": "no room",
 }
-"""Why a preference is not in a prompt."""
+"""Reasons to leave a preference out of a prompt."""
 SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (archived since)"}
 NOT_KEPT = "I no longer have the details of this answer."
 
@@ -77,13 +78,13 @@ class ShowToolCall(Callback):
 async def why(call: ChatContext) -> CommandReply:
     """Explains the answer that this replies to, else the last one here."""
     found = await explain_answer(call, call.said.replied.message_id if call.said.replied else 0)
-    text = explained(found, 1, call.zone, call.services.budget.prices)
-    return CommandReply(text, rows=fact_rows(found, 1), result=found)
+    text = format_explanation(found, 1, call.zone)
+    return CommandReply(text, rows=_rows(call, found, 1), result=found)
 
 
 @pressed(ShowFacts)
 async def turn_page(call: ChatContext, to: ShowFacts) -> ButtonReply:
-    return shown(await explain_turn(call, to.turn_id), to.page, call)
+    return show_explanation(await explain_turn(call, to.turn_id), to.page, call)
 
 
 @pressed(ForgetUsedFact)
@@ -91,8 +92,8 @@ async def press_forget(call: ChatContext, to: ForgetUsedFact) -> ButtonReply:
     done = await forget_fact(call, to.turn_id, to.memory_id)
     if not done.changes:
         line = "It's already forgotten." if done.gone else "That isn't yours to forget."
-        return shown(done.explanation, to.page, call, line)
-    return shown(done.explanation, to.page, call, "Forgotten.", CommandReply("", done.changes))
+        return show_explanation(done.explanation, to.page, call, line)
+    return show_explanation(done.explanation, to.page, call, "Forgotten.", CommandReply("", done.changes))
 
 
 @pressed(ShowToolCall)
@@ -126,48 +127,55 @@ def tool_rows(used: ToolCall) -> list[list[Button]]:
     return [*arrows, [button("‹ Why this answer", ShowFacts(turn, 1))]]
 
 
-def shown(
+def show_explanation(
     found: Explanation, page: int, call: ChatContext, toast: str = "", says: CommandReply | None = None
 ) -> ButtonReply:
     """Redraws an explanation."""
-    text = explained(found, page, call.zone, call.services.budget.prices)
-    return ButtonReply(toast, text, fact_rows(found, page), says)
+    text = format_explanation(found, page, call.zone)
+    return ButtonReply(toast, text, _rows(call, found, page), says)
 
 
-def explained(found: Explanation, page: int, zone: tzinfo, prices: Prices) -> str:
+def _rows(call: ChatContext, found: Explanation, page: int) -> list[list[Button]]:
+    return [*fact_rows(found, page), *app_rows(call, f"/why/{found.turn_id}")]
+
+
+def format_explanation(found: Explanation, page: int, zone: tzinfo) -> str:
     """Explains an answer in Markdown, short enough for one message."""
     prompt = found.prompt
     when = f"{moment(found.at, zone)}, " if found.at else ""
     lines = [f"**Why this answer** ({when}{escape_markdown(found.model or 'no model')})"]
     if prompt.soul is None:
-        return f"{lines[0]}\n\n{NOT_KEPT}\n\n{tokens(found, prices)}"
+        return f"{lines[0]}\n\n{NOT_KEPT}\n\n{tokens(found)}"
     lines.append(f"- soul: version {prompt.soul}")
     if found.persona:
-        lines.append(f"- in this conversation: “{quoted(found.persona, 100)}”")
+        lines.append(f"- in this conversation: “{quote(found.persona, 100)}”")
+    if begun := prompt.composed:
+        name = f" as ‘{quote(found.composed, 64)}’" if found.composed else ""
+        lines.append(f"- began with {pluralize(begun.parts, 'earlier session')}{name}")
     summary = found.summary
     lines.append(
-        f"- summary of {moment(summary.at, zone)}: “{quoted(summary.text, 160)}”" if summary else "- no summary"
+        f"- summary of {moment(summary.at, zone)}: “{quote(summary.text, 160)}”" if summary else "- no summary"
     )
     since = f", since {moment(found.recent_from, zone)}" if found.recent_from else ""
     lines.append(f"- recent messages: {prompt.recent_count}{since}")
-    lines.append(f"- recalled: {recalled(found)}")
+    lines.append(f"- recalled: {count_recalled(found)}")
     for row in found.recalled:
         who = "I" if row.role == "assistant" else escape_markdown(shorten(row.name or "you", 30))
-        lines.append(f"  - {moment(row.at, zone)}, {who}: “{quoted(row.text, 100)}”")
-    lines += [f"  - #{row.number}: “{quoted(row.content, 100)}”" for row in found.recalled_memories]
+        lines.append(f"  - {moment(row.at, zone)}, {who}: “{quote(row.text, 100)}”")
+    lines += [f"  - #{row.number}: “{quote(row.content, 100)}”" for row in found.recalled_memories]
     derived = [*(("summary", row.at, row.text) for row in found.recalled_summaries)]
     derived += ((row.kind, row.at, row.text) for row in found.recalled_artefacts)
-    lines += [f"  - {kind} of {moment(at, zone)}: “{quoted(text, 100)}”" for kind, at, text in derived]
+    lines += [f"  - {kind} of {moment(at, zone)}: “{quote(text, 100)}”" for kind, at, text in derived]
     if liked := preferences(found):
         lines.append(f"- how you like answers: {liked}")
     if media := prompt.media:
         lines.append(f"- pictures and documents: {media.shown} shown, {media.described} only described")
     lines.append(f"- tools: {escape_markdown(describe_tools(prompt.tools)) or 'none'}")
-    lines += [f"- {line}" for line in (left_out(prompt), learning(found))]
-    return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found, prices)
+    lines += [f"- {line}" for line in (describe_left_out(prompt), describe_learning(found))]
+    return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found)
 
 
-def recalled(found: Explanation) -> str:
+def count_recalled(found: Explanation) -> str:
     """Counts the recalled passages by kind."""
     others = Counter(row.kind for row in found.recalled_artefacts)
     sorts = (
@@ -180,7 +188,7 @@ def recalled(found: Explanation) -> str:
 
 
 def preferences(found: Explanation) -> str:
-    """What the answer was to follow of how its person likes answers, and what was left out."""
+    """Lists the preferences that the answer had to follow, and counts those left out."""
     rows = found.preferences
     shown = ", ".join(f"{'' if row.polarity > 0 else 'no '}{escape_markdown(row.pattern)}" for row in rows)
     counted = "; ".join(f"{number} {why}" for why, number in count_left_out(found.prompt).items())
@@ -188,7 +196,7 @@ def preferences(found: Explanation) -> str:
 
 
 def count_left_out(prompt: PromptRecord) -> dict[str, int]:
-    """Why preferences were left out of a prompt, with how many."""
+    """Counts the preferences left out of a prompt, by reason."""
     counted: dict[str, int] = {}
     for note in prompt.preference_notes:
         if why := LEFT_OUT.get(note.type):
@@ -196,12 +204,12 @@ def count_left_out(prompt: PromptRecord) -> dict[str, int]:
     return counted
 
 
-def quoted(text: str, length: int) -> str:
+def quote(text: str, length: int) -> str:
     """Returns the beginning of a text, escaped."""
     return escape_markdown(shorten(text, length))
 
 
-def left_out(prompt: PromptRecord) -> str:
+def describe_left_out(prompt: PromptRecord) -> str:
     """Says what did not fit into the prompt, and why."""
     parts = []
     dropped = prompt.memory_layer.dropped if prompt.memory_layer else {}
@@ -211,11 +219,13 @@ def left_out(prompt: PromptRecord) -> str:
         parts.append(pluralize(prompt.left_out_memories, "fact") + because)
     if prompt.dropped_recent:
         parts.append(pluralize(prompt.dropped_recent, "recent message"))
+    if prompt.composed and prompt.composed.dropped:
+        parts.append(pluralize(prompt.composed.dropped, "earlier session"))
     shortened = " (the model refused the first prompt as too long)" if prompt.share < 1 else ""
     return f"left out of the prompt: {' and '.join(parts) or 'nothing'}{shortened}"
 
 
-def learning(found: Explanation) -> str:
+def describe_learning(found: Explanation) -> str:
     """Says whether the answer's changes to memory took effect at once, and if not, why."""
     chosen = found.prompt.learning
     if chosen == "off":
@@ -247,18 +257,17 @@ def facts(found: Explanation, page: int) -> str:
         subject = f"{row.subject}: " if found.space.kind == "group" and row.subject else ""
         since = SINCE.get(row.status, " (forgotten since)")
         mine = " (yours, lent)" if row.lent else ""
-        lines.append(f"- `#{row.number}` {quoted(subject + row.content, 120)}{mine}{since}")
+        lines.append(f"- `#{row.number}` {quote(subject + row.content, 120)}{mine}{since}")
     return "\n".join(lines)
 
 
-def tokens(found: Explanation, prices: Prices) -> str:
+def tokens(found: Explanation) -> str:
     """Lists estimated tokens by layer, and the total that the model's server counted, with its cost."""
     layers, usage = found.prompt.tokens, found.usage
     estimated = ", ".join(f"{name} {layers[name]:,}" for name in LAYERS if layers.get(name))
-    spent = prices.cost(found.model, asdict(usage))
     price = (
-        f"about {format_dollars(spent)}"
-        if spent is not None
+        f"about {format_dollars(found.cost)}"
+        if found.cost is not None
         else f"no price known for {escape_markdown(found.model or '?')}"
     )
     return (

@@ -1,1 +1,1 @@
-"""What people do with their memory."""
+"""Renders memories, and what people do with them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable
 
 from relay.commands.memory.access import find_change, find_space
 from relay.commands.memory.browse import (
@@ -14,9 +15,13 @@ from relay.commands.memory.browse import (
     open_number,
     trace_memory,
 )
-from relay.commands.memory.change import ChangedMemory, MemoryAction, change_memory
+from relay.commands.memory.change import MemoryPatch, PatchedMemory, forget_memory, patch_memory, restore_memory
 from relay.commands.memory.decide import decide
+from relay.core.errors import Conflict, NotAllowed
+from relay.core.models import Space
 from relay.core.text import shorten
+from relay.memory.rows.memories import MemoryPage
+from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
@@ -26,7 +31,6 @@ from relay.surfaces.chat.memory.decisions import history, outcome_line
 from relay.surfaces.chat.memory.places import place_of, title_of
 from relay.surfaces.chat.memory_buttons import (
     ForgetMemory,
-    HistoryView,
     ListMemories,
     ListPast,
     ListPeople,
@@ -38,19 +42,20 @@ from relay.surfaces.chat.memory_buttons import (
     TraceMemory,
     UndoInCard,
     UnpinMemory,
-    View,
+    ValidateMemory,
 )
 from relay.surfaces.chat.memory_pages import list_page, people_page
+from relay.surfaces.chat.memory_views import HistoryView, View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page
 
 TOAST = 190
 """The most characters in a line that pops up."""
-ACTIONS: dict[type[MemoryCallback], MemoryAction] = {
-    PinMemory: "pin",
-    UnpinMemory: "unpin",
-    ForgetMemory: "forget",
-    RestoreMemory: "restore",
+PATCHES: dict[type[MemoryCallback], MemoryPatch] = {
+    PinMemory: MemoryPatch(pinned=True),
+    UnpinMemory: MemoryPatch(pinned=False),
+    ValidateMemory: MemoryPatch(confirmed=True),
 }
+SURE = "✔ Thanks. I'm sure of it now."
 
 
 @shows("memory")
@@ -67,14 +72,19 @@ async def memory(call: ChatContext) -> CommandReply:
         return _card(call, opened, View()).reply(opened)
     view = View.search(text)
     known = await list_memories(call, view.filter)
-    return list_page(known, view, await place_of(call, call.space), call.zone).reply(known)
+    return (await _list(call, known, view, call.space)).reply(known)
 
 
 @pressed(ListMemories)
 async def show_list(call: ChatContext, to: ListMemories) -> ButtonReply:
     space = await find_space(call, to.space_id)
     known = await list_memories(call, to.view.filter, (to.view.page - 1) * PAGE, space_id=to.space_id)
-    return list_page(known, to.view, await place_of(call, space), call.zone).redraw()
+    return (await _list(call, known, to.view, space)).redraw()
+
+
+async def _list(call: ChatContext, known: MemoryPage, view: View, space: Space) -> Page:
+    page = list_page(known, view, await place_of(call, space), call.zone)
+    return page._replace(rows=[*page.rows, *app_rows(call, "/memory")])
 
 
 @pressed(ListPeople)
@@ -97,11 +107,22 @@ async def show_origin(call: ChatContext, to: TraceMemory) -> ButtonReply:
     return origin(found.memory, found.source, to.view, call.zone, call.user_id, chat).redraw()
 
 
-@pressed(*ACTIONS)
-async def press_action(call: ChatContext, to: MemoryCallback) -> ButtonReply:
-    """Pins, unpins, forgets or restores a memory."""
-    done = await change_memory(call, to.memory_id, ACTIONS[type(to)])
-    return await _reopened(call, to.memory_id, to.view, _describe(done))
+@pressed(*PATCHES)
+async def press_patch(call: ChatContext, to: MemoryCallback) -> ButtonReply:
+    """Pins, unpins or confirms a memory."""
+    patch = PATCHES[type(to)]
+    note = await _note(patch_memory(call, to.memory_id, patch), SURE if patch.confirmed else "Nothing to change.")
+    return await _reopen(call, to.memory_id, to.view, note)
+
+
+@pressed(ForgetMemory)
+async def press_forget(call: ChatContext, to: ForgetMemory) -> ButtonReply:
+    return await _reopen(call, to.memory_id, to.view, await _note(forget_memory(call, to.memory_id)))
+
+
+@pressed(RestoreMemory)
+async def press_restore(call: ChatContext, to: RestoreMemory) -> ButtonReply:
+    return await _reopen(call, to.memory_id, to.view, await _note(restore_memory(call, to.memory_id)))
 
 
 @pressed(ListPast)
@@ -111,7 +132,7 @@ async def show_past(call: ChatContext, to: ListPast) -> ButtonReply:
 
 @pressed(RestoreWording)
 async def restore_wording(call: ChatContext, to: RestoreWording) -> ButtonReply:
-    note = _describe(await change_memory(call, to.memory_id, "restore", to.change_id))
+    note = await _note(restore_memory(call, to.memory_id, to.change_id))
     return (await _past(call, to.memory_id, to.page, note)).redraw(shorten(note, TOAST))
 
 
@@ -119,18 +140,21 @@ async def restore_wording(call: ChatContext, to: RestoreWording) -> ButtonReply:
 async def undo(call: ChatContext, to: UndoInCard) -> ButtonReply:
     place = await find_change(call, to.change_id)
     note = outcome_line(await decide(call, to.change_id, "undo"), "undo")
-    return await _reopened(call, place.replaced or place.memory_id or 0, to.view, note)
+    return await _reopen(call, place.replaced or place.memory_id or 0, to.view, note)
 
 
-async def _reopened(call: ChatContext, memory_id: int, view: View, note: str) -> ButtonReply:
+async def _reopen(call: ChatContext, memory_id: int, view: View, note: str) -> ButtonReply:
     """Redraws a memory, with a line about what was just done."""
     return _card(call, await open_memory(call, memory_id), view, note).redraw(shorten(note, TOAST))
 
 
-def _describe(done: ChangedMemory) -> str:
-    """Says what happened to a memory."""
-    refusal = "That isn't yours to change, or it has changed since." if done.changed.failed else "Nothing to change."
-    return " ".join(change_line(change) for change in done.changed.changes) or refusal
+async def _note(work: Awaitable[PatchedMemory], otherwise: str = "Nothing to change.") -> str:
+    """Does the work, and returns a line about what changed. A refusal becomes the line, so the card can be redrawn."""
+    try:
+        done = await work
+    except (Conflict, NotAllowed) as refusal:
+        return str(refusal)
+    return " ".join(map(change_line, done.changed.changes)) or otherwise
 
 
 async def _past(call: ChatContext, memory_id: int, page: int, note: str = "") -> Page:

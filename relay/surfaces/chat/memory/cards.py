@@ -13,7 +13,6 @@ from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory_buttons import (
     EditMemory,
     ForgetMemory,
-    HistoryView,
     ListChanges,
     ListMemories,
     ListPast,
@@ -24,9 +23,10 @@ from relay.surfaces.chat.memory_buttons import (
     TraceMemory,
     UndoInCard,
     UnpinMemory,
-    View,
+    ValidateMemory,
 )
-from relay.surfaces.chat.memory_pages import PAGE, by_four, history_lines, page_buttons, pages_of, within
+from relay.surfaces.chat.memory_pages import PAGE, arrange_by_four, cut_units, history_lines, page_buttons, pages_of
+from relay.surfaces.chat.memory_views import HistoryView, View
 from relay.surfaces.chat.reply import Page, button
 from relay.surfaces.chat.times import moment
 
@@ -64,25 +64,26 @@ def card(row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, 
     """Renders a memory in full. `yours`: this person may change it. `note`: a line about what was just done."""
     about = f" about {escape_markdown(shorten(row.subject, 60))}" if row.subject else ""
     kind = (row.kind if row.kind in KINDS else "fact").capitalize()
-    lines = [f"- learned {moment(row.created_at, zone)}: {learned_how(row, viewer)}", *life(row, zone)]
+    lines = [f"- learned {moment(row.created_at, zone)}: {describe_learning(row, viewer)}", *life(row, zone)]
     if row.updated_at != row.created_at:
         lines.append(f"- last changed {moment(row.updated_at, zone)}")
     if row.category:
-        lines.append(f"- category: {escape_markdown(within(row.category, 80))}")
+        lines.append(f"- category: {escape_markdown(cut_units(row.category, 80))}")
     if row.tags:
-        lines.append(f"- tags: {escape_markdown(within(', '.join(map(str, row.tags)), 450))}")
+        lines.append(f"- tags: {escape_markdown(cut_units(', '.join(map(str, row.tags)), 450))}")
     head = f"**{'📌 ' if row.pinned else ''}{kind} #{row.number}{about}**"
     notes = [STATUS.get(row.status, ""), note]
     if row.status == "active" and not yours:
         notes.append("Only the person it's about and my admins can change it.")
     below = "".join(f"\n\n{escape_sentence(one)}" for one in notes if one)
-    text = f"{head}\n\n{quote(within(row.content, 2900))}\n\n" + "\n".join(lines) + below
+    text = f"{head}\n\n{quote(cut_units(row.content, 2900))}\n\n" + "\n".join(lines) + below
     return Page(text, card_buttons(row, view, yours))
 
 
 def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
     """Lists a memory's importance, validity and use."""
     sure = f", {100 * row.confidence:.0f} % sure" if row.confidence < 1 else ""
+    sure = ", confirmed" if row.validated_at else sure
     lines = [f"- importance: {row.importance} of 10{sure}"]
     since, until = row.valid_from, row.valid_until
     if until:
@@ -107,6 +108,8 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool) -> list[list[Button
     if yours and row.status == "active":
         pin = button("Unpin", UnpinMemory(number, view)) if row.pinned else button("📌 Pin", PinMemory(number, view))
         rows.append([button("✎ Edit", EditMemory(number)), button("🗑 Forget", ForgetMemory(number, view)), pin])
+        if not row.validated_at:
+            rows[-1].append(button("✔ Right", ValidateMemory(number, view)))
     more = [button("Where from", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]
     if row.replaced_by:
         more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))
@@ -120,7 +123,7 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool) -> list[list[Button
     return [*rows, *pairs, [button("‹ Back", ListMemories(row.space_id, view))]]
 
 
-def learned_how(row: OpenedMemory, viewer: int) -> str:
+def describe_learning(row: OpenedMemory, viewer: int) -> str:
     """Says how a memory came about."""
     if row.by == "user":
         who = "you" if row.subject_id == viewer else escape_markdown(shorten(row.subject or "someone", 60))
@@ -138,13 +141,13 @@ def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, no
     page, pages = past.offset // PAGE + 1, pages_of(past.total)
     at = f" ({page} of {pages})" if pages > 1 else ""
     lines = history_lines(past.changes, "", zone)
-    text = f"**History of #{row.number}**{at}\n\n{quote(within(row.content, 300))}\n\n{lines}"
+    text = f"**History of #{row.number}**{at}\n\n{quote(cut_units(row.content, 300))}\n\n{lines}"
     restores = [
         button(f"♻ Restore {number}", RestoreWording(row.id, change.id, page))
         for number, change in enumerate(past.changes, 1)
         if yours and change.restores
     ]
-    rows = [*by_four(restores), page_buttons(page, pages, lambda page: ListPast(row.id, page))]
+    rows = [*arrange_by_four(restores), page_buttons(page, pages, lambda page: ListPast(row.id, page))]
     rows.append([button("‹ Back", OpenMemory(row.id, View()))])
     return Page(text + (f"\n\n{escape_sentence(note)}" if note else ""), [buttons for buttons in rows if buttons])
 
@@ -152,13 +155,13 @@ def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, no
 def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, viewer: int, chat: str) -> Page:
     """Shows where a memory came from. `chat`: the group's name, if it is known."""
     said, where = source.said, place_of(source, chat)
-    lines = [f"**Where #{row.number} is from**", quote(within(row.content, 300))]
+    lines = [f"**Where #{row.number} is from**", quote(cut_units(row.content, 300))]
     if source.elsewhere:
         lines.append("It comes from another chat, which I don't show here.")
     elif said is not None:
         who = "I" if said.role == "assistant" else name_of(said.user_id, said.name, viewer)
         lines.append(f"{who} said, {moment(said.at, zone)}{where}:")
-        lines.append(quote(around(said.text, row.content)) if said.text.strip() else "(no text)")
+        lines.append(quote(cut_around(said.text, row.content)) if said.text.strip() else "(no text)")
     elif row.by == "user":
         who = name_of(row.subject_id, row.subject, viewer)
         lines.append(f"{who} told me with /remember, {moment(source.at, zone)}{where}.")
@@ -168,7 +171,7 @@ def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, vi
         lines.append(f"The message included other people's words: {escape_markdown(foreign(source))}.")
     if source.answer is not None and not source.elsewhere:
         lines.append(f"I noted it in my answer of {moment(source.answer.at, zone)}:")
-        lines.append(quote(around(source.answer.text, row.content, AROUND // 2)))
+        lines.append(quote(cut_around(source.answer.text, row.content, AROUND // 2)))
     link = link_to(source.posted, source.topic_id)
     if link:
         lines.append(f"[Go to the message]({link})")
@@ -209,10 +212,10 @@ def foreign(source: MemorySource) -> str:
     replied = source.reply_to
     if replied and not replied.own:
         found.append(f"a message by {replied.by or 'someone'} that was replied to")
-    return within("; ".join(dict.fromkeys(found)), 200) or "earlier in that conversation"
+    return cut_units("; ".join(dict.fromkeys(found)), 200) or "earlier in that conversation"
 
 
-def around(text: str, about: str, length: int = AROUND) -> str:
+def cut_around(text: str, about: str, length: int = AROUND) -> str:
     """Returns the part of a text around the longest word that it shares with another."""
     if len(text) <= length:
         return text

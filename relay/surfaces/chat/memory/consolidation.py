@@ -1,4 +1,4 @@
-"""Applies or dismisses what a night proposed to tidy."""
+"""Applies or dismisses what the nightly consolidation proposed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEFT = "🌙 OK, I'll leave everything as it is."
 
 
 def question_rows(consolidation_id: int) -> Rows:
-    """The buttons under the question whether what a night found is to be done."""
+    """Returns the buttons that apply or dismiss a proposal."""
     return [
         [
             button("Go on", SettleConsolidation(consolidation_id, "y")),

@@ -16,16 +16,10 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed
 from relay.surfaces.chat.memory.decisions import history
 from relay.surfaces.chat.memory.places import place_of
-from relay.surfaces.chat.memory.spans import HOW, until
-from relay.surfaces.chat.memory_buttons import (
-    HistoryView,
-    ListMemories,
-    PressHere,
-    PressSwitch,
-    ShowControls,
-    View,
-)
-from relay.surfaces.chat.memory_pages import waiting_button
+from relay.surfaces.chat.memory.spans import HOW, parse_until
+from relay.surfaces.chat.memory_buttons import ListMemories, PressHere, PressSwitch, ShowControls
+from relay.surfaces.chat.memory_pages import make_waiting_button
+from relay.surfaces.chat.memory_views import HistoryView, View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, question
 from relay.surfaces.chat.times import moment
 
@@ -48,13 +42,13 @@ HOW_HERE = (
 async def pause(call: ChatContext, rest: str) -> CommandReply:
     """`/memory pause 2h|until <date>`: stops recalling and learning until then."""
     if rest.lower() in ("off", "end"):
-        return await _switched(call, MemorySwitch(resume=True))
-    return await _switched(call, MemorySwitch(paused_until=pause_end(call, rest)))
+        return await _switch(call, MemorySwitch(resume=True))
+    return await _switch(call, MemorySwitch(paused_until=pause_end(call, rest)))
 
 
 def pause_end(call: ChatContext, words: str) -> datetime:
     """Parses the end of a pause. Raises `CommandRefused` unless it is a time after now."""
-    end = until(words, datetime.now(call.zone))
+    end = parse_until(words, datetime.now(call.zone))
     if end is None:
         raise CommandRefused(HOW)
     return end
@@ -64,13 +58,13 @@ async def here(call: ChatContext, rest: str) -> CommandReply:
     """`/memory here …`: whether this chat or topic uses memory and adds to it."""
     change = HERE.get(rest.lower())
     if change is not None:
-        return await _switched(call, change)
+        return await _switch(call, change)
     if rest:
         raise CommandRefused(HOW_HERE)
     now = await show_controls(call)
     if not call.private:
-        return CommandReply(f"{in_words(call, now)}\n\n{HOW_HERE}", result=now)
-    return CommandReply(in_words(call, now), rows=rows(now, here=True), result=now)
+        return CommandReply(f"{describe_switches(call, now)}\n\n{HOW_HERE}", result=now)
+    return CommandReply(describe_switches(call, now), rows=rows(now, here=True), result=now)
 
 
 async def board(call: ChatContext, rest: str) -> CommandReply:
@@ -93,10 +87,10 @@ async def reset(call: ChatContext, rest: str) -> CommandReply:
 
 
 WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
-    "on": lambda call, rest: _switched(call, MemorySwitch(on=True)),
-    "off": lambda call, rest: _switched(call, MemorySwitch(on=False)),
+    "on": lambda call, rest: _switch(call, MemorySwitch(on=True)),
+    "off": lambda call, rest: _switch(call, MemorySwitch(on=False)),
     "pause": pause,
-    "resume": lambda call, rest: _switched(call, MemorySwitch(resume=True)),
+    "resume": lambda call, rest: _switch(call, MemorySwitch(resume=True)),
     "here": here,
     "waiting": lambda call, rest: history(call, HistoryView(waiting=True)),
     "pending": lambda call, rest: history(call, HistoryView(waiting=True)),
@@ -140,24 +134,24 @@ async def press_here(call: ChatContext, to: PressHere) -> ButtonReply:
     if not call.private:
         raise NotAllowed(GONE)
     now = await switch(call, HERE[to.to])
-    return ButtonReply("Done.", in_words(call, now), rows(now, here=True))
+    return ButtonReply("Done.", describe_switches(call, now), rows(now, here=True))
 
 
-async def _switched(call: ChatContext, change: MemorySwitch) -> CommandReply:
+async def _switch(call: ChatContext, change: MemorySwitch) -> CommandReply:
     """Switches something in this chat, and shows the result."""
     now = await switch(call, change)
-    return CommandReply(in_words(call, now), result=now)
+    return CommandReply(describe_switches(call, now), result=now)
 
 
 async def _page(call: ChatContext, now: Controls, space_id: int | None = None) -> Page:
     """Renders the switches of a space's memory. `space_id`: None is the space of this chat."""
     space = call.space if space_id is None else await find_space(call, space_id)
     own = space == call.space
-    return Page(in_words(call, now, await place_of(call, space), own), rows(now, own and call.private))
+    return Page(describe_switches(call, now, await place_of(call, space), own), rows(now, own and call.private))
 
 
-def in_words(call: ChatContext, now: Controls, place: str = "", here: bool = True) -> str:
-    """Describes a memory's switches, one a line."""
+def describe_switches(call: ChatContext, now: Controls, place: str = "", here: bool = True) -> str:
+    """Describes a memory's switches, one per line."""
     if now.memory == "off":
         state = "⛔ Memory is off; I'm not using it. /memory on"
     elif now.paused_until:
@@ -196,5 +190,5 @@ def rows(now: Controls, here: bool) -> list[list[Button]]:
     ]
     ways = [button("‹ What I know", ListMemories(space, View()))]
     if now.pending:
-        ways.append(waiting_button(now.pending, space))
+        ways.append(make_waiting_button(now.pending, space))
     return [first, *([chat] if here else []), ways]

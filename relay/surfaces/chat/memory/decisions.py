@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from relay.commands.memory.access import NOT_YOURS, find_change, find_space
+from relay.commands.memory.access import NOT_YOURS, find_space
 from relay.commands.memory.browse import PAGE
 from relay.commands.memory.decide import (
+    CHANGED_SINCE,
+    SETTLED,
     Decided,
     Decision,
     TurnChanges,
@@ -12,6 +14,7 @@ from relay.commands.memory.decide import (
     choose_all,
     choose_none,
     decide,
+    decide_in_list,
     decide_waiting,
     list_changes,
     turn_changes,
@@ -28,17 +31,15 @@ from relay.surfaces.chat.memory_buttons import (
     DecideInList,
     DecideWaiting,
     ForgetCandidates,
-    HistoryView,
     ListChanges,
     OpenChanges,
 )
 from relay.surfaces.chat.memory_pages import history_page
+from relay.surfaces.chat.memory_views import HistoryView
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page
 
 DECISIONS: dict[str, Decision] = {"u": "undo", "k": "keep", "x": "discard"}
 DONE: dict[Decision, str] = {"undo": "Undone.", "keep": "Done.", "discard": "Discarded."}
-CHANGED_SINCE = "It has changed again since. Undo the newer change first."
-SETTLED = "That's already decided."
 
 
 @pressed(OpenChanges)
@@ -76,14 +77,11 @@ async def show_history(call: ChatContext, to: ListChanges) -> ButtonReply:
 
 
 @pressed(DecideInList)
-async def decide_in_list(call: ChatContext, to: DecideInList) -> ButtonReply:
-    await find_change(call, to.change_id)
-    decided = await decide(call, to.change_id, DECISIONS[to.decision])
-    found = await call.store.history(
-        decided.place.space, to.view.waiting, (to.view.page - 1) * PAGE, PAGE, call.user_id, call.admin
-    )
-    page = history_page(found, to.view.waiting, await place_of(call, decided.place.space), call.zone)
-    return page.redraw(outcome_line(decided, DECISIONS[to.decision]))
+async def press_in_list(call: ChatContext, to: DecideInList) -> ButtonReply:
+    decision, view = DECISIONS[to.decision], to.view
+    done = await decide_in_list(call, to.change_id, decision, view.waiting, (view.page - 1) * PAGE)
+    page = history_page(done.page, view.waiting, await place_of(call, done.decided.place.space), call.zone)
+    return page.redraw(outcome_line(done.decided, decision))
 
 
 @pressed(DecideWaiting)

@@ -37,7 +37,7 @@ THEIRS = {
     "ours": "I can't delete these messages of mine; please delete them yourself:",
     "export": "These exports may also contain it; delete the files you don't need:",
 }
-"""What the person has to delete, by kind."""
+"""Messages that the person has to delete, by kind."""
 AT_NIGHT = "Traces stay in the database's files until tonight, when I rewrite them."
 CLEARED = "🧹 I rewrote the database's files. Nothing of what you erased is left in them."
 
@@ -65,7 +65,7 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
     lines = [f"🔥 **Erase for good?** {counts(found.counts)}"]
     memories = [f"- `#{row.number}` {escape_markdown(shorten(row.content, 160))}" for row in found.memories]
     said = [
-        f"- {moment(row.at, call.zone)} · {who(row)}: {escape_markdown(shorten(row.text, 120))}"
+        f"- {moment(row.at, call.zone)} · {name_author(row)}: {escape_markdown(shorten(row.text, 120))}"
         for row in found.messages
     ]
     for title, rows, count in (
@@ -78,6 +78,8 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
             lines += [f"- … and {more:,} more"] if more > 0 else []
     if found.documents:
         lines += ["", f"Documents: {escape_markdown(shorten(', '.join(found.documents), 300))}"]
+    if found.preferences:
+        lines += ["", f"Preferences: {escape_markdown(shorten(', '.join(found.preferences), 300))}"]
     if found.counts.summaries:
         lines += ["", "Summaries that include them go too. I'll write new ones without them."]
     lines += [
@@ -90,7 +92,7 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
     return "\n".join([*lines, "", LAST_WORD])
 
 
-def who(row: ErasedMessage) -> str:
+def name_author(row: ErasedMessage) -> str:
     """Names the author of a message."""
     return "I" if row.role == "assistant" else escape_markdown(shorten(row.name or "you", 30))
 
@@ -103,6 +105,8 @@ def counts(number: ErasedCounts) -> str:
         pluralize(number.summaries, "summary", "summaries"),
         pluralize(number.artefacts, "other text made from them", "other texts made from them"),
         pluralize(number.documents, "document"),
+        pluralize(number.preferences, "preference"),
+        pluralize(number.feedback, "sign of how answers are liked", "signs of how answers are liked"),
     ]
     return ", ".join(one for one in parts if not one.startswith("0 ")) or "nothing"
 
@@ -117,25 +121,25 @@ async def keep(call: ChatContext, to: KeepShown) -> ButtonReply:
 async def erase(call: ChatContext, to: EraseShown) -> ButtonReply:
     done = await erase_shown(call, to.erasure_id)
     if done.step is None:
-        return ButtonReply("Erasing. This continues by itself.", "🔥 Erasing…", [])
+        return ButtonReply("Erasing. I'll finish this in the background.", "🔥 Erasing…", [])
     buttons = []
     if done.clears:
         buttons.append([button("🧹 Rewrite the database's files now", ClearFiles(to.erasure_id))])
     if done.backups:
         buttons.append([button("🗄 Purge the backups", PurgeBackups(to.erasure_id))])
-    return ButtonReply("Erased.", erased_text(call, done, done.step), buttons)
+    return ButtonReply("Erased.", describe_erased(call, done, done.step), buttons)
 
 
-def erased_text(call: ChatContext, done: Erasing, step: ErasureStep) -> str:
+def describe_erased(call: ChatContext, done: Erasing, step: ErasureStep) -> str:
     """Says what was erased, and where copies may remain."""
     lines = [f"🔥 Erased for good: {counts(step.counts)}."]
     if done.remains is not None:
         lines += [done.remains, AT_NIGHT if done.at_night else OVER_REST]
-    lines += [ours(step), *theirs(call, step.theirs)]
+    lines += [describe_own_messages(step), *list_their_messages(call, step.theirs)]
     return "\n\n".join(line for line in lines if line)
 
 
-def ours(done: ErasureStep) -> str:
+def describe_own_messages(done: ErasureStep) -> str:
     """Says what happened to the bot's messages that repeated it; empty if none did."""
     number = done.counts
     did = [
@@ -147,7 +151,7 @@ def ours(done: ErasureStep) -> str:
     return " ".join(part for part in (f"I {' and '.join(did)}." if did else "", waiting) if part)
 
 
-def theirs(call: ChatContext, posted: Sequence[MessageLeft]) -> list[str]:
+def list_their_messages(call: ChatContext, posted: Sequence[MessageLeft]) -> list[str]:
     """Lists what the person has to delete, by kind: the time, with a link if Telegram has one."""
     lines = []
     for what, line in THEIRS.items():

@@ -27,7 +27,7 @@ async def forget(call: ChatContext) -> CommandReply:
         return await preview(call, text[erasing.end() :])
     words = " ".join(text.split())
     if "*" in words:
-        return await _by_pattern(call, words)
+        return await _list_matches(call, words)
     done = await forget_command(call, words)
     found = candidates(done.changes)
     if not found:
@@ -41,7 +41,7 @@ async def forget(call: ChatContext) -> CommandReply:
     return CommandReply(asked, rows=rows, result=done)
 
 
-async def _by_pattern(call: ChatContext, pattern: str) -> CommandReply:
+async def _list_matches(call: ChatContext, pattern: str) -> CommandReply:
     """Lists the memories that match a pattern (`job*`), and asks."""
     found = await preview_pattern(call, pattern)
     total, turn_id = found.total, call.turn.turn_id

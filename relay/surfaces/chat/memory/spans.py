@@ -11,7 +11,7 @@ MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
 HOW = "Write /memory pause 2h (or 30m, 3d, 1w), or /memory pause until 2026-12-24 (or tomorrow, or 18:00)."
 
 
-def until(text: str, now: datetime) -> datetime | None:
+def parse_until(text: str, now: datetime) -> datetime | None:
     """Parses a moment after `now`, in its time zone; None if the text names none."""
     text = " ".join(text.split())
     if (span := FOR.fullmatch(text)) is not None:

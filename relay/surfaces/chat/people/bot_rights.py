@@ -24,6 +24,8 @@ class BotUser:
     first_name: str = ""
     username: str = ""
     can_read_all_group_messages: bool = False
+    has_main_web_app: bool = False
+    """@BotFather knows a web app of the bot, which links with startapp open."""
     has_topics_enabled: bool = False
 
 
@@ -69,7 +71,7 @@ class ChatInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BotRights:
     """What the bot may do in a group; None means that Telegram did not say."""
 
     reads: bool | None
@@ -90,12 +92,12 @@ class Standing:
         )
 
 
-async def standing(messenger: Messenger, bot_id: int, chat_id: int) -> Standing:
+async def find_standing(messenger: Messenger, bot_id: int, chat_id: int) -> BotRights:
     """Asks Telegram what the bot may do in a group."""
     me = await ask(BotUser, messenger, "getMe")
     chat = await ask(ChatInfo, messenger, "getChat", chat_id=chat_id)
     member = await ask(ChatMember, messenger, "getChatMember", chat_id=chat_id, user_id=bot_id)
-    return Standing(
+    return BotRights(
         reads_all(me, member),
         writes(chat, member),
         chat is not None and chat.is_forum,

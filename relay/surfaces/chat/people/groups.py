@@ -13,8 +13,8 @@ from relay.core.text import escape_markdown
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.people.bot_rights import name_in, standing
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own
+from relay.surfaces.chat.people.bot_rights import find_standing, name_in
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, require_own
 
 MODES = {
     "all": "every message of the people I know",
@@ -84,7 +84,7 @@ async def _page(call: ChatContext, now: Answering, mode: Mode | None) -> str:
         lines.append(f"Elsewhere in this group: {MODES.get(now.everywhere or '', BY_MYSELF)}.")
         lines.append("/answer all everywhere (or addressed, or off) changes the whole group.")
     if mode == "all":
-        rights = await standing(call.messenger, call.bot_id, call.chat_id)
+        rights = await find_standing(call.messenger, call.bot_id, call.chat_id)
         if rights.reads is False:
             lines.append(f"⚠️ But Telegram only shows me messages addressed to me here. {rights.remedy}")
     return "\n\n".join(lines)
@@ -118,7 +118,7 @@ async def unlink(call: ChatContext) -> CommandReply:
 
 @pressed(Lend)
 async def press_lend(call: ChatContext, to: Lend) -> ButtonReply:
-    own(call, to.owner_id)
+    require_own(call, to.owner_id)
     if not call.admin:
         raise NotAllowed
     if to.sure != "y" or call.private:

@@ -13,11 +13,15 @@ from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.people.bot_rights import BotUser, ask
-from relay.surfaces.chat.people.people import who
+from relay.surfaces.chat.people.people import name_person
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
 NO_NAME = "I can't ask Telegram for my name right now, and the link needs it. Try again later."
+NO_BOT = (
+    "An invitation is a link to the Telegram bot, and there is none here. Set TELEGRAM_BOT_TOKEN (relay setup asks for "
+    "it), then write /invite to the bot, or in relay chat without --offline."
+)
 WHOM = "Say who: reply with /revoke to one of their messages, or write /revoke and their id or @name."
 REVOKE = (
     "This takes effect at once. I stop the answer I'm writing to them and don't learn from it, I won't answer their "
@@ -40,7 +44,7 @@ async def invite(call: ChatContext) -> CommandReply:
     me = await ask(BotUser, call.messenger, "getMe")
     username = me.username if me else ""
     if not username:
-        raise CommandRefused(NO_NAME)
+        raise CommandRefused(NO_NAME if call.bot_id else NO_BOT)
     made = await invite_command(call, call.text)
     whom = escape_markdown(made.for_whom) if made.for_whom else "one person"
     return CommandReply(
@@ -62,7 +66,7 @@ async def revoke(call: ChatContext) -> CommandReply:
         raise CommandRefused(WHOM)
     person = await find_revocable(call, (number if number is not None else word) if word else replied)
     rows = [[button("Revoke", Revoke(person.user_id, "y")), button("Cancel", Revoke(person.user_id, "n"))]]
-    return CommandReply(f"**Remove access for {who(person)}?**\n\n{REVOKE}", rows=rows, result=person)
+    return CommandReply(f"**Remove access for {name_person(person)}?**\n\n{REVOKE}", rows=rows, result=person)
 
 
 @pressed(Revoke, confirms=True)
@@ -74,11 +78,11 @@ async def press_revoke(call: ChatContext, to: Revoke) -> ButtonReply:
         return ButtonReply(text="Nothing has changed.", rows=[])
     match done.outcome:
         case "done":
-            text = f"{who(done.person)} can't use me any more. What I remember about them stays."
+            text = f"{name_person(done.person)} can't use me any more. What I remember about them stays."
             return ButtonReply("Done.", text, rows=[], result=done)
         case "last":
             return ButtonReply(text=escape_markdown(only_one(done.person)), rows=[], result=done)
-    return ButtonReply(text=f"{who(done.person)} doesn't have access anyway.", rows=[], result=done)
+    return ButtonReply(text=f"{name_person(done.person)} doesn't have access anyway.", rows=[], result=done)
 
 
 def invite_link(username: str, nonce: str) -> str:

@@ -57,12 +57,12 @@ async def users(call: ChatContext) -> CommandReply:
     """Lists all known people, or decides about one: /users approve 333."""
     word, number = [*call.text.lower().split(), "", ""][:2]
     if word:
-        return await _decided(call, word, parse_number(number.removeprefix("#")))
+        return await _decide(call, word, parse_number(number.removeprefix("#")))
     known = await users_command(call)
     return CommandReply(people_page(call, known), rows=people_rows(known), result=known)
 
 
-async def _decided(call: ChatContext, word: str, number: int | None) -> CommandReply:
+async def _decide(call: ChatContext, word: str, number: int | None) -> CommandReply:
     if number is not None and word == "cancel":
         return CommandReply(CANCELLED, result=await cancel_invitation(call, number))
     verdict = next((one for one in VERDICTS.values() if one == word), None)
@@ -84,7 +84,7 @@ async def decide_asked(call: ChatContext, to: DecideAsked) -> ButtonReply:
 @pressed(DecideListed)
 async def decide_listed(call: ChatContext, to: DecideListed) -> ButtonReply:
     decided = await decide(call, to.user_id, VERDICTS[to.word])
-    return await _listed(call, TOASTS[decided.role] if decided.changed else "That's already decided.")
+    return await _show_list(call, TOASTS[decided.role] if decided.changed else "That's already decided.")
 
 
 @pressed(CancelInvitation)
@@ -94,28 +94,28 @@ async def press_cancel(call: ChatContext, to: CancelInvitation) -> ButtonReply:
     except CommandRefused as refusal:
         if not call.admin:
             raise
-        return await _listed(call, str(refusal))
-    return await _listed(call, CANCELLED)
+        return await _show_list(call, str(refusal))
+    return await _show_list(call, CANCELLED)
 
 
-async def _listed(call: ChatContext, toast: str) -> ButtonReply:
+async def _show_list(call: ChatContext, toast: str) -> ButtonReply:
     known = await users_command(call)
     return ButtonReply(toast, people_page(call, known), people_rows(known))
 
 
-def who(person: Person) -> str:
+def name_person(person: Person) -> str:
     """Names a person to admins (Markdown). People choose their names; the id is fixed."""
     username = f"{escape_markdown('@' + person.username)}, " if person.username else ""
     return f"{escape_markdown(person.name)} ({username}id {person.user_id})"
 
 
-def asked_row(person: Person) -> list[Button]:
+def make_asked_row(person: Person) -> list[Button]:
     """Returns the buttons under the message about a person who asks for access."""
     words: dict[Word, str] = {"a": "Approve", "d": "Deny", "b": "Block"}
     return [button(label, DecideAsked(person.user_id, word)) for word, label in words.items()]
 
 
-def listed_row(person: Person) -> list[Button]:
+def make_listed_row(person: Person) -> list[Button]:
     """Returns the buttons for a person who asks, in the list; the first one names the person."""
     words: dict[Word, str] = {"a": f"Approve {shorten(person.name, 20)}", "d": "Deny", "b": "Block"}
     return [button(label, DecideListed(person.user_id, word)) for word, label in words.items()]
@@ -126,20 +126,21 @@ def verdict_line(person: DecidedPerson) -> str:
     by = _decider(person)
     match person.role:
         case "user" | "admin":
-            return f"✅ {who(person)} can use me now, let in by {by}."
+            return f"✅ {name_person(person)} can use me now, let in by {by}."
         case "blocked":
-            return f"⛔ {who(person)} was blocked by {by}; invitations won't help either. You can change it in /users."
-    return f"🚫 {who(person)} was {_refused(person)} by {by}. You can change that in /users."
+            who = name_person(person)
+            return f"⛔ {who} was blocked by {by}; invitations won't help either. You can change it in /users."
+    return f"🚫 {name_person(person)} was {_explain_refusal(person)} by {by}. You can change that in /users."
 
 
 def people_page(call: ChatContext, known: KnownPeople) -> str:
     """Lists all known people, by section."""
-    out = [f"{who(one)} – {_refused(one)} by {_decider(one)}" for one in known.out]
+    out = [f"{name_person(one)} – {_explain_refusal(one)} by {_decider(one)}" for one in known.out]
     if (more := known.out_count - len(out)) > 0:
         out.append(f"and {pluralize(more, 'other')} before them")
     sections: list[tuple[str, Sequence[str]]] = [
-        ("People who can use me", _let_in(call, known)),
-        ("Waiting for an answer", [who(one) for one in known.people if one.role == "asking"]),
+        ("People who can use me", _list_people(call, known)),
+        ("Waiting for an answer", [name_person(one) for one in known.people if one.role == "asking"]),
         ("Open invitations", [_invitation(call, one) for one in known.invites]),
         ("Not let in", out),
     ]
@@ -150,7 +151,7 @@ def people_page(call: ChatContext, known: KnownPeople) -> str:
 
 def people_rows(known: KnownPeople) -> list[list[Button]]:
     """Returns the buttons for everything that can be decided."""
-    rows = [listed_row(one) for one in known.people if one.role == "asking"]
+    rows = [make_listed_row(one) for one in known.people if one.role == "asking"]
     for invite in known.invites:
         whom = f"the invitation for {shorten(invite.for_whom, 40)}" if invite.for_whom else "an invitation"
         rows.append([button(f"✖ Cancel {whom}", CancelInvitation(invite.id))])
@@ -162,28 +163,28 @@ def _decider(person: Person) -> str:
     return escape_markdown(person.decided_by_name or "someone")
 
 
-def _refused(person: Person) -> str:
+def _explain_refusal(person: Person) -> str:
     """Says how a person lost or was denied access."""
     if person.role == "blocked":
         return "blocked"
     return "revoked" if person.let_in else "denied"
 
 
-def _let_in(call: ChatContext, known: KnownPeople) -> list[str]:
+def _list_people(call: ChatContext, known: KnownPeople) -> list[str]:
     """Lists the people who may use the bot, those named in the settings first."""
     settings = call.services.people
-    lines = _named(settings)
+    lines = _list_named(settings)
     for one in known.people:
         if not one.may_use or one.user_id in settings.named_admins:
             continue
         runs = ", admin" if one.role == "admin" else ""
         by = f"let in by {escape_markdown(one.decided_by_name)}" if one.decided_by_name else "claimed me"
         when = f", {day(one.decided_at, call.zone)}" if one.decided_at else ""
-        lines.append(f"{who(one)}{runs} – {by}{when}")
-    return lines or ["nobody yet"]
+        lines.append(f"{name_person(one)}{runs} – {by}{when}")
+    return lines or ["no one yet"]
 
 
-def _named(settings: People) -> list[str]:
+def _list_named(settings: People) -> list[str]:
     lines = [f"{_ids(settings.named_admins)} – admins, set in RELAY\\_ADMINS"] if settings.named_admins else []
     if others := settings.named - settings.named_admins:
         lines.append(f"{_ids(others)} – set in RELAY\\_USERS")
@@ -191,7 +192,7 @@ def _named(settings: People) -> list[str]:
 
 
 def _ids(users: frozenset[int]) -> str:
-    """Lists people of whom only the ids are known."""
+    """Lists people whose names are unknown, by their ids."""
     first, more = sorted(users)[:LISTED_IDS], len(users) - LISTED_IDS
     return ", ".join(str(one) for one in first) + (f" and {pluralize(more, 'other')}" if more > 0 else "")
 

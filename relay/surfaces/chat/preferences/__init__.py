@@ -1,1 +1,1 @@
-"""How people like answers, as chats show it."""
+"""Renders preferences: how people like answers."""

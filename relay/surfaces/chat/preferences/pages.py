@@ -16,9 +16,9 @@ from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.times import moment
 
 LISTED = 30
-"""How many a message lists."""
+"""The most preferences in a list."""
 OPENED = 8
-"""How many have a button that opens them."""
+"""The most preferences with a button that opens them."""
 NONE = (
     "I don't know yet how you like answers. Tell me, and the next answer follows it:\n"
     "- /preferences prefer short answers\n"
@@ -28,8 +28,8 @@ NONE = (
 HERE = {
     "use": "",
     "ignore": "This chat doesn't follow them. /preferences here use",
-    "quiet": "This chat teaches me none. /preferences here use",
-    "own": "What this chat teaches me counts only here. /preferences here use",
+    "quiet": "I don't learn any from this chat. /preferences here use",
+    "own": "What I learn in this chat counts only here. /preferences here use",
 }
 KINDS = {
     "accept": "you kept it",
@@ -45,7 +45,7 @@ KINDS = {
 
 @callback("fo")
 class OpenPreference(Callback):
-    """A preference with what taught it. Space 0 is one's own."""
+    """Shows a preference with what taught it. Space 0 is the person's own."""
 
     space_id: int
     preference_id: int
@@ -53,7 +53,7 @@ class OpenPreference(Callback):
 
 @callback("fl")
 class ListPreferences(Callback):
-    """The list. Space 0 is one's own."""
+    """Shows the list. Space 0 is the person's own."""
 
     space_id: int
 
@@ -68,7 +68,7 @@ class ForgetPreference(Callback):
 
 @callback("fu")
 class UndoForgetting(Callback):
-    """Brings a preference back that was forgotten."""
+    """Brings back a forgotten preference."""
 
     space_id: int
     decision_id: int
@@ -76,14 +76,14 @@ class UndoForgetting(Callback):
 
 @callback("fx")
 class DropPreference(Callback):
-    """Forgets a preference where its person was told that it acts from now on."""
+    """Forgets a preference, under the answer that announced it."""
 
     preference_id: int
 
 
 @callback("fk")
 class DecideWaiting(Callback):
-    """Keeps or discards what waits."""
+    """Keeps or discards waiting reactions."""
 
     space_id: int
     keep: bool
@@ -98,7 +98,7 @@ class SwitchPreferences(Callback):
 
 
 def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
-    """The list of preferences with its buttons."""
+    """Renders the list of preferences, with its buttons."""
     lines = [*state(found, zone)]
     if not found.rows:
         lines.append(NONE)
@@ -119,7 +119,7 @@ def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Row
 
 
 def state(found: Preferences, zone: tzinfo) -> list[str]:
-    """The heading, and what is switched otherwise than usual."""
+    """Returns the heading, and a line for each switch that differs from its default."""
     lines = ["**How you like answers**"]
     if not found.on:
         lines.append("⛔ This is off: I don't follow it, and learn nothing new. /preferences on")
@@ -133,37 +133,40 @@ def state(found: Preferences, zone: tzinfo) -> list[str]:
 
 
 def sections(rows: Sequence[Preference]) -> list[tuple[str, list[tuple[int, Preference]]]]:
-    """The rows with their numbers, under headings; empty sections are left out."""
+    """Returns the numbered rows under headings, without empty sections."""
     numbered = list(enumerate(rows[:LISTED], 1))
     parts = [
         ("Prefer", [(n, row) for n, row in numbered if row.acts and row.polarity > 0]),
         ("Avoid", [(n, row) for n, row in numbered if row.acts and row.polarity < 0]),
         ("Not sure yet", [(n, row) for n, row in numbered if not row.acts and row.status == "stable"]),
         ("In doubt", [(n, row) for n, row in numbered if row.status == "under_review"]),
-        ("Archived", [(n, row) for n, row in numbered if row.status == "archived"]),
+        ("Put away", [(n, row) for n, row in numbered if row.status == "archived"]),
     ]
     return [(title, part) for title, part in parts if part]
 
 
 def line(row: Preference) -> str:
-    """A preference in a line."""
+    """Renders a preference on one line."""
     verb = "" if row.acts else ("prefer " if row.polarity > 0 else "avoid ")
     notes: list[str] = [row.level] if row.acts else []
     if row.here:
         notes.append("in this chat")
-    notes.append(pluralize(row.observations, "sign"))
+    notes.append("not seen for 180 days" if row.faded else pluralize(row.observations, "sign"))
     return f"{verb}{escape_markdown(row.pattern)} · {', '.join(notes)}"
 
 
 def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
-    """A preference with what taught it, and its buttons."""
+    """Renders a preference with what taught it, and its buttons."""
     row = found.preference
     verb = "Prefer" if row.polarity > 0 else "Avoid"
-    lines = [f"**{verb}: {escape_markdown(row.pattern)}**", meaning(row)]
-    lines += ["", "**Where I have it from**"]
+    lines = [f"**{verb}: {escape_markdown(row.pattern)}**", explain_preference(row)]
+    lines += ["", "**What taught me this**"]
     lines += [f"- {evidence_line(one, zone)}" for one in found.evidence]
     if found.total > len(found.evidence):
         lines.append(f"- … and {found.total - len(found.evidence)} earlier")
+    if found.remembered:
+        lines += ["", "**What I remember**", *(f"- {escape_markdown(text)}" for text in found.remembered)]
+        lines.append("If the two differ, what I remember counts more, because you told me.")
     rows = [
         [button("🗑 Forget", ForgetPreference(space_id, row.id))],
         [button("‹ All", ListPreferences(space_id))],
@@ -171,11 +174,12 @@ def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> tuple[str, Row
     return "\n".join(lines), rows
 
 
-def meaning(row: Preference) -> str:
-    """What a preference does now, and why."""
+def explain_preference(row: Preference) -> str:
+    """Says what a preference does now, and why."""
     place = " in this chat" if row.here else ""
     if row.status == "archived":
-        return "Archived: I don't follow it any more."
+        why = "I haven't seen it for 180 days" if row.faded else "you've shown me the opposite"
+        return f"Put away: {why}, so I don't follow it any more."
     if row.status == "under_review":
         return "In doubt: you've shown me the opposite, so I don't follow it for now."
     if row.acts:
@@ -186,7 +190,7 @@ def meaning(row: Preference) -> str:
 
 
 def evidence_line(one: Evidence, zone: tzinfo) -> str:
-    """An act in a line, with a link to the answer where there is one."""
+    """Renders an act on one line, with a link to the answer if there is one."""
     sign = "for" if one.polarity > 0 else "against"
     text = f"{moment(one.at, zone)}, {KINDS.get(one.kind, one.kind)} ({sign})"
     if one.text is None:
@@ -196,18 +200,18 @@ def evidence_line(one: Evidence, zone: tzinfo) -> str:
     return f"{text}: [“{quote}”]({link})" if link else f"{text}: “{quote}”"
 
 
-def noted(done: Feedback) -> str:
-    """What was said about an answer, and what follows."""
+def describe_feedback(done: Feedback) -> str:
+    """Says what was noted about an answer, and what follows from it."""
     said = escape_markdown(", ".join(one.words for one in done.patterns))
     if new := [row for row in done.acts if row.new]:
-        return f"{escape_markdown(acting(new))}."
+        return f"{escape_markdown(describe_acting(new))}."
     if len(done.acts) == len(done.patterns):
         return f"🏷 Noted: {said}. I follow that already."
     return f"🏷 Noted: {said}. I'll follow it once you've said so a few times."
 
 
-def acting(rows: Sequence[Preference]) -> str:
-    """What answers follow from now on, in plain text; empty for nothing."""
+def describe_acting(rows: Sequence[Preference]) -> str:
+    """Says which preferences answers follow from now on, in plain text; empty for none."""
     if not rows:
         return ""
     named = (

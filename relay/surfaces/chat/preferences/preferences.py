@@ -1,4 +1,4 @@
-"""Shows how somebody likes answers, and changes it."""
+"""Renders /preferences and /tag: how a person likes answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import get_args
 
+from relay.commands.memory.controls import show_controls
 from relay.commands.preferences.feedback import prefer
 from relay.commands.preferences.feedback import tag as tag_command
 from relay.commands.preferences.preferences import (
@@ -29,7 +30,7 @@ from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.memory.controls import QUESTION_SECONDS
-from relay.surfaces.chat.memory.spans import until
+from relay.surfaces.chat.memory.spans import parse_until
 from relay.surfaces.chat.preferences.pages import (
     OPENED,
     DecideWaiting,
@@ -40,8 +41,8 @@ from relay.surfaces.chat.preferences.pages import (
     SwitchPreferences,
     UndoForgetting,
     card,
+    describe_feedback,
     list_page,
-    noted,
     state,
 )
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
@@ -51,8 +52,8 @@ HOW_LONG = (
 )
 HOW_HERE = (
     "/preferences here ignore: answers in this chat don't follow what you like. "
-    "/preferences here quiet: this chat teaches me nothing. "
-    "/preferences here own: what it teaches me counts only here. /preferences here use: as everywhere."
+    "/preferences here quiet: I don't learn from this chat. "
+    "/preferences here own: what I learn here counts only here. /preferences here use: as everywhere."
 )
 
 
@@ -81,11 +82,11 @@ async def preferences(call: ChatContext) -> CommandReply:
 async def tag(call: ChatContext) -> CommandReply:
     """Puts tags on the answer that this replies to, else the last one here."""
     done = await tag_command(call, call.text, call.said.replied.message_id if call.said.replied else 0)
-    return CommandReply(noted(done), result=done)
+    return CommandReply(describe_feedback(done), result=done)
 
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
-    """`/preferences forget <words>`: forgets the one that the words mean; of several, it asks which."""
+    """`/preferences forget <words>`: forgets the preference that matches; asks if there are several."""
     found = await find_preferences(call, words)
     space_id = await _space_id(call)
     if len(found) > 1:
@@ -98,13 +99,13 @@ async def _forget(call: ChatContext, words: str) -> CommandReply:
 
 
 async def _pause(call: ChatContext, rest: str) -> CommandReply:
-    end = until(rest, datetime.now(call.zone))
+    end = parse_until(rest, datetime.now(call.zone))
     if end is None:
         raise CommandRefused(HOW_LONG)
     return await _switch(PreferenceSwitch(paused_until=end), call, "")
 
 
-async def _here(call: ChatContext, rest: str) -> CommandReply:
+async def _switch_here(call: ChatContext, rest: str) -> CommandReply:
     chosen = {"follow": "use", "teach": "use"}.get(rest.lower(), rest.lower())
     to = next((one for one in get_args(Here) if one == chosen), None)
     if to is None:
@@ -120,7 +121,7 @@ async def _switch(to: PreferenceSwitch, call: ChatContext, _rest: str) -> Comman
 
 async def _prefer(polarity: int, call: ChatContext, rest: str) -> CommandReply:
     done = await prefer(call, rest, 1 if polarity > 0 else -1)
-    return CommandReply(noted(done), result=done)
+    return CommandReply(describe_feedback(done), result=done)
 
 
 async def _reset(call: ChatContext, _rest: str) -> CommandReply:
@@ -152,7 +153,7 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
     "off": partial(_switch, PreferenceSwitch(on=False)),
     "pause": _pause,
     "resume": partial(_switch, PreferenceSwitch(resume=True)),
-    "here": _here,
+    "here": _switch_here,
     "reset": _reset,
 }
 """The words after /preferences."""
@@ -185,7 +186,7 @@ async def press_forget(call: ChatContext, to: ForgetPreference) -> ButtonReply:
 
 @pressed(DropPreference)
 async def press_drop(call: ChatContext, to: DropPreference) -> ButtonReply:
-    """Forgets a preference under the answer that told of it."""
+    """Forgets a preference under the answer that announced it."""
     done = await forget_preferences(call, [to.preference_id])
     rows = other_rows(call.said.rows, DropPreference)
     return ButtonReply(f"Forgotten: {done.forgotten[0].pattern}", rows=rows)
@@ -201,7 +202,7 @@ async def press_undo(call: ChatContext, to: UndoForgetting) -> ButtonReply:
 
 @pressed(DecideWaiting)
 async def press_waiting(call: ChatContext, to: DecideWaiting) -> ButtonReply:
-    """Keeps or discards what waits for a tap."""
+    """Keeps or discards waiting reactions."""
     await decide_waiting(call, to.keep, to.space_id)
     page, rows = list_page(await list_preferences(call, to.space_id), to.space_id, call.zone)
     return ButtonReply("Kept." if to.keep else "Discarded.", page, rows)
@@ -216,7 +217,7 @@ async def press_switch(call: ChatContext, to: SwitchPreferences) -> ButtonReply:
 
 
 async def _space_id(call: ChatContext) -> int:
-    """The id that buttons name this chat's space by; 0: one's own."""
+    """Returns the id of this chat's space in buttons; 0: the person's own."""
     if call.private:
         return 0
-    return (await call.store.controls(call.space, call.chat_id, call.topic_id)).space_id or 0
+    return (await show_controls(call)).space_id or 0

@@ -10,7 +10,7 @@ from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.preferences.pages import acting
+from relay.surfaces.chat.preferences.pages import describe_acting
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
 IN_A_ROW = 2
@@ -40,26 +40,26 @@ class TagAnswer(Callback):
 
 @callback("lr")
 class JustRight(Callback):
-    """The answer was just right."""
+    """Says that an answer was just right."""
 
     turn_id: int
 
 
 def tags_button(turn_id: int) -> Button:
-    """The button under an answer that opens its tags."""
+    """Returns the button under an answer that opens its tags."""
     return button("🏷", OpenTags(turn_id))
 
 
 @pressed(OpenTags)
 async def open_tags(call: ChatContext, to: OpenTags) -> ButtonReply:
     """Shows the tags under an answer."""
-    return ButtonReply(rows=_opened(call, await show_tags(call, to.turn_id)))
+    return ButtonReply(rows=_open_tags(call, await show_tags(call, to.turn_id)))
 
 
 @pressed(CloseTags)
 async def close_tags(call: ChatContext, to: CloseTags) -> ButtonReply:
     """Folds them together again."""
-    return ButtonReply(rows=_closed(call, to.turn_id))
+    return ButtonReply(rows=_close_tags(call, to.turn_id))
 
 
 @pressed(TagAnswer)
@@ -68,38 +68,38 @@ async def tag_answer(call: ChatContext, to: TagAnswer) -> ButtonReply:
     if to.name not in TAGS:
         raise CommandRefused("This tag doesn't exist any more.")
     now = await toggle_tag(call, to.turn_id, to.name)
-    told = acting([row for row in now.acts if row.new])
-    return ButtonReply(told or ("Noted." if to.name in now.tags else "Taken away."), rows=_opened(call, now))
+    told = describe_acting([row for row in now.acts if row.new])
+    return ButtonReply(told or ("Noted." if to.name in now.tags else "Taken away."), rows=_open_tags(call, now))
 
 
 @pressed(JustRight)
 async def just_right(call: ChatContext, to: JustRight) -> ButtonReply:
-    """Takes it that an answer was just right."""
+    """Records that an answer was just right."""
     await signal(call, Signal("accept", to.turn_id), "button")
-    return ButtonReply("Thanks, noted.", rows=_closed(call, to.turn_id))
+    return ButtonReply("Thanks, noted.", rows=_close_tags(call, to.turn_id))
 
 
 @shows("better", private=True)
 async def show_better(call: ChatContext) -> CommandReply:
-    """Takes a person's own version of the answer that this replies to, else of the last one here."""
+    """Records a person's own version of the answer that this replies to, else of the last one here."""
     done = await better(call, call.text, call.said.replied.message_id if call.said.replied else 0)
     return CommandReply("Thanks. I'll look at what you changed.", result=done)
 
 
-def _opened(call: ChatContext, now: AnswerTags) -> list[list[Button]]:
-    """The buttons of the answer, and under them its tags."""
+def _open_tags(call: ChatContext, now: AnswerTags) -> list[list[Button]]:
+    """Returns the buttons of the answer, with its tags below them."""
     tags = [
         button(f"{'✓ ' if name in now.tags else ''}{tag.label}", TagAnswer(now.turn_id, name))
         for name, tag in TAGS.items()
     ]
     tags.append(button("🎯 just right", JustRight(now.turn_id)))
     rows = [tags[n : n + IN_A_ROW] for n in range(0, len(tags), IN_A_ROW)]
-    return [*_others(call), *rows, [button("Close", CloseTags(now.turn_id))]]
+    return [*_find_others(call), *rows, [button("Close", CloseTags(now.turn_id))]]
 
 
-def _closed(call: ChatContext, turn_id: int) -> list[list[Button]]:
-    return [*_others(call), [tags_button(turn_id)]]
+def _close_tags(call: ChatContext, turn_id: int) -> list[list[Button]]:
+    return [*_find_others(call), [tags_button(turn_id)]]
 
 
-def _others(call: ChatContext) -> list[list[Button]]:
+def _find_others(call: ChatContext) -> list[list[Button]]:
     return other_rows(call.said.rows, OpenTags, CloseTags, TagAnswer, JustRight)

@@ -37,7 +37,7 @@ def usage_chart(days: Sequence[date], used: Sequence[DayUsage]) -> bytes:
     """Draws a PNG of 800×400: cost by day as bars (tokens if no price is known), the cache's share as a line."""
     priced = any(day.spent for day in used)
     heights = [day.spent if priced else float(day.asked + day.output) for day in used]
-    top = ceiling(max(heights, default=0.0))
+    top = round_up(max(heights, default=0.0))
     image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     draw = ImageDraw.Draw(image)
     _axes(draw, top, priced)
@@ -54,7 +54,7 @@ def usage_chart(days: Sequence[date], used: Sequence[DayUsage]) -> bytes:
     return png.getvalue()
 
 
-def ceiling(highest: float) -> float:
+def round_up(highest: float) -> float:
     """Returns a round number at or above the highest value."""
     if highest <= 0:
         return 1.0

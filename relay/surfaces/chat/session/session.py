@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from relay.commands.session.session import Greeting, list_help
 from relay.commands.session.session import new as new_command
 from relay.commands.session.session import retry as retry_command
@@ -9,10 +11,15 @@ from relay.commands.session.session import start as start_command
 from relay.commands.session.session import stop as stop_command
 from relay.commands.session.session import two as two_command
 from relay.core.text import escape_markdown
+from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.composition import begin_named
+from relay.surfaces.chat.contexts.suggestion import these_fit
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.reply import CommandReply
 
+WITH = re.compile(r"\s*with\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+"""After /new: the composition that the conversation begins with."""
 MORE_HERE = "/help shows what else I can do."
 ANSWERS = {
     "all": "I answer every message of the people I know",
@@ -25,7 +32,8 @@ ADDRESSED = "I answer the people I know when they mention me, reply to me or use
 async def start(call: ChatContext) -> CommandReply:
     """Greets the person and says how to begin."""
     greeting = await start_command(call)
-    return CommandReply(hello(call.name) if call.private else _hello_here(greeting), result=greeting)
+    text = hello(call.name) if call.private else _hello_here(greeting)
+    return CommandReply(text, rows=app_rows(call, "", "Open my app"), result=greeting)
 
 
 def hello(name: str, first: str = "") -> str:
@@ -70,7 +78,10 @@ async def show_help(call: ChatContext) -> CommandReply:
 
 @shows("new")
 async def new(call: ChatContext) -> CommandReply:
-    """Ends this thread's session."""
+    """Ends this thread's session. `with <name>`: the new one begins with a composition."""
+    with_name = WITH.match(call.text)
+    if with_name:
+        return await begin_named(call, with_name[1])
     done = await new_command(call, call.text)
     title = done.title
     named = f": **{escape_markdown(title)}**{'' if title[-1] in '.!?…' else '.'}" if title else "."
@@ -80,7 +91,8 @@ async def new(call: ChatContext) -> CommandReply:
         text = f"This is already a new conversation{named}"
     else:
         text = f"A new conversation{named} I still know what I know about you, and /search finds what we said before."
-    return CommandReply(text, result=done)
+    fitting, rows = await these_fit(call, title) if title else ("", [])
+    return CommandReply(text + fitting, rows=rows, result=done)
 
 
 @shows("stop")
@@ -92,13 +104,13 @@ async def stop(call: ChatContext) -> CommandReply:
 
 @shows("two")
 async def two(call: ChatContext) -> CommandReply:
-    """Refuses: the worker gives two answers as a turn."""
+    """Refuses, because the worker runs it as a turn."""
     await two_command(call)
     return CommandReply("")
 
 
 @shows("retry")
 async def retry(call: ChatContext) -> CommandReply:
-    """Refuses: the worker runs a retry as a turn."""
+    """Refuses, because the worker runs a retry as a turn."""
     await retry_command(call)
     return CommandReply("")

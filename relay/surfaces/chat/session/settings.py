@@ -12,12 +12,13 @@ from relay.core.text import escape_markdown
 from relay.memory.rows.choices import Choices
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.space_settings import ShowSessionSettings
 from relay.surfaces.chat.handlers import answers, pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own, question
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, require_own
 from relay.surfaces.chat.session import voice
 
 Learning = Literal["on", "ask", "off"]
-Flag = Literal["sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags"]
+Flag = Literal["sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags", "compare"]
 LEARNING = {
     "on": "I learn as we talk",
     "ask": "I ask before I remember something",
@@ -32,6 +33,10 @@ FLAGS: dict[Flag, tuple[str, str]] = {
     "keep": ("answers have a ◆ button to save them; a 👎 removes it", "answers have no ◆ button"),
     "reactions": ("a ✍ on a message saves it, if you confirm", "a ✍ on a message does nothing"),
     "tags": ("answers have a 🏷 button to say what was good or bad", "answers have no 🏷 button"),
+    "compare": (
+        "when I answer again, I ask which answer is better",
+        "when I answer again, I don't ask which is better",
+    ),
 }
 LABELS: dict[Flag, tuple[str, str]] = {
     "sound": ("🔔 Sound", "🔕 Silent"),
@@ -41,6 +46,7 @@ LABELS: dict[Flag, tuple[str, str]] = {
     "keep": ("◆ Keep button", "No ◆"),
     "reactions": ("✍ Saves", "✍ Off"),
     "tags": ("🏷 Tags", "No 🏷"),
+    "compare": ("⚖ Compare", "No ⚖"),
 }
 ASK_ZONE = (
     "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "
@@ -106,47 +112,47 @@ async def _zone_set(call: ChatContext, words: str) -> CommandReply:
 
 @pressed(ChooseLearning)
 async def choose_learning(call: ChatContext, to: ChooseLearning) -> ButtonReply:
-    return await _chosen(call, to.user_id, Choice("learning", to.learning))
+    return await _choose(call, to.user_id, Choice("learning", to.learning))
 
 
 @pressed(ChooseVoice)
 async def choose_voice(call: ChatContext, to: ChooseVoice) -> ButtonReply:
-    return await _chosen(call, to.user_id, Choice("voice", to.voice))
+    return await _choose(call, to.user_id, Choice("voice", to.voice))
 
 
 @pressed(ChooseFlag)
 async def choose_flag(call: ChatContext, to: ChooseFlag) -> ButtonReply:
-    return await _chosen(call, to.user_id, Choice(to.name, "on" if to.on else "off"))
+    return await _choose(call, to.user_id, Choice(to.name, "on" if to.on else "off"))
 
 
 @pressed(ChooseZone)
 async def choose_zone(call: ChatContext, to: ChooseZone) -> ButtonReply:
-    own(call, to.user_id)
+    require_own(call, to.user_id)
     if to.to == "ask":
         return ButtonReply(says=CommandReply(f"{question('zone')} {ASK_ZONE}", asks="Europe/Berlin"))
-    return await _chosen(call, to.user_id, Choice("zone", INSTALLATION))
+    return await _choose(call, to.user_id, Choice("zone", INSTALLATION))
 
 
-async def _chosen(call: ChatContext, user_id: int, choice: Choice) -> ButtonReply:
+async def _choose(call: ChatContext, user_id: int, choice: Choice) -> ButtonReply:
     """Changes a person's own choice and shows all of them."""
-    own(call, user_id)
+    require_own(call, user_id)
     choices = await settings_command(call, choice)
     return ButtonReply("Done.", _page(call, choices), _rows(call.user_id, choices))
 
 
 def _page(call: ChatContext, choices: Choices) -> str:
-    """Lists a person's choices, one a line."""
+    """Lists a person's choices, one per line."""
     zone = escape_markdown(choices.zone or str(call.services.zone)) + ("" if choices.zone else " (the server's)")
-    lines = [learning_line(choices, call.services.installation.capture, call.admin)]
+    lines = [describe_learning(choices, call.services.installation.capture, call.admin)]
     lines += [f"- {words[0] if getattr(choices, name) else words[1]}" for name, words in FLAGS.items()]
     lines.append(f"- {voice.voice_line(choices.voice)}")
     now = datetime.now(choices.zone_or(call.services.zone))
     return "\n".join(["**Your settings**", *lines, f"- time zone: {zone}, {now:%H:%M} now"])
 
 
-def learning_line(choices: Choices, capture: str, admin: bool) -> str:
+def describe_learning(choices: Choices, capture: str, admin: bool) -> str:
     """Says whether the assistant learns from a person, and their own choice if the installation allows less."""
-    learning = choices.within(capture).learning
+    learning = choices.limit_to(capture).learning
     why = f"RELAY_CAPTURE is {capture}" if admin else "this installation doesn't allow more"
     limit = f" ({why}; your own choice is {choices.learning})"
     return f"- learning: {learning} – {LEARNING[learning]}{limit if learning != choices.learning else ''}"
@@ -169,4 +175,4 @@ def _rows(user_id: int, choices: Choices) -> list[list[Button]]:
     zone = [button("🕒 Time zone…", ChooseZone(user_id, "ask"))]
     if choices.zone:
         zone.append(button("🕒 Server's time zone", ChooseZone(user_id, "house")))
-    return [learning, *flags, voices, zone]
+    return [learning, *flags, voices, [*zone, button("📚 Sessions…", ShowSessionSettings())]]

@@ -8,8 +8,9 @@ from relay.commands.session.status import StatusReport
 from relay.commands.session.status import status as status_command
 from relay.commands.session.usage import sum_up
 from relay.core.text import escape_markdown, pluralize
+from relay.memory.night.words import describe_night
 from relay.memory.rows.controls import Controls
-from relay.memory.sleep.words import night_told
+from relay.memory.rows.status import VersionCounts
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.reply import CommandReply
@@ -31,6 +32,7 @@ async def status(call: ChatContext) -> CommandReply:
         f"soul version {now.soul}",
         *_memory_lines(report.memory, call.zone),
         f"- {pluralize(now.threads, 'conversation')}, {pluralize(now.exchanges, 'answer')}",
+        *_version_lines(now.versions),
         f"- last 24 hours: {pluralize(today.turns, 'turn')}, {pluralize(today.asked, 'token')} in{cached}, "
         f"{today.output:,} out, "
         f"{price(sum_up(now.used, call.services.budget.prices))} with summaries and titles",
@@ -40,6 +42,14 @@ async def status(call: ChatContext) -> CommandReply:
     if report.operator:
         lines += _operator_lines(call, report)
     return CommandReply("\n".join(lines), result=report)
+
+
+def _version_lines(versions: VersionCounts) -> list[str]:
+    """Counts compressed versions, and those made last night; empty if there are none."""
+    if not versions.ready and not versions.by_night:
+        return []
+    night = f", {versions.by_night:,} made last night" if versions.by_night else ""
+    return [f"- {pluralize(versions.ready, 'compressed version')} of sessions{night}"]
 
 
 def _memory_lines(memory: Controls, zone: tzinfo) -> list[str]:
@@ -69,7 +79,7 @@ def _operator_lines(call: ChatContext, report: StatusReport) -> list[str]:
     ]
     if night := now.night:
         when = moment(night.begun_at, call.zone) + ("" if night.ended_at else " (not over yet)")
-        lines.append(f"- last sleep: {when}; {escape_markdown(night_told(night.phases) or 'nothing done yet')}")
+        lines.append(f"- last sleep: {when}; {escape_markdown(describe_night(night.phases) or 'nothing done yet')}")
     lines += [
         f"- ⚠️ gave up: {pluralize(one.jobs, one.kind + ' job')} in 7 days ({escape_markdown(one.last_error)})"
         for one in now.parked

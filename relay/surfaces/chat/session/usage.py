@@ -10,6 +10,7 @@ from relay.commands.session.usage import usage as usage_command
 from relay.core.models import File
 from relay.core.prices import AS_OF, format_dollars
 from relay.core.text import escape_markdown, format_tokens, parse_number, pluralize
+from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.reply import CommandReply
@@ -24,14 +25,14 @@ async def usage(call: ChatContext) -> CommandReply:
     if report.budget and (left := budget_line(report.budget, str(call.services.budget.zone))):
         lines.append(left)
     if report.everywhere:
-        lines.append(f"**All spaces**: {in_words(report.everywhere)}")
-    text = "\n\n".join(lines)
+        lines.append(f"**All spaces**: {describe_usage(report.everywhere)}")
+    text, rows = "\n\n".join(lines), app_rows(call, "/usage")
     if not report.models:
-        return CommandReply(text, result=report)
+        return CommandReply(text, rows=rows, result=report)
     from relay.surfaces.chat.session.chart import usage_chart
 
     picture = await asyncio.to_thread(usage_chart, [start.date() for start in report.starts], report.days)
-    return CommandReply(text, file=File("usage.png", picture, picture=True), result=report)
+    return CommandReply(text, file=File("usage.png", picture, picture=True), rows=rows, result=report)
 
 
 def budget_line(used: BudgetUsed, zone: str) -> str:
@@ -53,11 +54,11 @@ def table(report: UsageReport) -> str:
         day_line(start.date(), used) for start, used in zip(report.starts, report.days, strict=True) if used.asked
     ]
     block = "```\n" + "\n".join(lines) + "\n```"
-    models = "\n".join(f"- {escape_markdown(one.model)}: {in_words(one.used)}" for one in report.models)
+    models = "\n".join(f"- {escape_markdown(one.model)}: {describe_usage(one.used)}" for one in report.models)
     unpriced = report.whole.unpriced
     notes = f"\n\nNo price known for {escape_markdown(', '.join(unpriced))}." if unpriced else ""
     return (
-        f"{head}\n\n{block}\n\n{models}\n\n**Total**: {in_words(report.whole)}. "
+        f"{head}\n\n{block}\n\n{models}\n\n**Total**: {describe_usage(report.whole)}. "
         f"Prices as of {AS_OF:%d %B %Y}; your bill may differ.{notes}"
     )
 
@@ -74,7 +75,7 @@ def line(day: str, answers: str, asked: str, share: str, output: str, cost: str)
     return f"{day:<5} {answers:>7} {asked:>6} {share:>5} {output:>5} {cost:>7}"
 
 
-def in_words(used: Used) -> str:
+def describe_usage(used: Used) -> str:
     """Describes usage on one line."""
     share = f" ({100 * used.share:.0f} % from the cache)" if used.share is not None else ""
     times = [pluralize(used.answers, "answer")] if used.answers else []

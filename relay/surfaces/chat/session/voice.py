@@ -12,7 +12,7 @@ from relay.core.text import escape_sentence
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, own
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, require_own
 
 Voice = Literal["auto", "always", "never"]
 SPEAKS = {
@@ -48,7 +48,7 @@ async def voice(call: ChatContext) -> CommandReply:
 
 @pressed(ChooseVoice)
 async def choose_voice(call: ChatContext, to: ChooseVoice) -> ButtonReply:
-    own(call, to.user_id)
+    require_own(call, to.user_id)
     chosen = await voice_command(call, to.voice)
     return ButtonReply("Done.", f"{voice_line(chosen.voice)}.", [_row(call.user_id, chosen)])
 

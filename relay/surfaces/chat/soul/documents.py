@@ -42,13 +42,13 @@ async def _read(call: ChatContext, document: Document) -> tuple[str, str]:
         raise Unreadable(TOO_LARGE) from None
     except MessengerError as error:
         raise Unreadable(f"I couldn't download that document. Please send it again. ({error})") from None
-    return _decoded(content), f"the document {shorten(document.name, 60)}" if document.name else "a document"
+    return _decode(content), f"the document {shorten(document.name, 60)}" if document.name else "a document"
 
 
 TOO_LARGE = f"That document is too large. The limit is {MOST_BYTES // 1024} KB."
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     """Decodes a document's text."""
     try:
         text = content.decode("utf-8-sig")

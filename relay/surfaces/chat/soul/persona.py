@@ -9,10 +9,10 @@ from relay.core.models import Button, Rows
 from relay.memory.rows.soul import Persona, PersonaChange
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.difference import exact
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
-from relay.surfaces.chat.soul.difference import exact
-from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy
+from relay.surfaces.chat.soul.versions import ask_with_text, byline, check_text, describe_length, difference_to
 
 NONE = "I don't have a role here. For example: /persona You are my Spanish teacher"
 
@@ -48,17 +48,17 @@ async def persona(call: ChatContext) -> CommandReply:
     found = await show_persona(call)
     if found is None:
         return CommandReply(NONE)
-    head = f"**My role here**\n{byline(call, found)} · {about(found.text, PERSONA_TOKENS)}"
+    head = f"**My role here**\n{byline(call, found)} · {describe_length(found.text, PERSONA_TOKENS)}"
     rows = [[button("✎ Edit", EditPersona(found.id)), _clear(found)]]
     return CommandReply(f"{head}\n\n{exact(found.text)}", rows=rows, result=found)
 
 
 async def _set(call: ChatContext, text: str, instead_of: int | None = None) -> CommandReply:
     check_text(call, text, PERSONA_TOKENS, "persona")
-    return await _changed(await set_persona(call, text, instead_of))
+    return await _show_change(await set_persona(call, text, instead_of))
 
 
-async def _changed(done: PersonaChange) -> CommandReply:
+async def _show_change(done: PersonaChange) -> CommandReply:
     """Shows what changed, with a button that restores the previous persona."""
     now, before = done.present, done.before
     if now is None:  # the command refuses that
@@ -67,7 +67,7 @@ async def _changed(done: PersonaChange) -> CommandReply:
     if not now.text:
         text = f"Cleared. From the next message on, I have no role here{ends}."
         return CommandReply(text, rows=_undo(now, before), result=done)
-    head = f"From the next message on, that's my role here{ends} ({about(now.text, PERSONA_TOKENS)})."
+    head = f"From the next message on, that's my role here{ends} ({describe_length(now.text, PERSONA_TOKENS)})."
     earlier = before.text if before else ""
     changes = f" What changed:\n\n{await difference_to(earlier, now.text)}" if earlier else ""
     return CommandReply(head + changes, rows=[*_undo(now, before), [_clear(now)]], result=done)
@@ -83,19 +83,19 @@ def _clear(now: Persona) -> Button:
 
 @pressed(ClearPersona)
 async def press_clear(call: ChatContext, to: ClearPersona) -> ButtonReply:
-    return ButtonReply(rows=(), says=await _changed(await set_persona(call, "", to.persona_id)))
+    return ButtonReply(rows=(), says=await _show_change(await set_persona(call, "", to.persona_id)))
 
 
 @pressed(UndoPersona)
 async def press_undo(call: ChatContext, to: UndoPersona) -> ButtonReply:
-    return ButtonReply(rows=(), says=await _changed(await undo_persona(call, to.persona_id, to.before)))
+    return ButtonReply(rows=(), says=await _show_change(await undo_persona(call, to.persona_id, to.before)))
 
 
 @pressed(EditPersona)
 async def press_edit(call: ChatContext, to: EditPersona) -> ButtonReply:
     found = await present_persona(call, to.persona_id)
     asked = f"{question('persona', found.id)} – reply to this message with my new role here."
-    return ButtonReply(says=to_copy(asked, found.text, "persona.md", "My role here"))
+    return ButtonReply(says=ask_with_text(asked, found.text, "persona.md", "My role here"))
 
 
 @answers("persona")

@@ -18,38 +18,26 @@ from relay.commands.soul.soul import (
 )
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.limits import SOUL_TOKENS
-from relay.core.models import Rows
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.rows.soul import Soul, SoulDraft
 from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.difference import exact
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, button, question, step_rows
-from relay.surfaces.chat.soul.difference import exact
+from relay.surfaces.chat.soul.buttons import ActivateDraft, DiscardDraft, RestoreVersion, back_rows, draft_rows
 from relay.surfaces.chat.soul.documents import text_given
-from relay.surfaces.chat.soul.versions import about, byline, check_text, difference_to, to_copy
+from relay.surfaces.chat.soul.growth import show_growth
+from relay.surfaces.chat.soul.trial import offer_trial
+from relay.surfaces.chat.soul.versions import ask_with_text, byline, check_text, describe_length, difference_to
 
 USAGE = (
     "/soul shows my personality. /soul set <text> changes it; as the caption of a .md or .txt document, or in reply to "
-    "a message, /soul set makes a draft. /soul edit gives you the text to copy. /soul history lists the versions, and "
-    "/soul restore <number> brings one back."
+    "a message, /soul set makes a draft. /soul try <text> answers your last questions with it first. "
+    "/soul edit gives you the text to copy. /soul grow on lets me propose small changes. /soul history lists the "
+    "versions, and /soul restore <number> brings one back."
 )
 NONE = "I don't have a soul yet. Give me one with /soul set &lt;text&gt;"
-
-
-@callback("sa")
-class ActivateDraft(Callback):
-    """Activates a draft, if the active version is still the one that the person has seen."""
-
-    draft_id: int
-    seen: int
-
-
-@callback("sx")
-class DiscardDraft(Callback):
-    """Discards a draft."""
-
-    draft_id: int
 
 
 @callback("sh")
@@ -62,13 +50,6 @@ class ShowHistory(Callback):
 @callback("sv")
 class ViewVersion(Callback):
     """Shows a version in full."""
-
-    version: int
-
-
-@callback("sr")
-class RestoreVersion(Callback):
-    """Restores an old version as a new one."""
 
     version: int
 
@@ -94,6 +75,10 @@ async def soul(call: ChatContext) -> CommandReply:
             return await _active(await set_soul(call, rest))
         case "edit", "":
             return await _ask(call)
+        case "grow", _:
+            return await show_growth(call, rest.lower())
+        case "try", _:
+            return await _try(call, rest)
         case "history", _ if not rest or parse_number(rest):
             return await _history(call, parse_number(rest) or 1)
         case "restore", _ if number := parse_number(rest.removeprefix("#")):
@@ -113,7 +98,7 @@ def _headline(call: ChatContext, version: Soul) -> str:
     """Returns a version's number, author, date, reason and length."""
     state = " (active)" if version.active else ""
     reason = f" · {escape_markdown(version.reason)}" if version.reason else ""
-    length = about(version.text, SOUL_TOKENS)
+    length = describe_length(version.text, SOUL_TOKENS)
     return f"**Soul, version {version.version}**{state}\n{byline(call, version)}{reason} · {length}"
 
 
@@ -122,15 +107,11 @@ async def _active(now: ActiveSoul) -> CommandReply:
     if not now.changed:
         return CommandReply(f"That's already my soul, version {now.version}.", result=now)
     what = f", with the text of version {now.restored}" if now.restored else ""
-    head = f"**Soul version {now.version} is active** from the next message on{what} ({about(now.text, SOUL_TOKENS)})."
+    length = describe_length(now.text, SOUL_TOKENS)
+    head = f"**Soul version {now.version} is active** from the next message on{what} ({length})."
     changes = await difference_to(now.before_text, now.text)
     text = f"{head} What changed since version {now.before_version}:\n\n{changes}"
-    return CommandReply(text, rows=_back(now.version), result=now)
-
-
-def _back(version: int) -> Rows:
-    """Returns the button that undoes an activation. Each version replaced the one before it."""
-    return [[button(f"↩ Back to version {version - 1}", RestoreVersion(version - 1))]] if version > 1 else []
+    return CommandReply(text, rows=back_rows(now.version), result=now)
 
 
 async def _take(call: ChatContext) -> CommandReply:
@@ -142,12 +123,26 @@ async def _take(call: ChatContext) -> CommandReply:
     return await _draft(call, text, f"from {source}", None)
 
 
+async def _try(call: ChatContext, text: str) -> CommandReply:
+    """Offers a trial of a text, on the person's last questions or on the one that is replied to."""
+    replied = call.said.replied.message_id if text and call.said.replied else 0
+    if not text:
+        text, _ = await text_given(call) or ("", "")
+    if not text:
+        raise CommandRefused("What should I try? /soul try <text>")
+    check_text(call, text, SOUL_TOKENS, "soul")
+    drafted = await draft_soul(call, text, "tried", None)
+    if drafted.draft_id is None:
+        return CommandReply(f"That's already my soul, version {drafted.active_version}.", result=drafted)
+    return await offer_trial(call, drafted.draft_id, replied)
+
+
 async def _ask(call: ChatContext) -> CommandReply:
     """Sends the active soul to copy, and asks for the new one."""
     active = await show_soul(call)
     version, text = (active.version, active.text) if active else (0, "")
     asked = f"{question('soul', version)} – reply to this message with my new soul, as text or as a document."
-    return to_copy(asked, text, f"soul-{version}.md", "My new soul")
+    return ask_with_text(asked, text, f"soul-{version}.md", "My new soul")
 
 
 @answers("soul")
@@ -171,7 +166,7 @@ async def _draft(call: ChatContext, text: str, reason: str, based_on: int | None
 
 async def _draft_shown(drafted: Drafted, draft_id: int) -> CommandReply:
     """Shows a draft's difference to the active soul, with buttons that activate or discard it."""
-    head = f"**A draft of my soul** ({about(drafted.text, SOUL_TOKENS)}). Nothing has changed yet."
+    head = f"**A draft of my soul** ({describe_length(drafted.text, SOUL_TOKENS)}). Nothing has changed yet."
     active = drafted.active_version
     if drafted.based_on != active:
         head += (
@@ -179,25 +174,27 @@ async def _draft_shown(drafted: Drafted, draft_id: int) -> CommandReply:
             "activating it would undo the changes in between."
         )
     changes = await difference_to(drafted.active_text, drafted.text) or "(none)"
-    rows = [[button("✅ Activate", ActivateDraft(draft_id, active)), button("✖ Discard", DiscardDraft(draft_id))]]
+    rows = draft_rows(draft_id, active)
     return CommandReply(f"{head} The difference to version {active}:\n\n{changes}", rows=rows, result=drafted)
 
 
 @pressed(ActivateDraft, confirms=True)
 async def press_activate(call: ChatContext, to: ActivateDraft) -> ButtonReply:
-    return await _decided(call, await activate_draft(call, to.draft_id, to.seen), "is active from the next message on")
+    return await _show_decision(
+        call, await activate_draft(call, to.draft_id, to.seen), "is active from the next message on"
+    )
 
 
 @pressed(DiscardDraft)
 async def press_discard(call: ChatContext, to: DiscardDraft) -> ButtonReply:
-    return await _decided(call, await discard_draft(call, to.draft_id), "is already active")
+    return await _show_decision(call, await discard_draft(call, to.draft_id), "is already active")
 
 
-async def _decided(call: ChatContext, draft: SoulDraft, activated: str) -> ButtonReply:
+async def _show_decision(call: ChatContext, draft: SoulDraft, activated: str) -> ButtonReply:
     """Shows the decision under a draft."""
     if draft.status == "activated":
         version = draft.version or 0
-        rows = [[button(f"✅ Activated as version {version}", NOTHING)], *_back(version)]
+        rows = [[button(f"✅ Activated as version {version}", NOTHING)], *back_rows(version)]
         return ButtonReply(f"Version {version} {activated}.", rows=rows, result=draft)
     if draft.status == "discarded":
         return ButtonReply("Draft discarded.", rows=[[button("✖ Discarded", NOTHING)]], result=draft)

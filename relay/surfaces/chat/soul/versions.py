@@ -12,8 +12,8 @@ from relay.core.prompt_markup import estimate_tokens
 from relay.core.text import escape_markdown
 from relay.memory.rows.soul import Persona, Soul
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.difference import difference
 from relay.surfaces.chat.reply import CommandReply
-from relay.surfaces.chat.soul.difference import difference
 from relay.surfaces.chat.times import moment
 
 ONE_MESSAGE = 3500
@@ -29,7 +29,7 @@ def byline(call: ChatContext, version: Soul | Persona) -> str:
     return f"{who}{moment(version.created_at, call.zone)}"
 
 
-def about(text: str, most: int) -> str:
+def describe_length(text: str, most: int) -> str:
     """Says how long a text is, and its limit."""
     return f"about {estimate_tokens(text)} of at most {most} tokens"
 
@@ -50,7 +50,7 @@ async def difference_to(before: str, after: str) -> str:
     return await asyncio.to_thread(difference, before, after)
 
 
-def to_copy(asked: str, text: str, name: str, asks: str) -> CommandReply:
+def ask_with_text(asked: str, text: str, name: str, asks: str) -> CommandReply:
     """Asks a question with a text to copy: in a code block, or as a document if it is too long for one message."""
     if len(text.encode("utf-16-le")) // 2 > ONE_MESSAGE:
         return CommandReply(f"{asked} It's in this document.", asks=asks, file=File(name, text.encode()))

@@ -29,13 +29,13 @@ from relay.surfaces.cli.doctor import (
     telegram,
     voice,
 )
-from relay.surfaces.cli.doctor.finding import Finding, in_vain, within
+from relay.surfaces.cli.doctor.finding import Finding, run_within, skip_all
 
 WIDTH = 80
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗", "skipped": "–"}
 COLOURS = {"ok": "32", "warning": "33", "failed": "31", "skipped": "2"}
 HIDDEN = 6
-"""A secret shorter than this is none."""
+"""The shortest text that is treated as a secret."""
 
 
 async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
@@ -56,13 +56,13 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
 
     first, asked, models, files, others, look = await asyncio.gather(
         asyncio.to_thread(lambda: [*settings.settings(given, wrong), *settings.file(given)]),
-        _asked(telegram, lambda: telegram.telegram(given, running), wrong),
-        _asked(model, lambda: model.model(given), wrong),
-        _asked(machine, on_this_machine, wrong),
+        _ask(telegram, lambda: telegram.telegram(given, running), wrong),
+        _ask(model, lambda: model.model(given), wrong),
+        _ask(machine, on_this_machine, wrong),
         asyncio.gather(
-            _asked(network, lambda: network.network(given, bool(here)), wrong),
-            _asked(voice, lambda: voice.voice(given), wrong),
-            _asked(meaning, lambda: meaning.meaning(given), wrong),
+            _ask(network, lambda: network.network(given, bool(here)), wrong),
+            _ask(voice, lambda: voice.voice(given), wrong),
+            _ask(meaning, lambda: meaning.meaning(given), wrong),
         ),
         looking,
     )
@@ -76,11 +76,11 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
         *files,
         *(line for findings in others for line in findings),
     ]
-    return [*found, *machine.python(), speech.hearing(given)]
+    return [*found, *machine.python(), speech.speech(given)]
 
 
 class _Subject(Protocol):
-    """A module of `checks` that asks: what it finds out about, by which settings, and for how long."""
+    """A module whose checks take time: their names, the settings that they need, and their time limit in seconds."""
 
     @property
     def NAMES(self) -> tuple[str, ...]: ...  # noqa: N802
@@ -92,23 +92,23 @@ class _Subject(Protocol):
     def SECONDS(self) -> float: ...  # noqa: N802
 
 
-async def _asked(
+async def _ask(
     subject: _Subject, check: Callable[[], Coroutine[Any, Any, list[Finding]]], wrong: Mapping[str, str]
 ) -> list[Finding]:
-    return in_vain(subject.NAMES, wrong, subject.NEEDS) or await within(subject.SECONDS, subject.NAMES, check())
+    return skip_all(subject.NAMES, wrong, subject.NEEDS) or await run_within(subject.SECONDS, subject.NAMES, check())
 
 
-async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.Look:
+async def _look(given: Settings, wrong: Mapping[str, str]) -> storage.DatabaseReport:
     """Reads the database, or says why it cannot be read."""
-    seen = storage.Look([])
+    seen = storage.DatabaseReport([])
 
     async def work() -> list[Finding]:
         nonlocal seen
         seen = await storage.look(given)
         return seen.findings
 
-    findings = await _asked(storage, work, wrong)
-    return storage.Look(findings, seen.work, seen.since)
+    findings = await _ask(storage, work, wrong)
+    return storage.DatabaseReport(findings, seen.work, seen.since)
 
 
 def with_files(given: Settings, wrong: Mapping[str, str]) -> Mapping[str, str]:
@@ -142,7 +142,7 @@ def exit_code(findings: list[Finding]) -> int:
 
 def as_json(findings: list[Finding], given: Settings) -> str:
     """One object: `{ok, checks: [{name, state, said, fix}]}`."""
-    checks = [{key: _hidden(text, given) for key, text in asdict(one).items()} for one in findings]
+    checks = [{key: _hide_secrets(text, given) for key, text in asdict(one).items()} for one in findings]
     return json.dumps({"ok": exit_code(findings) == 0, "checks": checks}, ensure_ascii=False, indent=2)
 
 
@@ -150,20 +150,26 @@ def as_page(findings: list[Finding], given: Settings, colours: bool = False) -> 
     """Renders the findings: a line for each, and below it how to fix it."""
     lines = [f"Relay {read_version()}, Python {platform.python_version()}"]
     for one in findings:
-        lines += _wrapped(f"{MARKS[one.state]} {one.name:<12}", _hidden(one.said, given), COLOURS[one.state], colours)
+        lines += _wrap(
+            f"{MARKS[one.state]} {one.name:<12}", _hide_secrets(one.said, given), COLOURS[one.state], colours
+        )
         if one.fix:
-            lines += _wrapped(f"{'':14}→ ", _hidden(one.fix, given))
+            lines += _wrap(f"{'':14}→ ", _hide_secrets(one.fix, given))
     return "\n".join([*lines, _summary(findings)])
 
 
 def _summary(findings: list[Finding]) -> str:
     failures = sum(one.state == "failed" for one in findings)
     warnings = sum(one.state == "warning" for one in findings)
-    told = [f"{number} {word}" for number, word in ((failures, "failed"), (warnings, "to look at")) if number]
-    return f"{', '.join(told) or 'All is well'}."
+    told = [
+        f"{number} {word}"
+        for number, word in ((failures, "failed"), (warnings, "warning" if warnings == 1 else "warnings"))
+        if number
+    ]
+    return f"{', '.join(told) or 'Everything works'}."
 
 
-def _wrapped(head: str, text: str, colour: str = "", colours: bool = False) -> list[str]:
+def _wrap(head: str, text: str, colour: str = "", colours: bool = False) -> list[str]:
     lines = textwrap.wrap(
         text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False,
         break_on_hyphens=False,
@@ -173,7 +179,7 @@ def _wrapped(head: str, text: str, colour: str = "", colours: bool = False) -> l
     return lines
 
 
-def _hidden(text: str, given: Settings) -> str:
+def _hide_secrets(text: str, given: Settings) -> str:
     """Removes secrets of the settings from a text, in case an error contains one."""
     password = unquote(urlsplit(given.database_url).password or "")
     for secret in sorted({*given.secrets, password}, key=len, reverse=True):

@@ -49,7 +49,7 @@ def of_error(name: str, error: Exception | str, fix: str = "", state: State = "f
     return Finding(name, state, said, rest or fix)
 
 
-async def within(seconds: float, names: tuple[str, ...], work: Coroutine[Any, Any, list[Finding]]) -> list[Finding]:
+async def run_within(seconds: float, names: tuple[str, ...], work: Coroutine[Any, Any, list[Finding]]) -> list[Finding]:
     """Runs a check; if it takes too long or breaks, that is the finding."""
     try:
         async with asyncio.timeout(seconds):
@@ -57,15 +57,15 @@ async def within(seconds: float, names: tuple[str, ...], work: Coroutine[Any, An
     except TimeoutError:
         reason = f"no answer within {seconds:g} s"
     except Exception as error:
-        reason = f"the check itself broke off ({type(error).__name__})"
+        reason = f"the check failed ({type(error).__name__})"
     first, *others = names
     return [
-        failed(first, reason, "Try again; if it stays so, RELAY_LOG_LEVEL=DEBUG tells more."),
-        *(skipped(name, f"not looked at: {first} comes first") for name in others),
+        failed(first, reason, "Try again. If it keeps failing, RELAY_LOG_LEVEL=DEBUG shows more."),
+        *(skipped(name, f"not checked: fix {first} first") for name in others),
     ]
 
 
-def in_vain(names: tuple[str, ...], wrong: Mapping[str, str], needs: tuple[str, ...]) -> list[Finding]:
+def skip_all(names: tuple[str, ...], wrong: Mapping[str, str], needs: tuple[str, ...]) -> list[Finding]:
     """Skips these checks if one of the settings they need is wrong."""
     found = next((name for name in (".env", *needs) if name in wrong), None)
-    return [skipped(name, f"not looked at: {found} comes first") for name in names] if found else []
+    return [skipped(name, f"not checked: fix {found} first") for name in names] if found else []

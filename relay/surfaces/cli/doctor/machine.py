@@ -17,7 +17,7 @@ SECONDS = 100.0
 PYTHONS = ((3, 11), (3, 14))
 """The first supported version, and the first unsupported one."""
 FULL, LOW, PLENTY = 100e6, 1e9, 10e9
-"""Bytes: nothing can be written soon; little; more than that is no trouble, however small a part of the disk."""
+"""Free bytes: too few to write anything soon; few; enough, however large the disk."""
 LOW_PART = 0.05
 
 
@@ -26,16 +26,16 @@ def python() -> list[Finding]:
     version = sys.version_info[:2]
     if PYTHONS[0] <= version < PYTHONS[1]:
         return []
-    said = f"{version[0]}.{version[1]}.{sys.version_info[2]} is none that Relay is tried with"
+    said = f"Relay is not tested with Python {version[0]}.{version[1]}.{sys.version_info[2]}"
     return [warning("python", said, "Use Python 3.11, 3.12 or 3.13.")]
 
 
 def disk(settings: Settings) -> Finding:
     """Checks the free space for data and backups."""
-    folders = (_there(path) for path in (settings.backups, settings.data_dir) if not unusable(path))
+    folders = (_find_existing(path) for path in (settings.backups, settings.data_dir) if not explain_unusable(path))
     places = {folder.stat().st_dev: folder for folder in folders}
     if not places:
-        return skipped("disk", "not looked at: the directories come first")
+        return skipped("disk", "not checked: fix the directories first")
     return min(
         (_room(place) for place in places.values()), key=lambda one: ("failed", "warning", "ok").index(one.state)
     )
@@ -43,8 +43,8 @@ def disk(settings: Settings) -> Finding:
 
 def _room(place: Path) -> Finding:
     usage = shutil.disk_usage(place)
-    said = f"{usage.free / 1e9:,.1f} GB free of {usage.total / 1e9:,.0f} GB, at {short(place)}"
-    fix = f"Free some space at {short(place)}, or move RELAY_DATA_DIR or RELAY_BACKUP_DIR to a larger disk."
+    said = f"{usage.free / 1e9:,.1f} GB free of {usage.total / 1e9:,.0f} GB, at {shorten(place)}"
+    fix = f"Free some space at {shorten(place)}, or move RELAY_DATA_DIR or RELAY_BACKUP_DIR to a larger disk."
     if usage.free < FULL:
         return failed("disk", said, fix)
     if usage.free < LOW or (usage.free < usage.total * LOW_PART and usage.free < PLENTY):
@@ -55,28 +55,28 @@ def _room(place: Path) -> Finding:
 def data_directory(settings: Settings) -> Finding:
     """Checks that Relay can write its data directory, and that others cannot read it."""
     path = settings.data_dir
-    there = _there(path)
-    if trouble := unusable(path):
-        return failed("data", trouble, remedy(path, trouble, "RELAY_DATA_DIR"))
+    there = _find_existing(path)
+    if trouble := explain_unusable(path):
+        return failed("data", trouble, suggest_remedy(path, trouble, "RELAY_DATA_DIR"))
     if there != path:
-        return skipped("data", f"{short(path)} is made at the first start")
+        return skipped("data", f"{shorten(path)} will be created at the first start")
     open_to = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
     if sys.platform != "win32" and path.stat().st_mode & open_to:
         mode = "711" if os.geteuid() == 0 else "700"
-        return warning("data", f"others can look into {short(path)}", f"chmod {mode} {short(path)}")
-    return ok("data", short(path))
+        return warning("data", f"other users can read {shorten(path)}", f"chmod {mode} {shorten(path)}")
+    return ok("data", shorten(path))
 
 
-def unusable(path: Path) -> str:
-    """Says why Relay cannot write to a directory, or create it; empty if it can."""
-    there = _there(path)
+def explain_unusable(path: Path) -> str:
+    """Returns why Relay can't write to a directory, or create it; empty if it can."""
+    there = _find_existing(path)
     if not there.is_dir():
-        return f"{short(there)} is no directory"
+        return f"{shorten(there)} is not a directory"
     if is_read_only(there):
-        return f"{short(there)} is on a read-only disk"
+        return f"{shorten(there)} is on a read-only disk"
     if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return f"Relay may not write in {short(there)}"
-    return "" if shutil.disk_usage(there).total else f"{short(there)} holds no files"
+        return f"Relay has no right to write to {shorten(there)}"
+    return "" if shutil.disk_usage(there).total else f"{shorten(there)} can't hold files"
 
 
 def is_read_only(path: Path) -> bool:
@@ -84,23 +84,23 @@ def is_read_only(path: Path) -> bool:
     return sys.platform != "win32" and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
-def remedy(path: Path, trouble: str, setting: str) -> str:
-    """Says how to fix an unusable directory. `setting`: the setting that names it."""
-    there = _there(path)
+def suggest_remedy(path: Path, trouble: str, setting: str) -> str:
+    """Returns how to fix an unusable directory. `setting`: the setting that names it."""
+    there = _find_existing(path)
     if "read-only" in trouble:
         return f"Make that disk writable (a disk with errors is often mounted read-only), or set {setting}."
-    if "may not" in trouble:
+    if "no right" in trouble:
         return f"Run Relay as {_owner(there)}, give the directory to its user with chown -R, or set {setting}."
-    return f"Set {setting} to another place."
+    return f"Set {setting} to another directory."
 
 
-def short(path: Path) -> str:
+def shorten(path: Path) -> str:
     """Shortens a path with `~`."""
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path != home and path.is_relative_to(home) else str(path)
 
 
-def _there(path: Path) -> Path:
+def _find_existing(path: Path) -> Path:
     """Returns the path, or its nearest existing parent."""
     path = path.absolute()
     while not path.exists() and path != path.parent:

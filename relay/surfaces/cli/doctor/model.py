@@ -19,26 +19,28 @@ ANTHROPIC = "https://api.anthropic.com"
 async def model(settings: Settings) -> list[Finding]:
     """Asks both models for one token each."""
     if not settings.anthropic_api_key and settings.anthropic_base_url == ANTHROPIC:
-        return [skipped(name, "not looked at: ANTHROPIC_API_KEY comes first") for name in NAMES]
+        return [skipped(name, "not checked: set ANTHROPIC_API_KEY first") for name in NAMES]
     first, second = await asyncio.gather(
-        _one(settings, "model", "RELAY_MODEL", settings.model),
-        _one(settings, "small model", "RELAY_SMALL_MODEL", settings.small_model),
+        _check_one(settings, "model", "RELAY_MODEL", settings.model),
+        _check_one(settings, "small model", "RELAY_SMALL_MODEL", settings.small_model),
     )
     if first.state == second.state == "failed" and first.said == second.said:
-        second = skipped("small model", "not looked at: the model comes first")
+        second = skipped("small model", "not checked: fix the model first")
     return [first, second]
 
 
-async def _one(settings: Settings, name: str, setting: str, model: str) -> Finding:
+async def _check_one(settings: Settings, name: str, setting: str, model: str) -> Finding:
     place = "" if settings.anthropic_base_url == ANTHROPIC else f", at {urlsplit(settings.anthropic_base_url).hostname}"
     try:
         await model_answers(settings, model)
     except ModelAccountError as error:
         return of_error(name, error)
     except ModelThrottled as error:
-        return warning(name, f"{error} ({model})", "Nothing to do, if it passes: Relay waits and tries again.")
+        return warning(
+            name, f"{error} ({model})", "Relay waits and tries again. There is nothing to do unless this lasts."
+        )
     except ModelUnavailable as error:
-        fix = "Check the network, a proxy and ANTHROPIC_BASE_URL; status.anthropic.com tells of outages."
+        fix = "Check the network, a proxy and ANTHROPIC_BASE_URL; status.anthropic.com lists outages."
         return failed(name, f"{error}".rstrip(".") + (place or ", at api.anthropic.com") + ".", fix)
     except ModelError as error:
         found = of_error(name, str(error).replace("RELAY_MODEL", setting))

@@ -23,11 +23,11 @@ NEEDS = (
 SECONDS = 30.0
 CLOCK_SECONDS = 60
 ASK_SECONDS = 5
-ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 — where what listens everywhere is asked
+ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 — the address to ask what listens on all of them
 
 
 async def network(settings: Settings, here: bool) -> list[Finding]:
-    """The ports and the clock. `here`: Relay runs on this data directory."""
+    """Checks the ports and the clock. `here`: Relay is running on this data directory."""
     return [await ports(settings, here), await clock(settings)]
 
 
@@ -44,7 +44,7 @@ async def ports(settings: Settings, here: bool) -> Finding:
         return (
             min(bad, key=lambda one: one.state != "failed")
             if bad
-            else skipped("ports", "none is used: RELAY_WEB is off")
+            else skipped("ports", "none needed: RELAY_WEB is off")
         )
     return ok("ports", ", ".join(one.said for one in found))
 
@@ -54,17 +54,17 @@ async def _port(settings: Settings, setting: str, host: str, port: int, here: bo
     if trouble is None:
         return ok("ports", f"{port} is free")
     if trouble != errno.EADDRINUSE:
-        fix = f"Give {setting}_HOST an address of this machine, and {setting}_PORT a number above 1023."
-        return failed("ports", f"{host}:{port} cannot be listened on ({os.strerror(trouble)})", fix)
+        fix = f"Set {setting}_HOST to an address of this machine, and {setting}_PORT to a port above 1023."
+        return failed("ports", f"Relay can't listen on {host}:{port} ({os.strerror(trouble)})", fix)
     status = await _status(host, port, "/readyz") if here and setting == "RELAY_WEB" else 200
     if here and status == 200:
-        return ok("ports", f"{port} is Relay's")
+        return ok("ports", f"Relay listens on {port}")
     if here and status == 503:
-        return warning("ports", f"{port} is Relay's, and it says that it is not ready", "Its log tells why.")
-    fix = f"Stop what uses it, or give {setting}_PORT another number."
+        return warning("ports", f"Relay listens on {port} but is not ready", "Relay's log says why.")
+    fix = f"Stop that program, or set {setting}_PORT to another port."
     if setting == "RELAY_WEB" and not settings.model_fields_set & {"web_host", "web_port"}:
-        return warning("ports", f"{port} is used by another program; Relay does without its health page", fix)
-    return failed("ports", f"{port} is used by another program", fix)
+        return warning("ports", f"another program uses {port}, so Relay runs without its health page", fix)
+    return failed("ports", f"another program uses {port}", fix)
 
 
 def _bind(host: str, port: int) -> int | None:
@@ -72,7 +72,7 @@ def _bind(host: str, port: int) -> int | None:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
-            if os.name != "nt":  # there it would take the port from who has it
+            if os.name != "nt":  # there it would take the port from its owner
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except socket.gaierror:
@@ -111,9 +111,9 @@ async def clock(settings: Settings) -> Finding:
     finally:
         await server.shutdown()
     if told is None:
-        return skipped("clock", "not looked at: nobody told the time")
+        return skipped("clock", "not checked: Telegram did not answer")
     ahead = time.time() - told.timestamp()
     if abs(ahead) <= CLOCK_SECONDS:
-        return ok("clock", "right")
-    said = f"{abs(ahead):,.0f} s {'ahead' if ahead > 0 else 'behind'}, going by Telegram's"
+        return ok("clock", "correct")
+    said = f"{abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} Telegram's"
     return warning("clock", said, "Let the system set it: sudo timedatectl set-ntp true")

@@ -1,4 +1,4 @@
-"""The settings: what is wrong in them, what is missing, what is misspelt, and who may use the bot."""
+"""The settings: which are wrong, missing or misspelt, and who may use the bot."""
 
 from __future__ import annotations
 
@@ -18,22 +18,19 @@ from relay.core.program import RELAY
 from relay.core.settings import Settings, require
 from relay.memory.rows.operations import WorkState
 from relay.surfaces.cli.doctor.finding import Finding, of_error, ok, skipped, warning
-from relay.surfaces.cli.doctor.machine import short
+from relay.surfaces.cli.doctor.machine import shorten
 
 FILE = Path(".env")
 NAMES = tuple(str(field.alias) for field in Settings.model_fields.values())
 OTHERS = ("RELAY_POSTGRES_PASSWORD",)
-"""No settings of Relay's own, but of the compose files under `deploy`, which read the same file."""
+"""Settings of the compose files in `deploy`, which read the same file."""
 ALIKE = 0.8
-"""How alike a name must be to one of ours to be taken for a slip (difflib's ratio)."""
+"""How similar a name must be to a setting to be taken for a misspelling (difflib's ratio)."""
 
 
 def settings(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
-    """Every setting that is wrong or missing; or that all are well."""
-    found = [
-        of_error("settings", sentence, "Correct it in .env, or where the environment is set.")
-        for sentence in wrong.values()
-    ]
+    """Lists settings that are wrong or missing."""
+    found = [of_error("settings", sentence, "Correct it in .env or in the environment.") for sentence in wrong.values()]
     if ".env" not in wrong:
         for name in ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY"):
             try:
@@ -41,48 +38,52 @@ def settings(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
                     require(given, name)
             except SettingsError as error:
                 found.append(of_error("settings", error))
-    return found or [ok("settings", f"{len(given.model_fields_set)} set, the others at their defaults")]
+    return found or [ok("settings", f"{len(given.model_fields_set)} set, the others have their defaults")]
 
 
 def file(given: Settings) -> list[Finding]:
-    """The file `.env`: there, closed to others (a group may read it, as the service's does), and without names or lines
-    that mean nothing."""
+    """Checks the file `.env`: it exists, other users can't read it (a group may, as in the service), and it has no
+    unknown names or invalid lines."""
     try:
         mode = FILE.stat().st_mode
         text = FILE.read_text("utf-8-sig")
     except FileNotFoundError:
-        return [*misspelt({}), _no_file(given)]
+        return [*find_unknown({}), _no_file(given)]
     except (OSError, UnicodeDecodeError):
-        return [skipped(".env", "not looked at: it cannot be read")]
+        return [skipped(".env", "not checked: it can't be read")]
     found = []
     if sys.platform != "win32" and mode & (stat.S_IWGRP | stat.S_IRWXO):
-        found.append(warning(".env", "others on this machine can read or change it, keys and all", "chmod g-w,o= .env"))
+        found.append(
+            warning(".env", "other users of this machine can read or change it, and its keys", "chmod g-w,o= .env")
+        )
     unclear = [str(line.original.line) for line in parse_stream(io.StringIO(text)) if line.error]
     if unclear:
-        fix = "A line is NAME=value, or a comment that begins with #."
-        found.append(warning(".env", f"line {', '.join(unclear)} means nothing", fix))
+        fix = "A line is NAME=value, or a comment that starts with #."
+        found.append(warning(".env", f"line {', '.join(unclear)} is not a setting", fix))
     values = dotenv_values(FILE, encoding="utf-8-sig")
-    found += [*misspelt(values), *_overridden(values)]
-    return found or [ok(".env", short(Path.cwd() / FILE))]
+    found += [*find_unknown(values), *_find_overridden(values)]
+    return found or [ok(".env", shorten(Path.cwd() / FILE))]
 
 
 def _no_file(given: Settings) -> Finding:
-    """Settings may come from the environment alone, as in a container."""
-    here = short(Path.cwd())
+    """Allows settings from the environment only, as in a container."""
+    here = shorten(Path.cwd())
     if given.telegram_bot_token:
-        return skipped(".env", f"none in {here}; the environment is all")
-    return warning(".env", f"none in {here}", f"Start Relay where your .env is, or make one with `{RELAY} setup`.")
+        return skipped(".env", f"none in {here}; using the environment")
+    return warning(
+        ".env", f"none in {here}", f"Start Relay in the directory of your .env, or create one with `{RELAY} setup`."
+    )
 
 
 def people(given: Settings, work: WorkState | None) -> Finding:
-    """Who may use the bot. `work`: how many the database names (`relay_examine_work`); None when it was not asked."""
+    """Checks who may use the bot. `work`: the numbers of people in the database; None if it was not read."""
     admins = len(given.admins) + (work.admins if work else 0)
     users = len(given.users) + (work.users if work else 0)
     if admins:
         return ok("people", f"{_count(admins, 'admin')}, {_count(users, 'other person', 'other people')}")
     if work is None:
-        return skipped("people", "RELAY_ADMINS names nobody, and the database was not asked")
-    said = "nobody runs this bot yet" if users else "nobody may use this bot yet"
+        return skipped("people", "RELAY_ADMINS is empty, and the database was not read")
+    said = "the bot has no admin yet" if users else "nobody may use the bot yet"
     return warning("people", said, f"Start `{RELAY} run` and open the link that it prints, or set RELAY_ADMINS.")
 
 
@@ -90,15 +91,15 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def unknown() -> list[Finding]:
+def find_unknown_settings() -> list[Finding]:
     """Finds unknown settings in the environment and in `.env`."""
     try:
-        return misspelt(dotenv_values(FILE, encoding="utf-8-sig"))
+        return find_unknown(dotenv_values(FILE, encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError):
-        return misspelt({})
+        return find_unknown({})
 
 
-def misspelt(values: Mapping[str, str | None]) -> list[Finding]:
+def find_unknown(values: Mapping[str, str | None]) -> list[Finding]:
     """Finds unknown names: all that begin with RELAY_, and names in the file that resemble a setting."""
     ours = {name for name in os.environ if name.upper().startswith("RELAY_")}
     found = []
@@ -107,15 +108,15 @@ def misspelt(values: Mapping[str, str | None]) -> list[Finding]:
         if name.upper() in (*NAMES, *OTHERS) or not (alike or name.upper().startswith("RELAY_")):
             continue
         place = "in .env" if name in values else "in the environment"
-        fix = f"Did you mean {alike[0]}?" if alike else "Take it out; .env.example has all there are."
-        found.append(warning("settings", f"{name} {place} is no setting of this version", fix))
+        fix = f"Did you mean {alike[0]}?" if alike else "Remove it; .env.example lists all settings."
+        found.append(warning("settings", f"{name} {place} is not a setting of this version", fix))
     return found
 
 
-def _overridden(values: Mapping[str, str | None]) -> list[Finding]:
+def _find_overridden(values: Mapping[str, str | None]) -> list[Finding]:
     """Finds settings of the file that the environment overrides."""
     before = [n for n in NAMES if values.get(n) and os.environ.get(n) and os.environ[n] != values[n]]
     if not before:
         return []
-    said = f"{', '.join(before)}: the environment has another value, which counts"
+    said = f"the environment has other values, which take precedence: {', '.join(before)}"
     return [warning(".env", said, f"unset {' '.join(before)} (in the shell or service that starts Relay)")]

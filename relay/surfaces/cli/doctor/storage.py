@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from relay.core.errors import DatabaseError, SchemaError, SettingsError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
+from relay.core.text import pluralize
 from relay.memory import migrations
 from relay.memory.rows.operations import Examination, WorkState
 from relay.memory.store import Store
@@ -23,52 +24,52 @@ SECONDS = 90.0
 OLDEST = 15
 SLOW_MS = 500
 LATE_SECONDS = 300
-AGAIN = f"`{RELAY} db migrate --again` puts it right."
-TWO_WAYS_AGAIN = f"Paste what `{RELAY} db sql` prints into the project's SQL editor: that puts it right."
+AGAIN = f"`{RELAY} db migrate --again` repairs it."
+TWO_WAYS_AGAIN = f"Paste the output of `{RELAY} db sql` into the project's SQL editor to repair it."
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What was found, and what other checks ask of it: `work` is None where the database could not tell."""
+class DatabaseReport:
+    """The findings, and what other checks need: `work` is None if the database could not be read."""
 
     findings: list[Finding]
     work: WorkState | None = None
     since: str = ""
 
 
-async def look(settings: Settings) -> Look:
+async def look(settings: Settings) -> DatabaseReport:
     """Opens the configured database and checks it, without changes."""
     try:
-        if not settings.supabase_url and not settings.database_url and not _made(settings):
-            return _not_there("Relay's own; made at the first start")
+        if not settings.supabase_url and not settings.database_url and not _exists(settings):
+            return _skip_rest("Relay's own; created at the first start")
         async with open_storage(settings) as opened:
-            return await _inside(opened, settings)
+            return await _check_inside(opened, settings)
     except (DatabaseError, SettingsError) as error:
-        return _not_there(of_error("database", error, _way_out(settings)))
+        return _skip_rest(of_error("database", error, _suggest_fix(settings)))
 
 
-def _made(settings: Settings) -> bool:
+def _exists(settings: Settings) -> bool:
     from relay.clients.embedded.cluster import Cluster
 
     return Cluster(settings.data_dir).exists
 
 
-def _way_out(settings: Settings) -> str:
+def _suggest_fix(settings: Settings) -> str:
     if settings.supabase_url:
-        return "Look at the project's dashboard, and check SUPABASE_URL and the key."
+        return "Check the project's dashboard, SUPABASE_URL, and the key."
     if settings.database_url:
-        return "Check that the server runs, that this machine reaches it, and DATABASE_URL."
+        return "Check DATABASE_URL, and that the server is running and reachable from this machine."
     return f"The server's log is {settings.data_dir / 'postgres.log'}."
 
 
-def _not_there(first: Finding | str) -> Look:
+def _skip_rest(first: Finding | str) -> DatabaseReport:
     """The findings without a database."""
     if isinstance(first, str):
         first = skipped("database", first)
-    return Look([first, *(skipped(name, "not looked at: the database comes first") for name in NAMES[1:])])
+    return DatabaseReport([first, *(skipped(name, "not checked: fix the database first") for name in NAMES[1:])])
 
 
-async def _inside(opened: Storage, settings: Settings) -> Look:
+async def _check_inside(opened: Storage, settings: Settings) -> DatabaseReport:
     store = Store(opened.database, "")
     found = await migrations.present(opened.database)
     begun = time.monotonic()
@@ -82,23 +83,27 @@ async def _inside(opened: Storage, settings: Settings) -> Look:
     try:
         seen = await store.examine()
         if schema.state == "ok":
-            schema = _complete(seen, again) or schema
+            schema = _find_missing(seen, again) or schema
         work = await store.examine_work()
     except DatabaseError as error:
         if schema.state == "ok":
             gone = isinstance(error, SchemaError)
-            schema = failed("schema", "some functions are gone", again) if gone else of_error("schema", error, again)
+            schema = failed("schema", "some functions are missing", again) if gone else of_error("schema", error, again)
     findings = [
         _server(opened, seen, milliseconds),
         schema,
-        *((_extensions(seen), _access(seen, again)) if seen is not None else _later("extensions", "access")),
-        work_of(work) if work is not None else _later("work")[0],
+        *(
+            (_extensions(seen), _access(seen, again))
+            if seen is not None
+            else _skip_until_schema("extensions", "access")
+        ),
+        check_work(work) if work is not None else _skip_until_schema("work")[0],
     ]
-    return Look(findings, work, str(seen.since.isoformat() if seen and seen.since else ""))
+    return DatabaseReport(findings, work, str(seen.since.isoformat() if seen and seen.since else ""))
 
 
-def _later(*names: str) -> tuple[Finding, ...]:
-    return tuple(skipped(name, "not looked at: the schema comes first") for name in names)
+def _skip_until_schema(*names: str) -> tuple[Finding, ...]:
+    return tuple(skipped(name, "not checked: fix the schema first") for name in names)
 
 
 def _server(opened: Storage, seen: Examination | None, milliseconds: float) -> Finding:
@@ -110,83 +115,87 @@ def _server(opened: Storage, seen: Examination | None, milliseconds: float) -> F
     place = opened.label.partition(",")[0]
     said = f"{place}, {version if number else 'reachable'}{size}, answers in {milliseconds:,.0f} ms"
     if milliseconds > SLOW_MS:
-        return warning("database", said, "Each answer asks it several times: a database nearer by makes Relay quicker.")
+        return warning(
+            "database", said, "Each answer takes several queries. A database closer to this machine makes Relay faster."
+        )
     return ok("database", said)
 
 
-def _schema(found: migrations.Present, opened: Storage, settings: Settings) -> Finding:
-    """Checks that its tables and functions are this version's."""
+def _schema(found: migrations.PresentSchema, opened: Storage, settings: Settings) -> Finding:
+    """Checks that the tables and functions belong to this version."""
     schema = migrations.load()
     try:
         current = migrations.check(found, schema)
     except SchemaError as error:
         return of_error("schema", error)
     if found.moving:
-        fix = "Run it again, with the source in the settings: it goes on from there."
+        fix = "Run it again with the source in the settings. It continues where it stopped."
         return failed("schema", f"`{RELAY} move` into this database was interrupted", fix)
     if current:
-        newer = f", newer than this Relay's {schema.version}, which it fits" if found.version > schema.version else ""
+        newer = f", newer than this Relay's {schema.version} but compatible" if found.version > schema.version else ""
         return ok("schema", f"version {found.version}{newer}")
-    state = f"version {found.version} is older than this Relay's" if found.version else "not there yet"
+    state = f"version {found.version} is older than this Relay's" if found.version else "not created yet"
     if opened.run is None and not settings.database_url:
         return failed("schema", state, TWO_WAYS)
     if not found.version:
-        return skipped("schema", "not there yet; made at the first start")
-    return warning("schema", f"{state}; the next start changes it", f"`{RELAY} db migrate` does it now.")
+        return skipped("schema", "not created yet; the first start creates it")
+    return warning("schema", f"{state}; the next start upgrades it", f"`{RELAY} db migrate` upgrades it now.")
 
 
-def _complete(seen: Examination, again: str) -> Finding | None:
+def _find_missing(seen: Examination, again: str) -> Finding | None:
     """Finds tables and functions that were removed by hand."""
     schema = migrations.load()
     made = [one.sql for one in schema.migrations]
     renamed = dict(pair for sql in made for pair in re.findall(r"alter table relay\.(\w+) rename to (\w+);", sql))
-    tables = {renamed.get(name, name) for name in _named(r"create table (?:if not exists )?relay\.(\w+)", made)}
-    functions = _named(r"create or replace function (?:relay|public)\.(\w+)", list(schema.functions.values()))
+    tables = {renamed.get(name, name) for name in _find_names(r"create table (?:if not exists )?relay\.(\w+)", made)}
+    functions = _find_names(r"create or replace function (?:relay|public)\.(\w+)", list(schema.functions.values()))
     if gone := sorted(tables - set(seen.tables)):
-        fix = "Restore a backup: its rows are gone with it."
-        return failed("schema", f"the table {gone[0]} is gone{_others(gone)}", fix)
+        fix = "Restore a backup. The rows of the table are lost."
+        return failed("schema", f"the table {gone[0]} is missing{_count_others(gone)}", fix)
     if gone := sorted(functions - set(seen.functions)):
-        return failed("schema", f"the function {gone[0]} is gone{_others(gone)}", again)
+        return failed("schema", f"the function {gone[0]} is missing{_count_others(gone)}", again)
     return None
 
 
-def _named(pattern: str, texts: list[str]) -> set[str]:
+def _find_names(pattern: str, texts: list[str]) -> set[str]:
     return {name for text in texts for name in re.findall(pattern, text, re.IGNORECASE)}
 
 
-def _others(names: Sequence[str]) -> str:
+def _count_others(names: Sequence[str]) -> str:
     return f", and {len(names) - 1} more" if len(names) > 1 else ""
 
 
 def _extensions(seen: Examination) -> Finding:
-    needed = sorted(_named(r"create extension if not exists (\w+)", [one.sql for one in migrations.load().migrations]))
+    needed = sorted(
+        _find_names(r"create extension if not exists (\w+)", [one.sql for one in migrations.load().migrations])
+    )
     there = seen.extensions
     if gone := [name for name in needed if name not in there]:
         commands = " ".join(f"create extension {name} schema extensions;" for name in gone)
-        said = f"{' and '.join(gone)} {'is' if len(gone) == 1 else 'are'} missing, so searching does not work"
-        return failed("extensions", said, f"In its SQL editor or psql: {commands}")
+        said = f"{' and '.join(gone)} {'is' if len(gone) == 1 else 'are'} missing, so search does not work"
+        return failed("extensions", said, f"Run in psql or the project's SQL editor: {commands}")
     return ok("extensions", ", ".join(f"{name} {there[name]}" for name in needed))
 
 
 def _access(seen: Examination, again: str) -> Finding:
-    if doors := seen.open:
-        return failed("access", f"{doors[0]}{_others(doors)}", again)
-    return ok("access", "closed to everybody but Relay")
+    if openings := seen.open:
+        return failed("access", f"{openings[0]}{_count_others(openings)}", again)
+    return ok("access", "only Relay has access")
 
 
-def work_of(work: WorkState) -> Finding:
+def check_work(work: WorkState) -> Finding:
     """Checks the queue: present incidents, failed jobs, waiting messages."""
     if incidents := work.incidents:
         more = f" And {len(incidents) - 1} more." if len(incidents) > 1 else ""
-        return warning("work", f"{incidents[0]}{more}", "/status in a chat with the bot tells more.")
+        return warning("work", f"{incidents[0]}{more}", "/status in a chat with the bot shows more.")
     if set_aside := work.set_aside:
-        said = f"{set_aside} {'answer was' if set_aside == 1 else 'answers were'} given up in the last day"
-        return warning("work", said, "Relay's log tells why; the people concerned have a Retry button.")
+        said = f"{pluralize(set_aside, 'message')} could not be answered in the last day"
+        return warning("work", said, "Relay's log says why. The senders have a Retry button.")
     if work.parked:
         jobs = ", ".join(f"{one.jobs} × {one.kind} ({one.last_error})" for one in work.parked)
-        return warning("work", f"background jobs failed for good in the last week: {jobs}", "Relay's log tells more.")
+        return warning("work", f"background jobs failed for good in the last week: {jobs}", "Relay's log says why.")
     if work.waiting and (work.waiting_seconds or 0) > LATE_SECONDS:
         minutes = int((work.waiting_seconds or 0) // 60)
-        said = f"{work.waiting} messages wait, the oldest for {minutes} min"
-        return warning("work", said, f"`{RELAY} run` answers them; if it runs, its log tells what holds it up.")
-    return ok("work", f"{work.waiting} messages wait, nothing was given up in the last day")
+        said = f"{pluralize(work.waiting, 'message')} waiting, the oldest for {minutes} min"
+        return warning("work", said, f"`{RELAY} run` answers them. If it is running, its log says what is wrong.")
+    return ok("work", f"{pluralize(work.waiting, 'message')} waiting; all others of the last day were answered")

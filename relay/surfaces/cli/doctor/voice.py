@@ -1,4 +1,4 @@
-"""What says answers aloud: whether it would."""
+"""Text to speech."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from relay.surfaces.cli.doctor.finding import Finding, ok, skipped, warning
 NAMES = ("voice",)
 NEEDS = ("RELAY_TTS", "RELAY_TTS_VOICE", "RELAY_TTS_RATE", "RELAY_TTS_PITCH")
 SECONDS = 90.0
-OFFLINE = "Answers come as text meanwhile. Piper speaks without the network (README: Voice notes)."
+OFFLINE = "Until then, answers come as text. Piper works without the network (docs/media.md)."
 
 
 async def voice(settings: Settings) -> list[Finding]:
-    """Says one word with what the settings name."""
+    """Speaks one word with the configured engine."""
     if settings.text_to_speech == "off":
         return [skipped("voice", "off (RELAY_TTS)")]
     piper = settings.text_to_speech == "piper"

@@ -1,6 +1,6 @@
 """`relay memory …`: a person's own memory in the shell; with --json, for programs."""
 
 from relay.surfaces.cli.memory import change, look, switches, work
-from relay.surfaces.cli.memory.door import memory
+from relay.surfaces.cli.memory.group import memory
 
 __all__ = ["change", "look", "memory", "switches", "work"]

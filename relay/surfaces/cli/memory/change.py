@@ -9,10 +9,9 @@ import typer
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.surfaces.cli.chat_commands import run_command_line
-from relay.surfaces.cli.memory.door import AsJson, memory, numbered, run
+from relay.surfaces.cli.memory.group import AsJson, find_number, memory, run
 
 if TYPE_CHECKING:
-    from relay.commands.memory.change import MemoryAction
     from relay.commands.memory.controls import ForgottenAll
     from relay.commands.memory.decide import Decision, TurnChanges
     from relay.memory.rows.changes import Changed
@@ -23,23 +22,23 @@ if TYPE_CHECKING:
 def forget(
     words: list[str],
     yes: Annotated[
-        bool, typer.Option("--yes", help="Forget all that fits job*; without it, it is only shown.")
+        bool, typer.Option("--yes", help="Forget everything that matches job*; without it, only show it.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a memory by its number or words; job* shows what fits first."""
+    """Forget a memory by its number or words; job* first shows what matches."""
     run_command_line("forget", " ".join(words), yes, as_json)
 
 
 @memory.command()
 def keep(change: int, as_json: AsJson = False) -> None:
-    """Keep what waits, by the change's number."""
+    """Keep a waiting change, by its number."""
     _decide(change, "keep", as_json)
 
 
 @memory.command()
 def discard(change: int, as_json: AsJson = False) -> None:
-    """Discard what waits, by the change's number."""
+    """Discard a waiting change, by its number."""
     _decide(change, "discard", as_json)
 
 
@@ -52,10 +51,10 @@ def undo(change: int, as_json: AsJson = False) -> None:
 def _decide(change: int, decision: Decision, as_json: bool) -> None:
     from relay.commands.memory.decide import decide
 
-    run(lambda ctx: decide(ctx, change, decision), _decided, as_json)
+    run(lambda ctx: decide(ctx, change, decision), _describe_decision, as_json)
 
 
-def _decided(ctx: ChatContext, done: TurnChanges) -> str:
+def _describe_decision(ctx: ChatContext, done: TurnChanges) -> str:
     from relay.surfaces.chat.changes import change_line
 
     return "\n".join(change_line(one) for one in done.changes)
@@ -63,10 +62,12 @@ def _decided(ctx: ChatContext, done: TurnChanges) -> str:
 
 @memory.command()
 def reset(
-    number: Annotated[int, typer.Option("--yes", help="How many memories there are: that all of them may go.")] = -1,
+    number: Annotated[
+        int, typer.Option("--yes", help="The number of memories, to confirm that all of them may go.")
+    ] = -1,
     as_json: AsJson = False,
 ) -> None:
-    """Forget everything; the number of memories has to be given."""
+    """Forget everything. Needs --yes with the number of memories."""
 
     async def forget_all(ctx: ChatContext) -> ForgottenAll:
         from relay.commands.memory.controls import count_for_reset
@@ -86,44 +87,61 @@ def reset(
 
 @memory.command()
 def edit(number: int, text: list[str], as_json: AsJson = False) -> None:
-    """Put another wording in place of a memory's."""
-
-    async def edited(ctx: ChatContext) -> Changed:
-        from relay.commands.memory.change import edit_memory
-
-        return (await edit_memory(ctx, await numbered(ctx, number), " ".join(text))).changed
-
-    run(edited, _changed, as_json, lambda done: not done.failed)
+    """Replace a memory's wording."""
+    _patch(number, as_json, text=" ".join(text))
 
 
 @memory.command()
 def pin(number: int, as_json: AsJson = False) -> None:
-    """Let a memory stand first in every prompt."""
-    _act(number, "pin", as_json)
+    """Put a memory first in every prompt."""
+    _patch(number, as_json, pinned=True)
 
 
 @memory.command()
 def unpin(number: int, as_json: AsJson = False) -> None:
-    """Take the pin out again."""
-    _act(number, "unpin", as_json)
+    """Unpin a memory."""
+    _patch(number, as_json, pinned=False)
 
 
 @memory.command()
-def restore(number: int, as_json: AsJson = False) -> None:
-    """Bring a memory back that was put away or replaced."""
-    _act(number, "restore", as_json)
+def restore(
+    number: int,
+    wording: Annotated[int, typer.Option(help="A change's number: restore what it said before.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Bring back a memory that was retired or replaced, or (--wording) what it said before a change."""
+
+    async def restored(ctx: ChatContext) -> Changed:
+        from relay.commands.memory.change import restore_memory
+
+        return (await restore_memory(ctx, await find_number(ctx, number), wording or None)).changed
+
+    run(restored, _describe_change, as_json)
 
 
-def _act(number: int, action: MemoryAction, as_json: bool) -> None:
-    async def act(ctx: ChatContext) -> Changed:
-        from relay.commands.memory.change import change_memory
+@memory.command()
+def merge(first: int, second: int, text: list[str], as_json: AsJson = False) -> None:
+    """Put one memory with this text in place of two, by their numbers."""
 
-        return (await change_memory(ctx, await numbered(ctx, number), action)).changed
+    async def merged(ctx: ChatContext) -> Changed:
+        from relay.commands.memory.change import merge_memories
 
-    run(act, _changed, as_json, lambda done: not done.failed)
+        ids = [await find_number(ctx, number) for number in (first, second)]
+        return (await merge_memories(ctx, ids, " ".join(text))).changed
+
+    run(merged, _describe_change, as_json)
 
 
-def _changed(ctx: ChatContext, done: Changed) -> str:
-    from relay.surfaces.chat.changes import change_line, failure_line
+def _patch(number: int, as_json: bool, text: str | None = None, pinned: bool | None = None) -> None:
+    async def patched(ctx: ChatContext) -> Changed:
+        from relay.commands.memory.change import MemoryPatch, patch_memory
 
-    return "\n".join([*map(change_line, done.changes), *map(failure_line, done.failed)])
+        return (await patch_memory(ctx, await find_number(ctx, number), MemoryPatch(text, pinned))).changed
+
+    run(patched, _describe_change, as_json)
+
+
+def _describe_change(ctx: ChatContext, done: Changed) -> str:
+    from relay.surfaces.chat.changes import change_line
+
+    return "\n".join(map(change_line, done.changes))

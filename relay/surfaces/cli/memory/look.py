@@ -9,7 +9,7 @@ import typer
 
 from relay.core.program import RELAY
 from relay.surfaces.cli.chat_commands import run_command_line
-from relay.surfaces.cli.memory.door import PAGE, AsJson, Words, memory, numbered, plain, run
+from relay.surfaces.cli.memory.group import PAGE, AsJson, Words, find_number, memory, plain, run
 
 if TYPE_CHECKING:
     from relay.commands.memory.browse import MemoryOrigin
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @memory.callback()
 def everything(context: typer.Context, as_json: AsJson = False) -> None:
-    """What I know about you; a word or a number after it looks for that."""
+    """What I know about you. Add a word or a number to look for it."""
     if context.invoked_subcommand is None:
         _show("", as_json)
 
 
 @memory.command()
 def show(words: Words = None, as_json: AsJson = False) -> None:
-    """List what is known, or what has some words, or open one memory by its number."""
+    """List memories, all or those with some words, or open one by its number."""
     _show(" ".join(words or []), as_json)
 
 
@@ -47,7 +47,7 @@ def _show(text: str, as_json: bool) -> None:
 async def _origin(ctx: ChatContext, number: int) -> MemoryOrigin:
     from relay.commands.memory.browse import trace_memory
 
-    return await trace_memory(ctx, await numbered(ctx, number))
+    return await trace_memory(ctx, await find_number(ctx, number))
 
 
 async def _list(ctx: ChatContext, words: str) -> MemoryPage:
@@ -66,20 +66,22 @@ async def _list(ctx: ChatContext, words: str) -> MemoryPage:
 
 
 def _memories(page: MemoryPage) -> str:
-    """Lists memories, one a line, by number."""
+    """Lists memories with their numbers, one per line."""
+    if not page.total:
+        return "I don't know anything yet."
     found = [f"#{row.number} {' '.join(row.content.split())}" for row in page.memories]
     return "\n".join([*found, f"{len(found):,} of {page.total:,}. `{RELAY} memory show NUMBER` shows more."])
 
 
 @memory.command()
 def changes(as_json: AsJson = False) -> None:
-    """List what changed, newest first; each can be undone there."""
+    """List changes, newest first. `relay memory undo` undoes one."""
     _changes("changes", False, as_json)
 
 
 @memory.command()
 def waiting(as_json: AsJson = False) -> None:
-    """List what waits to be kept or discarded."""
+    """List changes that wait for your decision."""
     _changes("waiting", True, as_json)
 
 
@@ -88,13 +90,13 @@ def _changes(word: str, waiting: bool, as_json: bool) -> None:
     from relay.surfaces.cli.terminal.once import is_attended
 
     if as_json or not is_attended():
-        run(lambda ctx: list_changes(ctx, waiting, limit=PAGE), _told, as_json)
+        run(lambda ctx: list_changes(ctx, waiting, limit=PAGE), _list_changes, as_json)
     else:
         run_command_line("memory", word, False, False)
 
 
-def _told(ctx: ChatContext, page: ChangePage) -> str:
-    """Lists changes, one a line, by number."""
+def _list_changes(ctx: ChatContext, page: ChangePage) -> str:
+    """Lists changes with their numbers, one per line."""
     from relay.surfaces.chat.changes import change_line
 
     found = [f"{one.id} {one.at:%Y-%m-%d %H:%M} {change_line(one)}" for one in page.changes]
@@ -106,13 +108,13 @@ def _told(ctx: ChatContext, page: ChangePage) -> str:
 
 @memory.command()
 def why(as_json: AsJson = False) -> None:
-    """Show what the last answer's prompt took of memory, and what it left out."""
+    """Show what the last answer's prompt contained of memory, and what was left out."""
     run_command_line("why", "", False, as_json)
 
 
 @memory.command()
 def status(as_json: AsJson = False) -> None:
-    """Show whether memory is on, and what waits."""
+    """Show whether memory is on, and how much waits for a decision."""
     from relay.commands.memory.controls import show_controls
 
     run(show_controls, controls_told, as_json)
@@ -120,19 +122,19 @@ def status(as_json: AsJson = False) -> None:
 
 def controls_told(ctx: ChatContext, now: Controls) -> str:
     """Describes the switches of memory."""
-    from relay.surfaces.chat.memory.controls import in_words
+    from relay.surfaces.chat.memory.controls import describe_switches
 
-    return plain(in_words(ctx, now))
+    return plain(describe_switches(ctx, now))
 
 
 @memory.command()
 def history(number: int, as_json: AsJson = False) -> None:
-    """Show what became of a memory, newest first, by its number."""
+    """Show the history of a memory by its number, newest first."""
 
     async def past(ctx: ChatContext) -> MemoryPast:
         from relay.commands.memory.browse import list_past
 
-        return (await list_past(ctx, await numbered(ctx, number), limit=PAGE)).past
+        return (await list_past(ctx, await find_number(ctx, number), limit=PAGE)).past
 
     run(past, _past, as_json)
 

@@ -8,17 +8,17 @@ import typer
 
 from relay.surfaces.cli.chat_commands import run_command_line
 from relay.surfaces.cli.command_list import Commands, VerbCommand
-from relay.surfaces.cli.memory.door import run
+from relay.surfaces.cli.memory.group import run
 from relay.surfaces.cli.output import AsJson
 
 USAGE = "[prefer|avoid <words> | show <n> | forget <words> | on | off | pause 2h | here … | reset]"
 
 
 class Words(Commands):
-    """The group. Words that are no command of it are what follows /preferences in the chat."""
+    """The command group. Words that aren't one of its commands are passed to /preferences."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the first word names, else all words together."""
+        """Returns the command that the first word names, else the one that takes all words."""
         known = args and args[0] in self.commands
         return super().resolve_command(ctx, args if known else ["list", *args])
 
@@ -45,7 +45,7 @@ def listed(
     yes: Annotated[bool, typer.Option("--yes", help="Yes to what it asks.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List them, or what the words say, as in the chat: prefer short answers."""
+    """List preferences, or change them as in the chat: prefer short answers."""
     run_command_line("preferences", " ".join(words or []), yes, as_json)
 
 

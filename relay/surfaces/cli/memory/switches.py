@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from relay.surfaces.cli.chat_commands import run_command_line
-from relay.surfaces.cli.memory.door import AsJson, Words, memory
+from relay.surfaces.cli.memory.group import AsJson, Words, memory
 
 
 @memory.command("on")
 def switch_on(as_json: AsJson = False) -> None:
-    """Recall and learn again."""
+    """Turn memory on: recall and learn again."""
     _switch("on", as_json)
 
 
@@ -38,7 +38,7 @@ def resume(as_json: AsJson = False) -> None:
 
 @memory.command()
 def here(how: Words = None, as_json: AsJson = False) -> None:
-    """ignore, use, quiet or teach: what conversations in the terminal read of memory and teach it."""
+    """ignore, use, quiet or teach: whether conversations in the terminal use memory and add to it."""
     _switch(f"here {' '.join(how or [])}".strip(), as_json)
 
 

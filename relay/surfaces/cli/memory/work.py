@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from relay.core.settings import require
-from relay.surfaces.cli.memory.door import AsJson, memory
+from relay.surfaces.cli.memory.group import AsJson, memory
 from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.shell import ready, run_work
 
@@ -16,8 +16,8 @@ from relay.surfaces.cli.shell import ready, run_work
 @memory.command()
 def erase(
     words: list[str],
-    yes: Annotated[bool, typer.Option("--yes", help="Erase what is found; without it, it is only shown.")] = False,
-    purge: Annotated[bool, typer.Option("--purge-backups", help="Replace all backups by a fresh one.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Erase what was found; without it, only show it.")] = False,
+    purge: Annotated[bool, typer.Option("--purge-backups", help="Replace all backups with a new one.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Permanently erase everything that contains these words, or a memory by #number, with its messages and history."""
@@ -29,10 +29,12 @@ def erase(
 
 @memory.command()
 def index(
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make all of it anew; goes on after a break.")] = False,
-    status: Annotated[bool, typer.Option("--status", help="Only say how it stands, as JSON.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make all vectors again. Continues after an interruption.")
+    ] = False,
+    status: Annotated[bool, typer.Option("--status", help="Only print the status, as JSON.")] = False,
 ) -> None:
-    """Bring what finds memories up to date, also while the bot runs."""
+    """Bring the search index up to date. The bot can keep running."""
     settings = ready(quiet=True)
     from relay.surfaces.cli import index as indexing
 
@@ -47,19 +49,19 @@ def index(
 
 @memory.command()
 def rederive(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, apply nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference without applying it.")] = False,
     since: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what was derived from that day on.")
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what was derived since that day.")
     ] = None,
     what: Annotated[str, typer.Option(help="What is derived again: summaries, memories, preferences or all.")] = "all",
-    user: Annotated[int | None, typer.Option(help="Whose memory (otherwise the admin's): a Telegram user id.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+    user: Annotated[int | None, typer.Option(help="Whose memory: a Telegram user id (otherwise the admin's).")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Apply without asking.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Derive again what an older version made of a record; shows the difference first, goes on after a break."""
+    """Derive again what an older version derived. Shows the difference first; continues after an interruption."""
     settings = ready(quiet=True)
     require(settings, "ANTHROPIC_API_KEY")
     from relay.surfaces.cli import rederive as rederiving
 
-    wish = rederiving.Wish(what, since, user, dry_run, yes, as_json)
+    wish = rederiving.RederiveOptions(what, since, user, dry_run, yes, as_json)
     run_work(rederiving.rederive(settings, wish))

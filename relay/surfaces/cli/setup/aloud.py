@@ -1,4 +1,4 @@
-"""What says answers to voice notes aloud: a service of Microsoft's, Piper on this machine, or nothing."""
+"""Sets up text to speech: a Microsoft service, Piper on this machine, or none."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ import sys
 from pathlib import Path
 
 from relay.clients.speech.piper import trouble
-from relay.surfaces.cli.setup.ask import say, typed
-from relay.surfaces.cli.setup.pip import install, installing
+from relay.surfaces.cli.setup.ask import read_line, say
+from relay.surfaces.cli.setup.pip import install, install_commands
 from relay.surfaces.cli.setup.sheet import DEFAULTS, VOICE, VOICE_FILE, Sheet
 
 ENGINES = ("edge-tts", "piper", "off")
 LABELS = (
-    "With edge-tts, a service of Microsoft's: the text of the answer goes there",
+    "With edge-tts, a Microsoft service that gets the text of each spoken answer",
     "With Piper, on this machine: 100 MB (GPL), and a voice of about 65 MB",
     "No",
 )
 PACKAGES = ("piper-tts>=1.3", "av>=14")
 USUAL = "en_US-lessac-medium"
-WHICH = "Which voice? All are heard at rhasspy.github.io/piper-samples"
+WHICH = "Which voice? Samples are at rhasspy.github.io/piper-samples"
 
 
 def ask(sheet: Sheet) -> Sheet:
-    """Asks what says answers aloud, and fetches Piper where that is wanted and missing."""
-    if sheet.fixed(VOICE):
+    """Asks for the engine, and installs Piper if it is chosen and missing."""
+    if sheet.is_fixed(VOICE):
         return sheet
     present = 1 + ENGINES.index(sheet[VOICE] or DEFAULTS[VOICE])
-    say("A voice note is answered aloud too, besides the text.")
+    say("Relay can answer voice notes aloud, in addition to the text.")
     for number, label in enumerate(LABELS, 1):
         print(f"  {number}  {label}")
     answer = ""
     while answer not in ("1", "2", "3"):
-        answer = typed(f"Say answers aloud? 1, 2 or 3 [{present}]: ") or str(present)
+        answer = read_line(f"Speak answers? 1, 2 or 3 [{present}]: ") or str(present)
     engine = ENGINES[int(answer) - 1]
     if engine == "piper" and trouble(sheet[VOICE_FILE]):
-        return _fetched(sheet)
-    return sheet if int(answer) == present else sheet.having({VOICE: engine})
+        return _fetch_piper(sheet)
+    return sheet if int(answer) == present else sheet.with_answers({VOICE: engine})
 
 
-def _fetched(sheet: Sheet) -> Sheet:
-    """Installs Piper with a voice, or says how; the settings name where the voice is or will be."""
-    name = typed(f"{WHICH} [{USUAL}]: ") or USUAL
+def _fetch_piper(sheet: Sheet) -> Sheet:
+    """Installs Piper and a voice, or prints how to. Sets the path of the voice either way."""
+    name = read_line(f"{WHICH} [{USUAL}]: ") or USUAL
     folder = sheet.settings().data_dir / "voices"
     voice = folder / f"{name}.onnx"
     if not (install((PACKAGES,)) and _download(name, folder)) or trouble(str(voice)):
-        say("That did not work. When you want it, run this, then start Relay anew:")
-        for command in (*installing((PACKAGES,)), f"{sys.executable} {' '.join(_fetch(name, folder))}"):
+        say("That didn't work. To install it later, run this and restart Relay:")
+        for command in (*install_commands((PACKAGES,)), f"{sys.executable} {' '.join(_fetch(name, folder))}"):
             print(f"  {command}")
-    return sheet.having({VOICE: "piper", VOICE_FILE: str(voice)})
+    return sheet.with_answers({VOICE: "piper", VOICE_FILE: str(voice)})
 
 
 def _download(name: str, folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Talking with a person at a terminal, 80 columns wide."""
+"""Prompts and output of setup, 80 columns wide."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from relay.core.errors import AccessRefused, ModelAccountError, OutOfCredit, Rel
 from relay.surfaces.cli.setup.sheet import Sheet
 
 Check = Callable[[Sheet], str]
-"""Sees whether a part of the sheet is good and says what was found. Raises `RelayError`."""
+"""Checks a part of the sheet and returns a description. Raises `RelayError`."""
 
 REFUSALS = (TokenRefused, ModelAccountError, AccessRefused, SettingsError)
-"""What certainly does not work. After anything else the person may know better."""
+"""Errors of answers that certainly don't work. After other errors, the person may keep an answer."""
 YES = ("y", "yes")
 
 
@@ -26,19 +26,19 @@ def say(text: str) -> None:
     )
 
 
-def typed(prompt: str) -> str:
-    """A line from the keyboard. Raises `EOFError` at its end (Ctrl-D)."""
+def read_line(prompt: str) -> str:
+    """Reads a line from the keyboard. Raises `EOFError` on Ctrl-D."""
     print(f"  {prompt}", end="", flush=True)
     return input().strip()
 
 
-def hidden(prompt: str) -> str:
-    """A line that is not shown while it is typed or pasted. Raises `EOFError` at its end (Ctrl-D)."""
+def read_hidden(prompt: str) -> str:
+    """Reads a line without showing it. Raises `EOFError` on Ctrl-D."""
     return getpass(f"  {prompt}").strip()
 
 
-def looked(sheet: Sheet, doing: str, check: Check) -> RelayError | None:
-    """Says what is being done and what came of it. Returns what went wrong."""
+def run_check(sheet: Sheet, doing: str, check: Check) -> RelayError | None:
+    """Runs a check, and prints what it does and its result. Returns the error, if any."""
     print(f"  {doing} …", end=" ", flush=True)
     try:
         print(f"{check(sheet)}.")
@@ -49,40 +49,40 @@ def looked(sheet: Sheet, doing: str, check: Check) -> RelayError | None:
     return None
 
 
-def settled(error: RelayError | None) -> bool:
-    """Whether an answer stands: it is good, or the person keeps it although it could not be checked."""
+def accept(error: RelayError | None) -> bool:
+    """Tests whether to accept an answer: it passed its check, or the person keeps it anyway."""
     if error is None:
         return True
     if isinstance(error, OutOfCredit):  # the key is right
-        return typed("Keep it all the same? [y/N] ").lower() in YES
-    return not isinstance(error, REFUSALS) and typed("Keep it all the same, unchecked? [y/N] ").lower() in YES
+        return read_line("Keep it anyway? [y/N] ").lower() in YES
+    return not isinstance(error, REFUSALS) and read_line("Keep it anyway, unchecked? [y/N] ").lower() in YES
 
 
-def having(sheet: Sheet, answers: Mapping[str, str]) -> Sheet | None:
-    """The sheet with these answers; None, and a sentence said, when one of them cannot be right."""
+def add_answers(sheet: Sheet, answers: Mapping[str, str]) -> Sheet | None:
+    """Adds answers to the sheet. If one is invalid, prints why and returns None."""
     try:
-        return sheet.having(answers)
+        return sheet.with_answers(answers)
     except SettingsError as error:
         say(str(error))
         return None
 
 
-def tried(sheet: Sheet, answers: Mapping[str, str], doing: str, check: Check) -> Sheet | None:
-    """The sheet with these answers, when they stand; None: ask again."""
-    new = having(sheet, answers)
-    return new if new is not None and settled(looked(new, doing, check)) else None
+def try_answers(sheet: Sheet, answers: Mapping[str, str], doing: str, check: Check) -> Sheet | None:
+    """Adds answers to the sheet if they are accepted; None: ask again."""
+    new = add_answers(sheet, answers)
+    return new if new is not None and accept(run_check(new, doing, check)) else None
 
 
-def keepable(sheet: Sheet, doing: str, check: Check) -> bool:
-    """Whether what is set already may stay."""
-    trouble = looked(sheet, doing, check)
+def can_keep(sheet: Sheet, doing: str, check: Check) -> bool:
+    """Tests whether the present settings may stay."""
+    trouble = run_check(sheet, doing, check)
     return not isinstance(trouble, REFUSALS) or isinstance(trouble, OutOfCredit)
 
 
-def from_environment(sheet: Sheet, names: tuple[str, ...], doing: str, check: Check) -> Sheet:
-    """What is not asked, because it is in the environment. Raises `SettingsError` when it is no good there."""
-    there = " and ".join(name for name in names if sheet.fixed(name))
+def use_environment(sheet: Sheet, names: tuple[str, ...], doing: str, check: Check) -> Sheet:
+    """Takes settings from the environment without asking. Raises `SettingsError` if they fail their check."""
+    there = " and ".join(name for name in names if sheet.is_fixed(name))
     say(f"Taken from the environment: {there}.")
-    if not keepable(sheet, doing, check):
+    if not can_keep(sheet, doing, check):
         raise SettingsError(f"Correct {there} in the environment, then try again.")
     return sheet

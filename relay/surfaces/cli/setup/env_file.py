@@ -1,4 +1,4 @@
-"""The text of `.env` with settings filled in; everything else in it stays as it was. And the file, written safely."""
+"""Reads `.env`, changes settings in its text, and writes it safely."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from dotenv.parser import Binding, parse_stream
 from relay.core.errors import SettingsError
 
 PLAIN = re.compile(r"[\w@%+:,./=-]*", re.ASCII)
-"""What needs no quotes, neither for Relay nor for a shell that reads the file."""
+"""Values that need no quotes, neither for Relay nor for a shell that reads the file."""
 
 
 def example() -> str:
-    """The text of `.env.example`, from inside the installed package or from the checkout beside it."""
+    """Returns the text of `.env.example`, from the installed package or the checkout."""
     here = Path(__file__).parents[3]
     shipped = here / "env.example"
     return (shipped if shipped.is_file() else here.parent / ".env.example").read_text("utf-8")
 
 
 def read(path: Path) -> str:
-    """The text of an existing `.env`, the example's where there is none. Raises `SettingsError` when it cannot be
-    read, when a line of it makes no sense, or when its folder takes no new file.
-    """
+    """Returns the text of `.env`, or of the example if there is none. Raises `SettingsError` if it can't be read, if a
+    line is invalid, or if no file can be created in its folder."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             text = file.read()
@@ -40,36 +39,35 @@ def read(path: Path) -> str:
     for binding in _bindings(text):
         if binding.error:
             line = binding.original.line + _lead(binding.original.string).count("\n")
-            raise SettingsError(f"{path} cannot be read: line {line} is no NAME=value, or a quote in it stays open.")
+            raise SettingsError(f"{path} cannot be read: line {line} is not NAME=value, or has an unclosed quote.")
     if not os.access(path.resolve().parent, os.W_OK):
-        raise SettingsError(f"{path} cannot be written: {path.resolve().parent} takes no new file.")
+        raise SettingsError(f"{path} cannot be written: no file can be created in {path.resolve().parent}.")
     return text
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with these settings. A setting's line changes in its place, its comment stays; one that is not set yet
-    takes the place of the example's line for it, or comes after the last. An empty value: not set.
-    """
+def fill_in(text: str, values: Mapping[str, str]) -> str:
+    """Returns the text with these settings. A setting that the text has is changed in its line, and its comment stays.
+    A new one replaces its line of the example, or is added at the end. An empty value: not set."""
     bindings = _bindings(text)
     pieces = [binding.original.string for binding in bindings]
     suggested = set(example().splitlines())
     for name, value in values.items():
-        line = f"{name}={quoted(value)}"
+        line = f"{name}={quote(value)}"
         active = [i for i, binding in enumerate(bindings) if binding.key == name and binding.value is not None]
         commented = [i for i, piece in enumerate(pieces) if re.match(rf"# ?{name}=", piece.lstrip())]
         if active:
-            pieces[active[-1]] = _changed(pieces[active[-1]], name, line)
+            pieces[active[-1]] = _change_value(pieces[active[-1]], name, line)
         elif value and commented:
             old = pieces[commented[-1]]
             replaced = old.strip() in suggested
-            pieces[commented[-1]] = f"{_lead(old) if replaced else _ended(old)}{line}\n"
+            pieces[commented[-1]] = f"{_lead(old) if replaced else _end_line(old)}{line}\n"
         elif value:
-            pieces[-1:] = [*(_ended(piece) for piece in pieces[-1:]), f"{line}\n"]
+            pieces[-1:] = [*(_end_line(piece) for piece in pieces[-1:]), f"{line}\n"]
     return "".join(pieces)
 
 
-def quoted(value: str) -> str:
-    """A printable value as python-dotenv reads it back."""
+def quote(value: str) -> str:
+    """Quotes a printable value for python-dotenv."""
     value = value.replace("${", "${:-$}{")  # a variable without a name, and its default: it has no other escape
     if PLAIN.fullmatch(value):
         return value
@@ -79,8 +77,8 @@ def quoted(value: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Replaces a file as a whole or not at all; only its owner may read it, and a group that alone was let in before.
-    Raises `SettingsError`."""
+    """Replaces a file completely or not at all. Only its owner may read it, and its group if the old file allowed only
+    that. Raises `SettingsError`."""
     path = path.resolve()
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".env.")
@@ -89,7 +87,7 @@ def write(path: Path, text: str) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-                _give(file.fileno(), path)
+                _keep_owner(file.fileno(), path)
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
@@ -98,8 +96,8 @@ def write(path: Path, text: str) -> None:
         raise SettingsError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def _give(descriptor: int, path: Path) -> None:
-    """Whose the file was, theirs it stays, also when root writes it; and their group's, if it was open to no others."""
+def _keep_owner(descriptor: int, path: Path) -> None:
+    """Keeps the file's owner, also if root writes it, and its group's rights unless others had some too."""
     if hasattr(os, "fchown"):
         with contextlib.suppress(OSError):
             before = path.stat()
@@ -113,16 +111,16 @@ def _bindings(text: str) -> list[Binding]:
 
 
 def _lead(piece: str) -> str:
-    """The blank lines that the parser counts to the line after them."""
+    """Returns the blank lines that the parser adds to the line after them."""
     return piece[: len(piece) - len(piece.lstrip())]
 
 
-def _ended(piece: str) -> str:
+def _end_line(piece: str) -> str:
     return piece if piece.endswith("\n") else f"{piece}\n"
 
 
-def _changed(piece: str, name: str, line: str) -> str:
-    """A line with another value; what stands before and after the value stays."""
+def _change_value(piece: str, name: str, line: str) -> str:
+    """Changes the value in a line and keeps what is before and after it."""
     form = rf"""(\s*(?:export\s+)?){name}[^\S\r\n]*=[^\S\r\n]*(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\r\n]*?)"""
     found = re.fullmatch(rf"{form}([^\S\r\n]+#[^\r\n]*)?[^\S\r\n]*([\r\n]*)", piece, re.DOTALL)
     if not found:

@@ -9,7 +9,7 @@ from relay.core.errors import RelayError, SettingsError
 from relay.core.logs import silence
 from relay.core.settings import read_environment, require
 from relay.surfaces.cli.setup import meaning, model, storage
-from relay.surfaces.cli.setup.env_file import filled, read, write
+from relay.surfaces.cli.setup.env_file import fill_in, read, write
 from relay.surfaces.cli.setup.interview import QUESTIONS
 from relay.surfaces.cli.setup.sheet import (
     DATABASE,
@@ -29,9 +29,9 @@ NEEDS = {"embedded": (), "postgres": (DATABASE,), "supabase": (SUPABASE, SUPABAS
 
 
 def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
-    """Writes `.env` with what was given by flag or environment; what was not stays as it is. Prints what is set.
+    """Writes the answers from flags and the environment to `.env`, and prints the settings. Keeps all others.
 
-    `place`: embedded, postgres, supabase, or empty to leave it. Raises `SettingsError` for anything that is wrong.
+    `place`: embedded, postgres, supabase, or empty to leave it. Raises `SettingsError` if something is wrong.
     """
     path = Path.cwd() / ".env"
     text = read(path)
@@ -39,16 +39,18 @@ def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
     answers = {name: flags.get(name, "").strip() or read_environment(name) for name in NAMES}
     for name, value in answers.items():
         if read_environment(name) not in ("", value):
-            raise SettingsError(f"{name} has another value in the environment, which comes first: take it out there.")
-    sheet = Sheet().having({name: value for name, value in answers.items() if value})
-    if model.elsewhere(sheet) and answers[MODEL] and not sheet[SMALL_MODEL]:
-        sheet = sheet.having({SMALL_MODEL: answers[MODEL]})
-    sheet = _placed(sheet, place)
+            raise SettingsError(
+                f"{name} has another value in the environment, which takes precedence. Remove it there."
+            )
+    sheet = Sheet().with_answers({name: value for name, value in answers.items() if value})
+    if model.is_elsewhere(sheet) and answers[MODEL] and not sheet[SMALL_MODEL]:
+        sheet = sheet.with_answers({SMALL_MODEL: answers[MODEL]})
+    sheet = _set_place(sheet, place)
     for name, flag in ((TOKEN, "--token"), (KEY, "--key")):
         try:
             require(sheet.settings(*NAMES), name)
         except SettingsError as error:
-            raise SettingsError(f"{error} Or give it with {flag}, or in the environment.") from None
+            raise SettingsError(f"{error} Or pass it with {flag} or in the environment.") from None
     if checked:
         for question in QUESTIONS:
             try:
@@ -56,12 +58,12 @@ def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
             except RelayError as error:
                 raise SettingsError(str(error)) from None
         print(meaning.line(sheet.settings()))
-    write(path, filled(text, sheet.answers))
+    write(path, fill_in(text, sheet.answers))
     print(f"Written{'' if checked else ', unchecked'}: {path}")
 
 
-def _placed(sheet: Sheet, place: str) -> Sheet:
-    """The sheet with only what this storage needs."""
+def _set_place(sheet: Sheet, place: str) -> Sheet:
+    """Returns the sheet with only the settings that this storage needs."""
     if not place:
         return sheet
     if place not in NEEDS:
@@ -70,8 +72,8 @@ def _placed(sheet: Sheet, place: str) -> Sheet:
     if missing:
         raise SettingsError(f"--storage {place} needs {' and '.join(missing)}.")
     kept = STORAGE if place == "supabase" else NEEDS[place]
-    sheet = sheet.having({name: "" for name in STORAGE if name not in kept})
+    sheet = sheet.with_answers({name: "" for name in STORAGE if name not in kept})
     if storage.kind(sheet) != place:
-        there = " and ".join(name for name in STORAGE if name not in kept and sheet.fixed(name))
-        raise SettingsError(f"{there} in the environment comes before --storage {place}: take it out there.")
+        there = " and ".join(name for name in STORAGE if name not in kept and sheet.is_fixed(name))
+        raise SettingsError(f"{there} in the environment takes precedence over --storage {place}. Remove it there.")
     return sheet

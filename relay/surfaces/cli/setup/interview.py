@@ -12,16 +12,16 @@ from relay.core.logs import silence
 from relay.core.program import RELAY
 from relay.surfaces.cli.setup import bot, meaning, model, speech, storage, zone
 from relay.surfaces.cli.setup.ask import Check, say
-from relay.surfaces.cli.setup.env_file import filled, read, write
+from relay.surfaces.cli.setup.env_file import fill_in, read, write
 from relay.surfaces.cli.setup.sheet import Sheet
 
-WELCOME = """Welcome to Relay. It takes two keys and three choices. Each key is tried at
-once and never shown; nothing is written before the last answer. Ctrl-C ends
-this."""
-STOPPED = "\nStopped. Nothing was written; begin again whenever you like."
+WELCOME = """Welcome to Relay. Setup asks for two keys and three choices. It checks each key
+at once and never shows it. Nothing is written before the last answer. Press
+Ctrl-C to stop."""
+STOPPED = "\nStopped. Nothing was written. You can run setup again at any time."
 NO_TERMINAL = (
-    f"`{RELAY} setup` asks questions, and there is no terminal to ask them at. "
-    f"`{RELAY} setup --non-interactive` takes the answers from the environment or from flags."
+    f"`{RELAY} setup` asks questions, so it needs a terminal. "
+    f"`{RELAY} setup --non-interactive` takes the answers from flags or the environment."
 )
 
 
@@ -37,22 +37,22 @@ QUESTIONS = (
     Question("Your bot", bot.ask, bot.check),
     Question("Claude", model.ask, model.check),
     Question("Time zone", zone.ask, zone.check),
-    Question("Where its memory is kept", storage.ask, storage.check),
+    Question("Storage", storage.ask, storage.check),
     Question("Voice notes", speech.ask, speech.check),
 )
 
 
-def at_terminal() -> bool:
-    """Whether there is a person to ask."""
+def is_at_terminal() -> bool:
+    """Tests whether there is a person to ask."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def interview() -> Path:
-    """Asks everything and writes `.env` in the current directory. Returns where it is.
+    """Asks all questions and writes `.env` in the current directory. Returns its path.
 
     Raises `SettingsError`; `SystemExit` (130) when the person ends it.
     """
-    if not at_terminal():
+    if not is_at_terminal():
         raise SettingsError(NO_TERMINAL)
     path = Path.cwd() / ".env"
     text = read(path)
@@ -68,5 +68,5 @@ def interview() -> Path:
         print(STOPPED)
         raise SystemExit(130) from None
     say(meaning.line(sheet.settings()))
-    write(path, filled(text, sheet.answers))
+    write(path, fill_in(text, sheet.answers))
     return path

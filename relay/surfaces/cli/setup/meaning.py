@@ -1,19 +1,19 @@
-"""What setup says about search."""
+"""Describes search at the end of setup."""
 
 from __future__ import annotations
 
-from relay.clients.embedding.installed import named
+from relay.clients.embedding.installed import parse_embedder
 from relay.core.settings import Settings
 from relay.runtime.embedder_router import explain_missing_embedder
 
-FOUND = "What was said is found by words"
+SEARCH = "Search uses words"
 
 
 def line(settings: Settings) -> str:
-    """Names the embedder, or says how to get one."""
-    what = named(settings.embedder)
+    """Names the embedder, or explains how to install one."""
+    what = parse_embedder(settings.embedder)
     if what is None:
-        return f"{FOUND} alone (RELAY_EMBEDDER is off)."
+        return f"{SEARCH} only (RELAY_EMBEDDER is off)."
     if lack := explain_missing_embedder(settings):
-        return f"{FOUND} alone: {lack}"
-    return f"{FOUND} and by meaning ({what.engine})."
+        return f"{SEARCH} only: {lack}"
+    return f"{SEARCH} and meaning ({what.engine})."

@@ -13,12 +13,12 @@ Steps = Sequence[Sequence[str]]
 
 
 def has_pip() -> bool:
-    """Whether something can be installed from here."""
+    """Tests whether pip is available."""
     return find_spec("pip") is not None
 
 
 def install(steps: Steps) -> bool:
-    """Installs them; returns whether that worked."""
+    """Installs packages; returns whether that worked."""
     return has_pip() and all(_run(arguments) for arguments in steps)
 
 
@@ -27,8 +27,8 @@ def _run(arguments: Sequence[str]) -> bool:
     return subprocess.run([*command, *arguments], check=False).returncode == 0  # noqa: S603 — our own words
 
 
-def installing(steps: Steps) -> list[str]:
-    """What installs it, as a person types it."""
+def install_commands(steps: Steps) -> list[str]:
+    """Returns the commands that install packages, for a person to type."""
     python = shlex.quote(sys.executable)
     pip = f"{python} -m pip install" if has_pip() else f"uv pip install --python {python}"
     return [f"{pip} {shlex.join(arguments)}" for arguments in steps]

@@ -1,4 +1,4 @@
-"""The future settings: the present ones, and the answers."""
+"""The settings that setup will save: the present ones and the answers."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ DEFAULTS = {str(setting.alias): setting.default for setting in Settings.model_fi
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """`answers` are the values to save; empty ones are removed. The environment overrides them, as in a run."""
+    """`answers`: the values to save; empty ones are removed. As at run time, the environment takes precedence."""
 
     answers: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> str:
-        """A setting's value; empty when it has none."""
+        """Returns a setting's value; empty if it has none."""
         return read_environment(name) or (self.answers[name] if name in self.answers else read_variable(name))
 
-    def fixed(self, *names: str) -> bool:
-        """Whether one of these is in the environment, which no answer can change."""
+    def is_fixed(self, *names: str) -> bool:
+        """Tests whether one of these is set in the environment, where answers can't change it."""
         return any(read_environment(name) for name in names)
 
-    def having(self, answers: Mapping[str, str]) -> Sheet:
-        """The sheet with further answers. Raises `SettingsError` for one that cannot be right."""
+    def with_answers(self, answers: Mapping[str, str]) -> Sheet:
+        """Returns the sheet with more answers. Raises `SettingsError` for an invalid one."""
         for name, value in answers.items():
             if not value.isprintable():
                 raise SettingsError(f"{name} must be one line without control characters.")
@@ -50,7 +50,7 @@ class Sheet:
         return Sheet({**self.answers, **answers})
 
     def settings(self, *names: str) -> Settings:
-        """Settings with these from the sheet, and the rest of what setup may set at its default."""
+        """Returns settings with these from the sheet, and the others that setup may set at their defaults."""
         return load(**_all_but({name: self[name] for name in names if self[name]}))
 
 

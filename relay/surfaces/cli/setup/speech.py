@@ -7,10 +7,10 @@ import shutil
 import sys
 from typing import NamedTuple
 
-from relay.clients.speech.installed import MODULES, chosen, is_installed
+from relay.clients.speech.installed import MODULES, choose_engine, is_installed
 from relay.surfaces.cli.setup import aloud
-from relay.surfaces.cli.setup.ask import from_environment, say, typed
-from relay.surfaces.cli.setup.pip import has_pip, install, installing
+from relay.surfaces.cli.setup.ask import read_line, say, use_environment
+from relay.surfaces.cli.setup.pip import has_pip, install, install_commands
 from relay.surfaces.cli.setup.sheet import DEFAULTS, SPEECH, Sheet
 
 DOING = "Looking for a speech engine"
@@ -34,50 +34,50 @@ class Choice(NamedTuple):
 
 CHOICES = (
     Choice("off", "No"),
-    Choice("faster-whisper", "With faster-whisper, the lighter: 360 MB, and 350 MB of memory"),
-    Choice("openai-whisper", "With openai-whisper, the original: 1,200 MB, 750 MB of memory"),
+    Choice("faster-whisper", "With faster-whisper: 360 MB, and 350 MB of memory"),
+    Choice("openai-whisper", "With openai-whisper: 1,200 MB, and 750 MB of memory"),
 )
 ROOMY = 2.0
 """The free gigabytes from which setup proposes an engine."""
 INTRODUCTION = (
-    "Relay can listen to voice notes, on this machine. Besides what is installed, a model of 145 MB is downloaded with "
-    "the first one."
+    "Relay can transcribe voice notes on this machine. The first voice note downloads a model of 145 MB, in addition "
+    "to the engine."
 )
 
 
 def check(sheet: Sheet) -> str:
-    """Names the engine, or says how to get one."""
+    """Names the engine, or explains how to install one."""
     setting = sheet[SPEECH] or DEFAULTS[SPEECH]
-    if engine := chosen(setting):
-        return f"heard with {engine}"
+    if engine := choose_engine(setting):
+        return f"transcribed with {engine}"
     if setting == "off":
-        return "not heard"
+        return "not transcribed"
     wanted = next(iter(MODULES)) if setting == "auto" else setting
-    return f"not heard yet; {wanted} is missing: {' && '.join(commands(wanted))}"
+    return f"not transcribed yet; {wanted} is missing: {' && '.join(commands(wanted))}"
 
 
 def ask(sheet: Sheet) -> Sheet:
-    """Asks with what, and installs it; then what says answers aloud.
+    """Asks for an engine and installs it; then asks for text to speech.
 
-    No, where nothing is installed, leaves the setting: a later installation is then all that it takes.
+    If nothing is installed, “No” leaves the setting empty, so that installing an engine later is enough.
     """
-    if sheet.fixed(SPEECH):
-        return from_environment(sheet, (SPEECH,), DOING, check)
-    say(f"{INTRODUCTION} {free_gigabytes():,.0f} GB are free here.")
+    if sheet.is_fixed(SPEECH):
+        return use_environment(sheet, (SPEECH,), DOING, check)
+    say(f"{INTRODUCTION} {free_gigabytes():,.0f} GB are free.")
     for number, choice in enumerate(CHOICES, 1):
         print(f"  {number}  {choice.label}{' (installed)' if is_there(choice.engine) else ''}")
     present = _present(sheet)
     answer = ""
     numbers = [str(number) for number in range(1, len(CHOICES) + 1)]
     while answer not in numbers:
-        answer = typed(f"Listen? {', '.join(numbers[:-1])} or {numbers[-1]} [{present}]: ") or str(present)
+        answer = read_line(f"Transcribe them? {', '.join(numbers[:-1])} or {numbers[-1]} [{present}]: ") or str(present)
     engine = CHOICES[int(answer) - 1].engine
     if int(answer) == present:
         new = sheet
     elif engine == "off" and not any(map(is_installed, MODULES)):
-        new = sheet.having({SPEECH: ""})
+        new = sheet.with_answers({SPEECH: ""})
     else:
-        new = sheet.having({SPEECH: engine})
+        new = sheet.with_answers({SPEECH: engine})
     if engine == "off":
         return new
     if not is_installed(engine):
@@ -91,37 +91,37 @@ def free_gigabytes() -> float:
 
 
 def is_there(engine: str) -> bool:
-    """Whether a choice needs no installation."""
+    """Tests whether a choice is installed."""
     return engine in MODULES and is_installed(engine)
 
 
 def _present(sheet: Sheet) -> int:
-    """The number of what is proposed: what would happen with the settings as they are; the lighter engine where nothing
-    hears yet and there is room for it."""
+    """Returns the number of the proposed choice: the present engine; if there is none and enough room, the smaller
+    one."""
     setting = sheet[SPEECH] or DEFAULTS[SPEECH]
-    engine = setting if setting in MODULES else chosen(setting) or "off"
+    engine = setting if setting in MODULES else choose_engine(setting) or "off"
     if engine == "off" and setting == "auto" and has_pip() and free_gigabytes() >= ROOMY:
         engine = "faster-whisper"
     return 1 + [choice.engine for choice in CHOICES].index(engine)
 
 
 def _install(engine: str) -> None:
-    """Installs an engine if possible and wanted, or says how to."""
-    if has_pip() and typed("Install it now? [Y/n] ").lower() in ("", "y", "yes"):
+    """Installs an engine if possible and wanted, or prints how to."""
+    if has_pip() and read_line("Install it now? [Y/n] ").lower() in ("", "y", "yes"):
         install(_steps(engine))
         importlib.invalidate_caches()
         if is_installed(engine):
             say("Installed.")
             return
-        say("That did not work.")
-    say("When you want it, run this, then start Relay anew:")
+        say("That didn't work.")
+    say("To install it later, run this and restart Relay:")
     for command in commands(engine):
         print(f"  {command}")
 
 
 def commands(engine: str) -> list[str]:
-    """What installs an engine, as a person types it."""
-    return installing(_steps(engine))
+    """Returns the commands that install an engine, for a person to type."""
+    return install_commands(_steps(engine))
 
 
 def _steps(engine: str) -> tuple[tuple[str, ...], ...]:

@@ -10,7 +10,16 @@ from relay.core.program import RELAY
 from relay.core.settings import read_variable
 from relay.runtime.storage import TWO_WAYS
 from relay.surfaces.cli.doctor.live import storage_opens
-from relay.surfaces.cli.setup.ask import from_environment, having, hidden, looked, say, settled, tried, typed
+from relay.surfaces.cli.setup.ask import (
+    accept,
+    add_answers,
+    read_hidden,
+    read_line,
+    run_check,
+    say,
+    try_answers,
+    use_environment,
+)
 from relay.surfaces.cli.setup.sheet import DATABASE, STORAGE, SUPABASE, SUPABASE_KEY, TOKEN, Sheet
 
 DOING = "Opening it"
@@ -18,31 +27,30 @@ NOWHERE_ELSE = dict.fromkeys(STORAGE, "")
 
 
 def kind(sheet: Sheet) -> str:
-    """embedded, postgres or supabase."""
+    """Returns embedded, postgres or supabase."""
     return "supabase" if sheet[SUPABASE] or sheet[SUPABASE_KEY] else "postgres" if sheet[DATABASE] else "embedded"
 
 
 def check(sheet: Sheet) -> str:
-    """Opens it and makes its tables; the embedded one is opened by the first run. Raises `DatabaseError` or
-    `SettingsError`.
-    """
+    """Opens the storage and creates its tables; the first run does that for the embedded one. Raises `DatabaseError`
+    or `SettingsError`."""
     settings = sheet.settings(*STORAGE)
     if kind(sheet) == "embedded":
         return f"on this machine, in {settings.data_dir}"
     asyncio.run(storage_opens(settings))
-    return "Relay's tables are there"
+    return "Relay's tables exist"
 
 
 def ask(sheet: Sheet) -> Sheet:
     """Asks which storage to use, and for its settings, until it opens."""
-    if sheet.fixed(*STORAGE):
-        return from_environment(sheet, STORAGE, DOING, check)
+    if sheet.is_fixed(*STORAGE):
+        return use_environment(sheet, STORAGE, DOING, check)
     data_dir = sheet.settings().data_dir
     for number, choice in enumerate(CHOICES, 1):
         print(f"  {number}  {choice.label.format(data_dir=data_dir)}")
     present = 1 + [choice.kind for choice in CHOICES].index(kind(sheet))
     while True:
-        answer = typed(f"1, 2 or 3 [{present}]: ") or str(present)
+        answer = read_line(f"1, 2 or 3 [{present}]: ") or str(present)
         if answer not in ("1", "2", "3"):
             continue
         choice = CHOICES[int(answer) - 1]
@@ -50,51 +58,51 @@ def ask(sheet: Sheet) -> Sheet:
         if new is None:
             continue
         if kind(new) != kind(sheet) and read_variable(TOKEN):
-            say(f"What is remembered so far stays where it is. `{RELAY} move`, before you start, copies it.")
+            say(f"Existing memories stay where they are. To copy them, run `{RELAY} move` before you start Relay.")
         return new
 
 
-def _embedded(sheet: Sheet) -> Sheet:
-    return sheet.having(NOWHERE_ELSE)
+def _use_embedded(sheet: Sheet) -> Sheet:
+    return sheet.with_answers(NOWHERE_ELSE)
 
 
-def _postgres(sheet: Sheet) -> Sheet | None:
-    """Asks for the connection string; an empty line goes back, or keeps the one that is set."""
+def _ask_postgres(sheet: Sheet) -> Sheet | None:
+    """Asks for the connection string; an empty line goes back, or keeps the present one."""
     kept = sheet[DATABASE] if kind(sheet) == "postgres" else ""
     if kept:
-        say("Enter keeps the present address.")
+        say("Press Enter to keep the present address.")
     while True:
-        url = hidden("postgresql://user:password@host/database (hidden): ") or kept
+        url = read_hidden("postgresql://user:password@host/database (hidden): ") or kept
         if not url:
             return None
-        new = tried(sheet, {**NOWHERE_ELSE, DATABASE: url}, DOING, check)
+        new = try_answers(sheet, {**NOWHERE_ELSE, DATABASE: url}, DOING, check)
         if new is not None:
             return new
 
 
-def _supabase(sheet: Sheet) -> Sheet | None:
-    """Asks for the address and the key; an empty line goes back, or keeps what is set."""
-    say("Both are in the project under Settings → API.")
-    address = typed(f"Its address [{sheet[SUPABASE] or 'https://….supabase.co'}]: ") or sheet[SUPABASE]
+def _ask_supabase(sheet: Sheet) -> Sheet | None:
+    """Asks for the address and the key; an empty line goes back, or keeps the present one."""
+    say("You find both in the project under Settings → API.")
+    address = read_line(f"The project's address [{sheet[SUPABASE] or 'https://….supabase.co'}]: ") or sheet[SUPABASE]
     if not address:
         return None
-    keeps = "; Enter keeps the present one" if sheet[SUPABASE_KEY] else ""
-    key = hidden(f"Its service role (secret) key (hidden{keeps}): ") or sheet[SUPABASE_KEY]
+    keeps = "; press Enter to keep the present one" if sheet[SUPABASE_KEY] else ""
+    key = read_hidden(f"The service role (secret) key (hidden{keeps}): ") or sheet[SUPABASE_KEY]
     if not key:
         return None
     database = sheet[DATABASE] if kind(sheet) == "supabase" and address == sheet[SUPABASE] else ""
-    return _with_tables(sheet, {SUPABASE: address, SUPABASE_KEY: key, DATABASE: database})
+    return _wait_for_tables(sheet, {SUPABASE: address, SUPABASE_KEY: key, DATABASE: database})
 
 
-def _with_tables(sheet: Sheet, answers: dict[str, str]) -> Sheet | None:
-    """Waits until the project has Relay's tables, made here with its connection string, or by the person."""
+def _wait_for_tables(sheet: Sheet, answers: dict[str, str]) -> Sheet | None:
+    """Waits until the project has Relay's tables, created here with its connection string or by the person."""
     while True:
-        new = having(sheet, answers)
-        trouble = None if new is None else looked(new, DOING, check)
+        new = add_answers(sheet, answers)
+        trouble = None if new is None else run_check(new, DOING, check)
         if new is not None and trouble is not None and TWO_WAYS in str(trouble):
-            say("Paste the connection string here, and they are made now. Or run the SQL first, then press Enter.")
-            answers[DATABASE] = hidden("Connection string (hidden; Enter: look again): ")
-        elif new is not None and settled(trouble):
+            say("Paste the connection string to create them now. Or run the SQL yourself, then press Enter.")
+            answers[DATABASE] = read_hidden("Connection string (hidden; press Enter to check again): ")
+        elif new is not None and accept(trouble):
             return new
         elif answers[DATABASE]:
             answers[DATABASE] = ""
@@ -103,7 +111,7 @@ def _with_tables(sheet: Sheet, answers: dict[str, str]) -> Sheet | None:
 
 
 class Choice(NamedTuple):
-    """A place, how it is called, and what asks for the rest; that gives None to go back."""
+    """A storage, its label, and the function that asks for its settings (None: go back)."""
 
     kind: str
     label: str
@@ -111,7 +119,7 @@ class Choice(NamedTuple):
 
 
 CHOICES = (
-    Choice("embedded", "On this machine, in {data_dir}", _embedded),
-    Choice("postgres", "In a PostgreSQL of yours (15 or newer)", _postgres),
-    Choice("supabase", "In a Supabase project", _supabase),
+    Choice("embedded", "On this machine, in {data_dir}", _use_embedded),
+    Choice("postgres", "In your own PostgreSQL (15 or newer)", _ask_postgres),
+    Choice("supabase", "In a Supabase project", _ask_supabase),
 )

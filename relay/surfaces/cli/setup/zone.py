@@ -7,36 +7,36 @@ from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
 
 from relay.commands.session.zones import zones_named
-from relay.surfaces.cli.setup.ask import from_environment, say, typed
+from relay.surfaces.cli.setup.ask import read_line, say, use_environment
 from relay.surfaces.cli.setup.sheet import ZONE, Sheet
 
 
 def check(sheet: Sheet) -> str:
     """Returns the time in a zone. Raises `SettingsError` for an unknown zone."""
     zone = sheet.settings(ZONE).timezone
-    return f"{zone}, it is {datetime.now(ZoneInfo(zone)):%H:%M} there" if zone else "this machine's"
+    return f"{zone}, where it is {datetime.now(ZoneInfo(zone)):%H:%M}" if zone else "this machine's"
 
 
 def ask(sheet: Sheet) -> Sheet:
-    """Suggests this machine's zone, or the one that is set, and takes a zone or a city."""
-    if sheet.fixed(ZONE):
-        return from_environment(sheet, (ZONE,), "The time zone", check)
-    suggested = next(iter(zones_named(sheet[ZONE])), "") or guessed()
+    """Asks for a zone or a city. Suggests the present zone, or this machine's."""
+    if sheet.is_fixed(ZONE):
+        return use_environment(sheet, (ZONE,), "The time zone", check)
+    suggested = next(iter(zones_named(sheet[ZONE])), "") or guess_zone()
     while True:
-        answer = typed(f"Yours, or a big city in it [{suggested}]: ") or suggested
+        answer = read_line(f"Your time zone, or a big city in it [{suggested}]: ") or suggested
         found = zones_named(answer)
         if len(found) == 1:
-            new = sheet.having({ZONE: found[0]})
+            new = sheet.with_answers({ZONE: found[0]})
             say(f"{check(new)}.")
             return new
-        close = found[:8] or similar(answer)
+        close = found[:8] or find_similar(answer)
         if close:
             say(f"Which one do you mean: {', '.join(close)}?")
         else:
-            say("There is no such time zone. Write it like Europe/Berlin.")
+            say("Unknown time zone. Write it like Europe/Berlin.")
 
 
-def guessed() -> str:
+def guess_zone() -> str:
     """Returns the name of this machine's zone; UTC if it has none."""
     from tzlocal import get_localzone_name
 
@@ -46,7 +46,7 @@ def guessed() -> str:
         return "UTC"
 
 
-def similar(answer: str) -> list[str]:
+def find_similar(answer: str) -> list[str]:
     """Suggests up to three zones with a similar name or city."""
     zones = {key: zone for zone in sorted(available_timezones()) for key in (zone.lower(), _city(zone.lower()))}
     words = "_".join(answer.lower().split())

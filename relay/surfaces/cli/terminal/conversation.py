@@ -1,4 +1,4 @@
-"""`relay chat`: typed messages take the path of every message. Commands and buttons run at once."""
+"""`relay chat`: typed messages are queued and answered like all messages. Commands and buttons run at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
 from relay.jobs.title import title_kind
-from relay.memory.indexing import EmbedderRouter, Indexer, enter, keep_fresh
+from relay.memory.index import EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.query_vectors import LOADING_SECONDS
 from relay.memory.store import Store
 from relay.memory.writing.titles import Titler
@@ -25,32 +25,34 @@ from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
 from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.cli.terminal.desk import BOT, HERE, Desk
-from relay.surfaces.cli.terminal.keyboard import typed
+from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.cli.terminal.once import seat_owner
 from relay.surfaces.telegram.assembly import make_worker
 from relay.surfaces.telegram.groups.connection import make_connection
 from relay.surfaces.telegram.parsing.objects import decode_update
-from relay.surfaces.telegram.parsing.updates import sort_update
+from relay.surfaces.telegram.parsing.sorting import sort_update
 from relay.surfaces.telegram.turns.worker import Worker
 
 IN_LANE = ("/retry", "/two")
 """Commands that run as turns, like messages."""
 INTRO = "Type a message; /help lists commands, /press N presses a button, an empty line or Ctrl-D ends."
 LAST_SECONDS = 5.0
-"""How long leaving waits for judging, which may have a whole import before it."""
+"""How long to wait for judging at the end. A whole import may be waiting to be judged."""
 WRITING_SECONDS = 20.0
 """How long to wait for summaries and titles at the end; unfinished ones are written later."""
 AT_ONCE_SECONDS = 0.5
-WRITING = "One moment, I'm summarising this conversation. Ctrl-C leaves at once; I'll do it another time."
-OFFLINE = "OFFLINE: a stand-in answers, not a model. It has a separate memory; write “I like …” and it remembers that."
+WRITING = "One moment, I'm summarising this conversation. Press Ctrl-C to leave now; I'll do it another time."
+OFFLINE = (
+    "OFFLINE: a stand-in answers instead of a model. It has its own memory: write “I like …” and it remembers that."
+)
 
 
 Work = Callable[[], Awaitable[int]]
 
 
 class Conversation:
-    """Lines that are typed: a message goes the way of every message, commands and buttons run at once."""
+    """Runs typed lines: messages are queued and answered like all messages, commands and buttons run at once."""
 
     def __init__(
         self,
@@ -70,12 +72,12 @@ class Conversation:
         self._store = store
         self._embedder = embedder
 
-    async def typed(self, prompt: str) -> str:
+    async def read_line(self, prompt: str) -> str:
         """Reads a line from the keyboard; anything printed meanwhile appears afterwards."""
         if not sys.stdin.isatty():
-            return await typed(prompt)
-        with self._terminal.held():
-            return await typed(prompt)
+            return await read_line(prompt)
+        with self._terminal.hold_back():
+            return await read_line(prompt)
 
     async def say(self, text: str) -> None:
         """Runs a line and waits until it is done; Ctrl-C stops an answer."""
@@ -112,7 +114,7 @@ class Conversation:
         self._worker.accept(*await self._store.intake(BOT.id, [row], self._worker.free))
         working = asyncio.create_task(self._worker.run())
         try:
-            await self._worker.settled()
+            await self._worker.wait_until_idle()
         except asyncio.CancelledError:
             self._worker.runs.stop(HERE.chat_id, HERE.topic_id)
             raise
@@ -128,10 +130,10 @@ class Conversation:
                     await self._embedder.preload()
 
 
-def _writing(
+def _make_background_work(
     relay: Runtime, terminal: Terminal, send_queued: Callable[[], Awaitable[object]]
 ) -> tuple[list[Work], Work]:
-    """What makes the summaries and titles that are due; and what judges what was said, and tells what it learned."""
+    """Returns the work that writes due summaries and titles, and the work that judges messages and reports results."""
     titler = Titler(relay.store, relay.gate, relay.settings.small_model, terminal, BOT.id)
     judging = judging_kind(relay.make_judge(relay.gate, relay.clients.embedder, send_queued))
     writing = [summary_kind(relay.make_summariser(relay.gate)), title_kind(titler)]
@@ -141,16 +143,16 @@ def _writing(
 
 @contextlib.asynccontextmanager
 async def _conversation(settings: Settings, stand_in: OfflineModel | None = None) -> AsyncIterator[Conversation]:
-    """A conversation, with a stand-in for the model where there is one: what that says is nobody's summary. With a
-    model, what is due is done meanwhile, and the vectors kept fresh."""
+    """Opens a conversation, with a model or a `stand_in` for it. With a model, also runs due work in the background and
+    keeps the vectors up to date; a stand-in writes no summaries."""
     terminal = Terminal(settings)
     async with open_runtime(settings, model=stand_in) as relay:
-        works, judged = ([], None) if stand_in else _writing(relay, terminal, lambda: worker.claim())
+        works, judged = ([], None) if stand_in else _make_background_work(relay, terminal, lambda: worker.claim())
         jobs: set[asyncio.Task[Any]] = set()
         judging: set[asyncio.Task[Any]] = set()
 
         def write_soon(_: Sequence[str] = ()) -> None:
-            """What was said is entered and what is due is written now."""
+            """Indexes new messages, and starts the due work now."""
             if not jobs:
                 for work in (lambda: enter(relay.store), *works):
                     jobs.add(task := asyncio.ensure_future(work()))
@@ -169,17 +171,17 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
         try:
             yield Conversation(owner, name, terminal, worker, desk, relay.store, embedder)
         finally:
-            await cut_short(jobs, WRITING_SECONDS, WRITING)
-            await cut_short(judging, LAST_SECONDS)
+            await end_work(jobs, WRITING_SECONDS, WRITING)
+            await end_work(judging, LAST_SECONDS)
             await worker.close(1)
             if fresh:
                 fresh.cancel()
                 await asyncio.gather(fresh, return_exceptions=True)
 
 
-async def cut_short(work: Collection[asyncio.Task[Any]], seconds: float, line: str = "") -> None:
-    """Ends work that goes on beside the conversation: it gets so many seconds, and waits on then. `line`: what is
-    printed when that is not done at once."""
+async def end_work(work: Collection[asyncio.Task[Any]], seconds: float, line: str = "") -> None:
+    """Waits for background work at most about `seconds`, and cancels the rest, which is done later. `line`: printed if
+    the work is not done at once."""
     tasks = list(work)
     for limit, said in ((AT_ONCE_SECONDS, line), (seconds, "")):
         if tasks:
@@ -193,23 +195,24 @@ async def cut_short(work: Collection[asyncio.Task[Any]], seconds: float, line: s
 
 
 async def chat(settings: Settings, offline: bool) -> None:
-    """A conversation on the terminal. `offline`: with a stand-in for the model, in a memory of its own."""
-    where, stand_in = (apart(settings), OfflineModel()) if offline else (settings, None)
+    """Runs a conversation on the terminal. `offline`: with a stand-in for the model and a separate memory."""
+    where, stand_in = (use_own_database(settings), OfflineModel()) if offline else (settings, None)
     async with _conversation(where, stand_in) as conversation:
         print(INTRO)
         if offline:
             print(OFFLINE)
         while True:
-            line = await conversation.typed("\nyou › ")
+            line = await conversation.read_line("\nyou › ")
             if not line:
                 return
             await conversation.say(line)
 
 
-def apart(settings: Settings) -> Settings:
-    """The settings with a database of its own, beside the one they name: what is tried out stays out of that.
+def use_own_database(settings: Settings) -> Settings:
+    """Returns the settings with a separate database in the data directory, so that experiments stay out of the
+    configured one. They name no bot, because the bot would not know this memory.
 
-    Raises `SettingsError` for a data directory that cannot be used."""
+    Raises `SettingsError` if the data directory cannot be used."""
     make_directory(settings.data_dir, "RELAY_DATA_DIR")
     own = {"data_dir": settings.data_dir / "offline", "database_url": "", "supabase_url": ""}
-    return settings.model_copy(update={**own, "supabase_service_role_key": ""})
+    return settings.model_copy(update={**own, "supabase_service_role_key": "", "telegram_bot_token": ""})

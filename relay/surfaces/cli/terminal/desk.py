@@ -15,7 +15,7 @@ from relay.core.models import Button, Export, File, Space
 from relay.core.text import escape_sentence
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
-from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, RepliedMessage, Said
+from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, CommandMessage, RepliedMessage
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
@@ -26,14 +26,14 @@ from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, Bot
 
 BOT = Bot(0, "relay")
-"""The terminal's own bot: its lanes are its own, so a bot that runs at the same time leaves them alone."""
+"""The terminal's bot. It has separate lanes, so a bot that runs at the same time leaves them alone."""
 HERE = Place(0, 0, True)
-"""A private chat of the person's own."""
-NO_SUCH_BUTTON = "There is no such button."
+"""The person's private chat at the terminal."""
+NO_SUCH_BUTTON = "That button doesn't exist."
 
 
 class Desk:
-    """One person at a terminal, in a private chat of their own, with their own memory."""
+    """One person at a terminal, in a private chat with their own memory."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Desk:
         in_shell: bool = False,
     ) -> None:
         """`stop` ends the answer that is being written here. `after` is called when a command is done.
-        `in_shell`: refusals go to standard error, and commands are named as they are typed in the shell."""
+        `in_shell`: refusals go to standard error, and commands are named as in the shell."""
         self._services = services
         self._terminal = terminal
         self._user_id = user_id
@@ -88,7 +88,7 @@ class Desk:
     async def command(self, name: str, words: str) -> None:
         """Runs a command of the chat and prints its reply."""
         self._terminal.asking = None
-        async with self.turn(words, Said(text=f"/{name} {words}".strip())) as call:
+        async with self.turn(words, CommandMessage(text=f"/{name} {words}".strip())) as call:
             await self._show(call, await run_command(call, name))
 
     async def answer(self, text: str) -> None:
@@ -98,7 +98,7 @@ class Desk:
         if asking is None or found is None:
             return
         replied = RepliedMessage(asking["message_id"], asking["text"], BOT.id, 0)
-        async with self.turn(text, Said(text=text, replied=replied)) as call:
+        async with self.turn(text, CommandMessage(text=text, replied=replied)) as call:
             await self._show(call, await hear_answer(call, found[1], int(found[2] or 0)))
 
     async def press(self, number: int) -> None:
@@ -110,7 +110,7 @@ class Desk:
         _, data, under = self._terminal.buttons[number - 1]
         beside = ((name, other) for name, other, message_id in self._terminal.buttons if message_id == under)
         rows = [[Button(name, other)] for name, other in beside]
-        async with self.turn("", Said(message_id=under, rows=rows)) as call:
+        async with self.turn("", CommandMessage(message_id=under, rows=rows)) as call:
             done = await press_button(call, data)
             if done.toast:
                 print(f"({self._named(done.toast)})")
@@ -145,18 +145,18 @@ class Desk:
             await self._terminal.call("sendDocument", document=File(wanted.name, archive))
 
     @contextlib.asynccontextmanager
-    async def turn(self, words: str = "", said: Said = NOTHING_SAID) -> AsyncIterator[ChatContext]:
-        """The context of what is done now, in a turn that ends with it."""
+    async def turn(self, words: str = "", said: CommandMessage = NOTHING_SAID) -> AsyncIterator[ChatContext]:
+        """Begins a turn and yields its command context. The turn ends with the block."""
         store = self._services.store
         turn = await store.begin_command(BOT.id, HERE.chat_id, HERE.topic_id, self._user_id)
         try:
             yield self._context(turn, words, said)
         finally:
             with contextlib.suppress(RelayError):
-                await store.sent(turn, [], True)
+                await store.store_sent(turn, [], True)
             self._after()
 
-    def _context(self, turn: ClaimedTurn, words: str, said: Said) -> ChatContext:
+    def _context(self, turn: ClaimedTurn, words: str, said: CommandMessage) -> ChatContext:
         return ChatContext(
             services=self._services,
             turn=turn,

@@ -8,9 +8,9 @@ import sys
 import threading
 
 
-async def typed(prompt: str) -> str:
-    """A line from the keyboard without its ends; empty at the end of what is typed (Ctrl-D) too. Ctrl-C ends the wait
-    at once."""
+async def read_line(prompt: str) -> str:
+    """Returns a line from the keyboard without surrounding white space; empty at the end of input (Ctrl-D). Ctrl-C ends
+    the wait at once."""
     print(prompt, end="", flush=True)
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
@@ -21,10 +21,10 @@ async def typed(prompt: str) -> str:
 
     def read() -> None:
         text = _line()
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nothing waits for the line
             loop.call_soon_threadsafe(tell, text)
 
-    # Not asyncio.to_thread: the end of the loop, and of Python, would wait for that thread, and so for Enter.
+    # Not asyncio.to_thread: closing the loop, and ending Python, would wait for that thread and so for Enter.
     threading.Thread(target=read, name="keyboard", daemon=True).start()
     try:
         return await line
@@ -34,7 +34,7 @@ async def typed(prompt: str) -> str:
 
 
 def _line() -> str:
-    # Without a buffer: whoever reads through `sys.stdin` holds a lock that Python needs when it ends.
+    # Unbuffered: a read through `sys.stdin` holds a lock that Python needs to exit.
     try:
         with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as keyboard:
             return keyboard.readline().decode(sys.stdin.encoding, "replace").strip()

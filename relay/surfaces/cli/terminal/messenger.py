@@ -21,35 +21,35 @@ from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.doctor.live import telegram_knows
 
 SHOWN = frozenset({"sendMessage", "editMessageText", "sendPhoto", "sendDocument", "editMessageReplyMarkup"})
-NAMES = "|".join(sorted(name for name, verb in COMMANDS.items() if "cli" in verb.surfaces))
+NAMES = "|".join(sorted(name for name, command in COMMANDS.items() if "cli" in command.surfaces))
 COMMAND = re.compile(rf"(?<![\w/.:])/({NAMES})\b( --erase)?( #(?=[0-9]))?")
 REMEMBERED = 200
-"""Messages whose text is known, in case they are edited."""
+"""How many messages' texts are kept, in case the messages are edited."""
 
 
 class Terminal:
-    """The `Messenger` port on standard output. `settings`: who the bot is at Telegram, which is asked then."""
+    """The `Messenger` port on standard output. `settings`: their token is used to ask Telegram about the bot."""
 
     def __init__(self, settings: Settings, pressable: bool = True) -> None:
-        """`pressable`: somebody is there who can press buttons, which are shown then."""
+        """`pressable`: shows buttons, because a person can press them."""
         self._settings = settings
         self._pressable = pressable
         self._last_id = time.time_ns() // 1_000_000
         self._printed = ""
         self._texts: dict[int, str] = {}
-        """What was printed last, by message: of one that is edited, what is new is printed."""
+        """The text printed last, by message id. Of an edited message, only the new text is printed."""
         self._held: list[tuple[str, dict[str, Any]]] | None = None
         self.buttons: list[tuple[str, str, int]] = []
-        """What can be pressed: label, data, and the message it hangs under."""
+        """The buttons that can be pressed: label, data, and the id of their message."""
         self.asking: dict[str, Any] | None = None
-        """The question that was asked last: the next line is the reply to it."""
+        """The last question, to which the next line is the reply; None if nothing was asked."""
 
     def next_id(self) -> int:
         self._last_id += 1
         return self._last_id
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def hold_back(self) -> Iterator[None]:
         """Holds back output while a person types, and prints it at the end."""
         self._held = []
         try:
@@ -86,16 +86,16 @@ class Terminal:
         message_id, markup = parameters["message_id"], parameters.get("reply_markup")
         text = None
         if "text" in parameters:
-            text = parameters["text"] if self._printed else marked_up(parameters)
+            text = parameters["text"] if self._printed else format_marked(parameters)
         if method in ("sendPhoto", "sendDocument"):
             file = parameters.get("photo") or parameters["document"]
             with contextlib.suppress(UnicodeDecodeError):
                 if not file.picture:
                     print(file.whole().decode())
-            print(saved(file), flush=True)
+            print(save_file(file), flush=True)
         elif text is not None:
             before = self._texts.get(message_id, "")
-            if method == "editMessageText" and not before:  # of an earlier conversation: what was learned since
+            if method == "editMessageText" and not before:  # an earlier conversation's message: prints what was learned
                 print(text.rpartition("\n\n")[2], flush=True)
             elif before and text.startswith(before):
                 if new := text[len(before) :].strip(" \n·"):
@@ -135,14 +135,14 @@ class Terminal:
         """Shows a message's buttons. They can be pressed until the next message has some."""
         rows = (markup or {}).get("inline_keyboard") or []
         if rows:
-            self.buttons = [(b["text"], b["callback_data"], message_id) for row in rows for b in row]
+            self.buttons = [(b["text"], b.get("callback_data", ""), message_id) for row in rows for b in row]
         else:
             self.buttons = [one for one in self.buttons if one[2] != message_id]
         if rows and self._pressable:
             print("  ".join(f"[{i}] {label}" for i, (label, _, _) in enumerate(self.buttons, 1)))
 
 
-def marked_up(message: dict[str, Any]) -> str:
+def format_marked(message: dict[str, Any]) -> str:
     """Returns a message's text with struck-out parts as [-…-], so that differences show."""
     text = message["text"].encode("utf-16-le")
     for one in sorted(message.get("entities") or (), key=lambda one: -int(one["offset"])):
@@ -154,16 +154,16 @@ def marked_up(message: dict[str, Any]) -> str:
 
 
 def name_commands(markdown: str) -> str:
-    """A text of ours (Markdown) that names commands of the chat, with what is typed in the shell instead. What people
-    wrote is escaped in it (`escape_markdown`), and stays."""
+    """Replaces commands of the chat, in a text by Relay (Markdown), with those of the shell. People's words in it are
+    escaped (`escape_markdown`), so they stay unchanged."""
     return COMMAND.sub(
         lambda found: f"{RELAY} {'memory erase' if found[2] else found[1]}{' ' if found[3] else ''}", markdown
     )
 
 
-def saved(file: File) -> str:
-    """Writes a file into the current folder, for its person's eyes only; where it is then, or why it is not there. One
-    of that name stays: the new one gets a number."""
+def save_file(file: File) -> str:
+    """Writes a file into the current folder, readable only by the user. Returns a line with its path, or why it was not
+    written. If the name is taken, the new file gets a number."""
     name = Path(file.name).name
     for number in range(1, 1000):
         path = Path.cwd() / (name if number == 1 else f"{Path(name).stem}-{number}{Path(name).suffix}")
@@ -179,8 +179,8 @@ def saved(file: File) -> str:
 
 
 def ripe(draft: str, printed: str) -> str:
-    """What of a draft will look the same in the answer: its whole lines, but for a table's, whose columns still move.
-    One that shows only the end of the answer is joined to what was printed of it."""
+    """Returns the part of a draft that the answer won't change: complete lines, except those of a table, whose columns
+    still move. A draft with only the end of the answer is joined to the printed text."""
     lines = draft.split("\n")[:-1]
     while lines and ("|" in lines[-1] or "--" in lines[-1]):
         lines.pop()

@@ -9,20 +9,20 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+from relay.commands.context import NAMELESS
 from relay.core.errors import CommandRefused, RelayError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
-from relay.memory.indexing import enter
+from relay.memory.index import enter
 from relay.memory.query_vectors import LOADING_SECONDS
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
 from relay.surfaces.chat.changes import NONE
 from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.terminal.desk import BOT, Desk
-from relay.surfaces.cli.terminal.keyboard import typed
+from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.messenger import Terminal
 
-NAMELESS = "User"
 PRESS = "Which button? A number, or an empty line to end: "
 SEARCHES = "search"
 """The command that needs the embedder."""
@@ -45,9 +45,9 @@ async def run_once(
     as_json: bool = False,
     after: Callable[[Any, Any], Awaitable[dict[str, Any]]] | None = None,
 ) -> bool:
-    """Runs a command and prints what came of it; returns whether it was done. `sure`: yes is the answer to what it
-    asks. `after` reads what JSON shows of a command without a result. Raises `NotAnswered` where it asks and nobody
-    answers, and with `as_json` `CommandRefused` where it was not done."""
+    """Runs a command and prints its reply or result; returns whether it was done. `sure`: confirms its question with
+    yes. `after` reads the JSON fields for a command without a result. Raises `NotAnswered` if its question is not
+    answered, and with `as_json` `CommandRefused` if it was refused."""
     if not as_json:
         async with open_desk(settings, name, is_attended()) as desk:
             await _run(desk, name, words, sure)
@@ -68,12 +68,12 @@ async def _run(desk: Desk, name: str, words: str, sure: bool) -> None:
     """Runs the command and the answers to its questions; then a person at the terminal may press its buttons."""
     await desk.command(name, words)
     if desk.asks and not sys.stdin.isatty():
-        await desk.answer(await _piped())
+        await desk.answer(await _read_piped())
     if sure and desk.confirming:
         await desk.press(desk.confirming)
         return
     while is_attended() and (desk.asks or desk.buttons):
-        line = await typed("› " if desk.asks else PRESS)
+        line = await read_line("› " if desk.asks else PRESS)
         if not line:
             break
         if desk.asks:
@@ -90,7 +90,7 @@ async def _run(desk: Desk, name: str, words: str, sure: bool) -> None:
         )
 
 
-async def _piped() -> str:
+async def _read_piped() -> str:
     """Reads the answer to a question from standard input. Raises `NotAnswered` if it is empty."""
     text = str(await asyncio.to_thread(sys.stdin.read)).strip()
     if not text:

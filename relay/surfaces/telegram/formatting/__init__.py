@@ -1,1 +1,1 @@
-"""Markdown as Telegram's text with entities. Pure."""
+"""Converts Markdown to Telegram's text and entities. Pure."""

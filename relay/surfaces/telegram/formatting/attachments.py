@@ -1,4 +1,4 @@
-"""Code that is too long for the chat, taken out of an answer to be sent as files. Pure."""
+"""Moves code that is too long for the chat from an answer to files. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relay.surfaces.telegram.formatting.tables import name_of, payload_of
 log = structlog.get_logger()
 
 MOST_MESSAGES = 3
-"""Code that needs more messages than this goes as a file."""
+"""Code that needs more messages than this becomes a file."""
 MOST_FILES = 10
 _WORD = re.compile(r"[\w+#-]*")
 _ENDINGS = {
@@ -32,7 +32,7 @@ _ENDINGS = {
     "tsx": "tsx", "typescript": "ts", "vue": "vue", "xml": "xml", "yaml": "yaml", "yml": "yml", "zig": "zig",
     "zsh": "sh",
 }  # fmt: skip
-"""How a file ends by the name of its language; any other is text."""
+"""File extensions by language; others get txt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,17 @@ class _Block:
     code: str
 
 
-def without_long_code(markdown: str) -> tuple[str, list[File]]:
-    """An answer in which a line stands in the place of each code block that would fill more than three messages, and
-    those blocks as files, in order. Never raises."""
+def extract_long_code(markdown: str) -> tuple[str, list[File]]:
+    """Replaces each code block that would fill more than three messages by a line. Returns the text, and the blocks as
+    files in order. Never raises."""
     if len(markdown) <= LIMIT:
         return markdown, []
     source = markdown.encode("utf-8", "replace")
     try:
-        blocks = [block for block in _fenced(source.decode()) if _is_long(block.code)][:MOST_FILES]
+        blocks = [block for block in _find_blocks(source.decode()) if _is_long(block.code)][:MOST_FILES]
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a panic of the Rust parser is no Exception
+    except BaseException as error:  # a panic of the Rust parser is not an Exception
         log.warning("code left in the answer", error=type(error).__name__)
         return markdown, []
     if not blocks:
@@ -75,8 +75,8 @@ def without_long_code(markdown: str) -> tuple[str, list[File]]:
     return b"".join([*written, source[copied:]]).decode(), files
 
 
-def _fenced(source: str) -> list[_Block]:
-    """The fenced blocks of a source, in order."""
+def _find_blocks(source: str) -> list[_Block]:
+    """Finds the fenced blocks of a source, in order."""
     found: list[_Block] = []
     opened: tuple[int, int, str] | None = None
     code: list[str] = []
@@ -97,8 +97,8 @@ def _fenced(source: str) -> list[_Block]:
 
 
 def _is_long(code: str) -> bool:
-    """Whether code alone would need more than three messages."""
+    """Tests whether code alone would need more than three messages."""
     text = code.expandtabs(4).strip("\n")
-    if utf16_offsets(text)[-1] <= 2 * LIMIT:  # two neighbouring parts are always longer than one may be
+    if utf16_offsets(text)[-1] <= 2 * LIMIT:  # two adjacent parts are always longer than the limit of one
         return False
     return len(split(text, tidy(text, [Span(0, len(text), "pre")]))) > MOST_MESSAGES

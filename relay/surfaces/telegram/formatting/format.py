@@ -1,4 +1,4 @@
-"""The assistant's Markdown as Telegram messages: plain text with entities, which no markup error can get refused."""
+"""Converts the assistant's Markdown to Telegram messages: text with entities, whose markup Telegram can't refuse."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ T = TypeVar("T")
 
 FOOTER_LIMIT = 3000
 """UTF-16 code units of the footer."""
-_TOOLS_LIMIT = 1000  # of the tools line; both fit one message together
-_LONG = 2000  # characters that are formatted in a moment, whatever they are
-_COLLAPSED = 300  # characters of what was heard from which on it is shown collapsed
-_PREVIEW_END = 3000  # characters in which an unfinished link is looked for
+_TOOLS_LIMIT = 1000  # of the tools line; both together fit in one message
+_LONG = 2000  # characters that are always formatted quickly
+_COLLAPSED = 300  # characters; longer transcripts are shown collapsed
+_PREVIEW_END = 3000  # characters at the end that are searched for an unfinished link
 _REMOVED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")  # Telegram drops these, or refuses them
 _LINE_END = re.compile("\r\n?|[\u2028\u2029]")
+_MOMENT = re.compile(r"\[([^\[\]\n]{1,100})\]\((tg://time\?unix=\d{1,12})\)")
 _UNFINISHED_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}$")
 
 
@@ -38,31 +39,31 @@ class Formatted:
     entities: list[Entity]
 
 
-async def unhurried(work: Callable[..., T], markdown: str, *given: Any) -> T:
-    """Runs `work(markdown, *given)`, which formats; for a long text in a thread, where it may take longer and holds
-    nobody up. Short or not, what takes too long is shown as plain text."""
+async def run_formatting(work: Callable[..., T], markdown: str, *given: Any) -> T:
+    """Runs `work(markdown, *given)`, which formats. A long text is formatted in a thread, where it may take more time
+    without blocking others. A text that takes too long is shown as plain text."""
     if len(markdown) <= _LONG:
         return work(markdown, *given)
     return await asyncio.to_thread(work, markdown, *given)
 
 
 def format_reply(markdown: str, *, footer: str = "", tools: str = "") -> list[Formatted]:
-    """The messages that show an answer, each at most 4,096 UTF-16 code units and 100 entities. Never raises.
+    """Returns the messages of an answer, each at most 4,096 UTF-16 code units and 100 entities. Never raises.
 
-    `tools` (which tools ran: a collapsed quote) and below it `footer` (what memory did: one plain line) stand under
-    the answer, in a message of their own if the last has no room. Without any visible text the list is empty.
+    Below the answer come `tools` (the tools that ran: a collapsed quote) and `footer` (what memory did: one plain
+    line), in a separate message if the last one is full. Without visible text the list is empty.
     """
     parts = split(*_render(markdown))
-    below = _below(tools, footer)
+    below = _format_footer(tools, footer)
     if not is_blank(below[0]):
         parts = _append(parts, *below)
     return [Formatted(text, entities(text, spans)) for text, spans in parts]
 
 
 def format_preview(markdown: str) -> Formatted:
-    """What to show of an answer that is still being written: all of it, or the end that fits. Never raises.
+    """Returns the preview of an unfinished answer: all of it, or the end that fits. Never raises.
 
-    Half-written Markdown is fine. The text is empty as long as nothing is visible.
+    Accepts unfinished Markdown. The text is empty as long as nothing is visible.
     """
     head, end = markdown[:-_PREVIEW_END], markdown[-_PREVIEW_END:]
     text, spans = _render(head + _UNFINISHED_LINK.sub(r"\1", end))
@@ -74,28 +75,41 @@ def format_preview(markdown: str) -> Formatted:
 
 
 def format_heard(text: str) -> Formatted:
-    """What was heard in a recording, as one message: collapsed when it is long, and cut at what a message holds."""
-    shown = shortened(f"{HEARD} {_clean(text).strip()}", LIMIT)
+    """Formats a transcript as one message: collapsed if it is long, cut if it doesn't fit."""
+    shown = shorten(f"{HEARD} {_clean(text).strip()}", LIMIT)
     spans = [Span(0, len(shown), "expandable_blockquote")] if len(shown) > _COLLAPSED else []
     return Formatted(shown, entities(shown, spans))
 
 
-def shortened(text: str, most: int) -> str:
-    """A text with at most so many UTF-16 code units; an ellipsis tells that there was more."""
+def shorten(text: str, most: int) -> str:
+    """Cuts a text to a number of UTF-16 code units; an ellipsis marks the cut."""
     offsets = utf16_offsets(text)
     return text if offsets[-1] <= most else text[: bisect_right(offsets, most - 2) - 1].rstrip() + " …"
 
 
-def _below(tools: str, footer: str) -> tuple[str, list[Span]]:
-    """What stands under the answer."""
+def _format_footer(tools: str, footer: str) -> tuple[str, list[Span]]:
+    """Returns the text and spans below the answer."""
     tools = "\n".join(line.strip() for line in _clean(tools).split("\n") if not is_blank(line))
-    tools, footer = shortened(tools, _TOOLS_LIMIT), shortened(" ".join(_clean(footer).split()), FOOTER_LIMIT)
+    tools, footer = shorten(tools, _TOOLS_LIMIT), shorten(" ".join(_clean(footer).split()), FOOTER_LIMIT)
     spans = [Span(0, len(tools), "expandable_blockquote")] if tools else []
+    footer, moments = _moments(footer)
+    shift = len(tools) + 1 if tools else 0
+    spans += [one._replace(start=one.start + shift, end=one.end + shift) for one in moments]
     return "\n".join(line for line in (tools, footer) if line), spans
 
 
+def _moments(footer: str) -> tuple[str, list[Span]]:
+    """Returns a footer's text, and its moments as spans. No other Markdown is converted."""
+    text, spans, begin = "", [], 0
+    for link in _MOMENT.finditer(footer):
+        text += footer[begin : link.start()]
+        spans.append(Span(len(text), len(text) + len(link[1]), "text_link", link[2]))
+        text, begin = text + link[1], link.end()
+    return text + footer[begin:], spans
+
+
 def _append(parts: list[tuple[str, list[Span]]], text: str, spans: list[Span]) -> list[tuple[str, list[Span]]]:
-    """Set `text` under the last part if it has room, else behind it."""
+    """Adds `text` to the last part if it fits, otherwise as a new part."""
     if not parts:
         return [(text, spans)]
     last, marked = parts[-1]
@@ -108,14 +122,14 @@ def _append(parts: list[tuple[str, list[Span]]], text: str, spans: list[Span]) -
 
 
 def _clean(text: str) -> str:
-    """Text without what Telegram refuses, drops or changes (it makes one space of a tab)."""
+    """Removes or replaces characters that Telegram refuses, drops or changes (it turns a tab into a space)."""
     if not text.isascii():
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _REMOVED.sub("", _LINE_END.sub("\n", text)).expandtabs(4)
 
 
 def _render(markdown: str) -> tuple[str, list[Span]]:
-    """Plain text and its tidy spans; the Markdown as it is when it cannot be converted or nothing of it would show."""
+    """Returns plain text and tidy spans; the Markdown itself if it can't be converted or would show nothing."""
     source = _clean(markdown)
     try:
         text, spans = convert(source)
@@ -123,6 +137,6 @@ def _render(markdown: str) -> tuple[str, list[Span]]:
             return text, tidy(text, spans)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a panic of the Rust parser is no Exception
+    except BaseException as error:  # a panic of the Rust parser is not an Exception
         log.warning("markdown shown as plain text", error=type(error).__name__)
     return ("" if is_blank(source) else source.strip()), []

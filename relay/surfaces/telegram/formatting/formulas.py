@@ -1,4 +1,4 @@
-"""Formulas in the brackets of LaTeX, as the parser of Markdown knows them. Pure."""
+"""Converts LaTeX brackets to the dollar signs that the Markdown parser knows. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LATEX_BRACKET = re.compile(rb"\\\\|\\[\[\]()]|\n\s*\n")
 
 
 def dollar_formulas(source: str) -> str:
-    r"""Write the formulas in \(…\) and \[…\], code apart, the way the parser knows: $…$ and $$…$$."""
+    r"""Converts formulas in \(…\) and \[…\] outside of code to $…$ and $$…$$."""
     data = source.encode()
     written: list[bytes] = []
     copied, opened = 0, None
@@ -38,7 +38,7 @@ def dollar_formulas(source: str) -> str:
 
 
 def _code_ranges(source: str) -> list[tuple[int, int]]:
-    """The UTF-8 byte ranges of code blocks and spans."""
+    """Finds the UTF-8 byte ranges of code blocks and spans."""
     found = []
     for payload, where in pyromark.events_with_range(source, options=STANDARD_OPTIONS):
         key, value = payload_of(payload)

@@ -1,4 +1,4 @@
-"""Markdown as plain text with spans: the parser's events put right, then the library's walk over them."""
+"""Converts Markdown to plain text with spans: corrects the parser's events, then walks over them with the library."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from relay.surfaces.telegram.formatting.formulas import dollar_formulas
 from relay.surfaces.telegram.formatting.styled import KINDS, Span, utf16_offsets
 from relay.surfaces.telegram.formatting.tables import Cell, Event, name_of, payload_of, table_events
 
-_DEEPEST = 20  # nested lists and quotes; each level indents, so the text grows with the square of the depth
-_MOST_CELLS = 20_000  # the parser fills up short rows, so a small text can make millions
+_DEEPEST = 20  # levels of lists and quotes; each level indents, so the text grows with the square of the depth
+_MOST_CELLS = 20_000  # the parser fills short rows, so that a small text can produce millions
 _LONGEST_FORMULA = 2000
-_SECONDS = 0.04  # of processor time, where everybody waits; an answer of 20,000 characters takes 0.03
+_SECONDS = 0.04  # of processor time in the event loop; an answer of 20,000 characters takes 0.03
 _SECONDS_BESIDE = 1.0  # in a thread
 
 _TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|</?([a-zA-Z][\w-]*)[^<>]*>", re.DOTALL)
@@ -34,11 +34,11 @@ _URL = re.compile(r"(?:https?://[^\s/?#]|tg:|mailto:.)\S*", re.IGNORECASE)
 
 
 def convert(source: str) -> tuple[str, list[Span]]:
-    r"""Text and untidied spans of Markdown.
+    r"""Returns the text and untidied spans of Markdown.
 
-    The library's `convert` parses and walks as well, but drops tags like <T> and links in tables, takes || in code
-    conditions for spoilers and \( in code for formulas, and needs exponential time for || over quoted lines. So its
-    walker gets the parser's events from here, with those put right.
+    The library's own `convert` drops tags like <T> and links in tables, takes || in code for spoilers and \( in code
+    for formulas, and needs exponential time for || over quoted lines. So this corrects the parser's events before
+    the library's walker gets them.
     """
     if "\\(" in source or "\\[" in source:
         source = dollar_formulas(source)
@@ -59,7 +59,7 @@ def convert(source: str) -> tuple[str, list[Span]]:
 
 def _config() -> RenderConfig:
     config = RenderConfig.isolated()
-    config.cite_expandable = False  # what is quoted is part of the answer: not to be folded away
+    config.cite_expandable = False  # quotes are part of the answer, so they are not collapsed
     symbols = config.markdown_symbol
     symbols.heading_level_1 = symbols.heading_level_2 = symbols.heading_level_3 = symbols.heading_level_4 = ""
     symbols.unordered_list_item, symbols.horizontal_rule = "•", "———"
@@ -71,8 +71,8 @@ CONFIG = _config()
 
 
 class _BoundedWalker(EventWalker):
-    """The library's walker, which gives up when it takes too long. For each block it looks back through all the empty
-    pieces of text that it has written: docs/decisions/0017."""
+    """The library's walker with a time limit. For each block it searches all empty pieces of text that it has written:
+    docs/decisions/0017."""
 
     def walk(self, events: tuple[Event, ...]) -> Any:
         alone = threading.current_thread() is threading.main_thread()
@@ -86,18 +86,18 @@ class _BoundedWalker(EventWalker):
 
 
 class TooSlow(ValueError):
-    """Markdown that is shown as plain text, since converting it would hold up everybody."""
+    """Converting this Markdown would take too long; it is shown as plain text."""
 
 
 class _Adapter:
-    """Rewrites the parser's events so that the library's walker shows them well, and loses nothing, on a phone."""
+    """Rewrites the parser's events so that the library's walker shows all of them, and well on a phone."""
 
     def __init__(self, source: str) -> None:
         self._source = source.encode()
         self._sink: list[Event] = []
-        self._links: list[tuple[str, int]] = []  # address shown ("" for none), and where the label begins
+        self._links: list[tuple[str, int]] = []  # the address to show ("" for none), and where the label begins
         self._depth = self._lists = self._quotes = self._cells = 0
-        self._line_open = False  # whether the walker stands behind text that it would glue a block to
+        self._line_open = False  # whether the walker is behind text, to which it would attach a block
         self._html: list[str] = []
         self._rows: list[list[Cell]] = []
         self._outside: list[Event] = []
@@ -120,7 +120,7 @@ class _Adapter:
         self._line_open = open_line
 
     def _break_line(self) -> None:
-        """Inside a list the walker sets no line break around blocks."""
+        """Adds the line breaks around blocks that the walker omits inside lists."""
         if self._lists and self._line_open:
             self._put("SoftBreak", open_line=False)
 
@@ -175,7 +175,7 @@ class _Adapter:
             self._quotes -= 1
             event = event if self._quotes == 0 else None
         elif name == "CodeBlock" and payload_of(self._sink[-1])[0] == "Start":
-            self._sink.pop()  # an empty one, which would only cost the walker time
+            self._sink.pop()  # it is empty, and would only take time
             event = None
         elif name == "Strikethrough" and self._single_tilde(event):
             event = {"Text": "~"}
@@ -196,12 +196,12 @@ class _Adapter:
             self._lists -= 1
 
     def _single_tilde(self, event: Event) -> bool:
-        """Whether the strikethrough is of single tildes, which in a chat mean "about"."""
+        """Tests whether a strikethrough has single tildes, which mean "about" in a chat."""
         begin = event[1]["start"]
         return self._source[begin : begin + 2] != b"~~"
 
     def _open_link(self, name: str, url: str) -> None:
-        """Images become links too. Telegram takes one link at a time, with an address it knows how to open."""
+        """Opens a link; images become links too. Telegram accepts no nested links, and only addresses that it knows."""
         inside = any(shown for shown, _ in self._links)
         shown = url if not inside and len(url) <= 2000 and _URL.fullmatch(url) else ""
         if shown:
@@ -245,7 +245,7 @@ class _Adapter:
 
 
 def _is_silent(tag: re.Match[str]) -> bool:
-    """Whether a tag is a comment, or formats: other tags are words in angle brackets, as in `Vec<T>`."""
+    """Tests whether a tag is a comment or formats text; other tags are words in angle brackets, as in `Vec<T>`."""
     return tag[1] is None or tag[1].lower() in _SILENT_TAGS
 
 
@@ -262,7 +262,7 @@ def _inline_html(html: str) -> Event:
 
 
 def _mark_spoilers(events: list[Event], source: bytes) -> list[Event]:
-    """Turn the pairs of || within a paragraph into the tags that the walker knows. (`a || b` opens nothing.)"""
+    """Converts pairs of || in a paragraph to the tags that the walker knows. (`a || b` is not a spoiler.)"""
     marked: list[Event] = []
     opened, code = -1, False
     for event in events:

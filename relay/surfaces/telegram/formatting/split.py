@@ -1,4 +1,4 @@
-"""A text and its formatting, cut into what Telegram takes: 4,096 UTF-16 code units and 100 entities a message."""
+"""Splits a formatted text into messages of at most 4,096 UTF-16 code units and 100 entities."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from collections.abc import Iterator
 from relay.surfaces.telegram.formatting.styled import QUOTES, Span, clip, is_blank, utf16_offsets
 
 LIMIT = 4096
-_MOST_CARRIERS = 90  # begun in one part; leaves room for those carried over from the part before and for a footer's
-_LEAST_FILL = 0.3  # a border nearer to the start than this share of a part makes the part too small to be worth it
-_MOST_HEADINGS = 3  # one above the other; more are not headings but a way of writing
+_MOST_CARRIERS = (
+    90  # that begin in one part; leaves room for those continued from the part before, and for the footer's
+)
+_LEAST_FILL = 0.3  # the least share of a part that must be filled to cut at a border
+_MOST_HEADINGS = 3  # in a row; more are not headings but ordinary text
 _PREVIEW_STEP = 1024
 _CARRIERS = frozenset({"text_link", "spoiler", "pre"}) | QUOTES
-"""Those that lose what was said when they are left out."""
+"""Kinds that lose content if they are left out."""
 _NOT_SPACE = re.compile(r"\S")
 _SENTENCE_END = re.compile("[.!?…؟][\"')\\]»”]*(?=\\s)|[。！？][」』”]*")
 
 
 def split(text: str, spans: list[Span]) -> list[tuple[str, list[Span]]]:
-    """Cut a tidy text into parts that each fit one message, a span over a border being in both parts."""
+    """Splits a tidy text into parts that fit in one message each. A span across a border is in both parts."""
     parts: list[tuple[str, list[Span]]] = []
     waiting = spans
     for start, end in _Cutter(text, spans).ranges():
@@ -31,7 +33,8 @@ def split(text: str, spans: list[Span]) -> list[tuple[str, list[Span]]]:
 
 
 def tail_start(text: str) -> int:
-    """Where to begin so that the rest, and a line before it, fits one message; the same for a while as text grows."""
+    """Returns where to begin so that the rest and a line before it fit in one message. Stays the same for a while as
+    the text grows."""
     offsets = utf16_offsets(text)
     excess = offsets[-1] - (LIMIT - 2)
     if excess <= 0:
@@ -41,13 +44,13 @@ def tail_start(text: str) -> int:
         found = text.find(border, position, position + reach)
         if found >= 0 and not is_blank(text[found:]):
             return found + 1
-    while position < len(text) - 1 and _joined(text, position):
+    while position < len(text) - 1 and _is_inside_character(text, position):
         position += 1
     return position
 
 
 class _Cutter:
-    """Finds the borders at which a text is best cut."""
+    """Finds the best borders to cut a text."""
 
     def __init__(self, text: str, spans: list[Span]) -> None:
         self._text = text
@@ -59,7 +62,7 @@ class _Cutter:
         self._code = {span.start: span.end for span in spans if span.kind == "code"}
 
     def ranges(self) -> Iterator[tuple[int, int]]:
-        """The parts, without the white space around them."""
+        """Yields the parts, without the white space around them."""
         start = self._skip(0)
         while start < len(self._text):
             reach = self._reach(start)
@@ -70,7 +73,7 @@ class _Cutter:
             start = self._skip(stop)
 
     def _skip(self, position: int) -> int:
-        """The first index from `position` on that is not white space, or the indentation of the code there."""
+        """Returns the first index from `position` on that is not white space; of code, where its indentation begins."""
         match = _NOT_SPACE.search(self._text, position)
         ink = match.start() if match else len(self._text)
         line = max(position, self._text.rfind("\n", position, ink) + 1)
@@ -78,7 +81,7 @@ class _Cutter:
         return max(line, pre.start) if pre else ink
 
     def _reach(self, start: int) -> int:
-        """The last index at which a part from `start` may end."""
+        """Returns the last index at which a part from `start` may end."""
         reach = bisect_right(self._offsets, self._offsets[start] + LIMIT) - 1
         carrier = bisect_left(self._carriers, start) + _MOST_CARRIERS
         return min(reach, self._carriers[carrier]) if carrier < len(self._carriers) else reach
@@ -91,10 +94,10 @@ class _Cutter:
         for border in (self._sentence, self._word):
             if (cut := border(floor, reach)) >= floor:
                 return cut
-        return self._between_characters(floor, reach)
+        return self._find_character(floor, reach)
 
     def _pre_at(self, position: int) -> Span | None:
-        """The code block that `position` is inside of, its first index counted."""
+        """Returns the code block that contains `position`."""
         index = bisect_right(self._pre_starts, position) - 1
         return self._pre[index] if index >= 0 and position < self._pre[index].end else None
 
@@ -114,14 +117,14 @@ class _Cutter:
     def _word(self, floor: int, reach: int) -> int:
         return self._text.rfind(" ", floor, reach + 1)
 
-    def _between_characters(self, floor: int, reach: int) -> int:
+    def _find_character(self, floor: int, reach: int) -> int:
         for cut in range(reach, max(floor, reach - 64), -1):
-            if not _joined(self._text, cut):
+            if not _is_inside_character(self._text, cut):
                 return cut
         return reach
 
     def _before_headings(self, start: int, cut: int) -> int:
-        """`cut`, or where the headings begin that would end the part there, if much stays in the part."""
+        """Returns `cut`, or the start of headings that would end the part there, if enough of the part remains."""
         moved = cut
         for _ in range(_MOST_HEADINGS + 1):
             end = start + len(self._text[start:moved].rstrip())
@@ -132,7 +135,7 @@ class _Cutter:
         return cut
 
     def _is_heading(self, line: int, end: int) -> bool:
-        """Whether the line is all bold, code in it apart."""
+        """Tests whether the whole line is bold, apart from code."""
         if line not in self._bold:
             return False
         while line < end:
@@ -145,8 +148,8 @@ class _Cutter:
         return True
 
 
-def _joined(text: str, cut: int) -> bool:
-    """Whether one visible character goes on across `cut`: an accent, a skin tone, a joined emoji, a flag."""
+def _is_inside_character(text: str, cut: int) -> bool:
+    """Tests whether `cut` is inside of one visible character: an accent, a skin tone, a joined emoji, a flag."""
     before, after = text[cut - 1], text[cut]
     if before == "\u200d" or "\U0001f3fb" <= after <= "\U0001f3ff":
         return True

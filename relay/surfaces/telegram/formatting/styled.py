@@ -1,4 +1,4 @@
-"""Formatted stretches of a text, as Telegram allows them: well nested, trimmed, and counted in UTF-16 code units."""
+"""Formatted spans of a text as Telegram allows them: well nested, trimmed, and counted in UTF-16 code units."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from itertools import accumulate
 from typing import Literal, NamedTuple, TypedDict
 
 MOST_ENTITIES = 100
+MOMENT = re.compile(r"tg://time\?unix=(\d{1,12})")
+"""A link to a moment: Telegram shows it in the reader's own zone and language."""
 
 # Outer first, for spans over the same text.
 _ORDER = (
@@ -27,7 +29,7 @@ KINDS = frozenset(_ORDER)
 _RANK = {kind: rank for rank, kind in enumerate(_ORDER)}
 QUOTES = frozenset({"blockquote", "expandable_blockquote"})
 _CODE = frozenset({"pre", "code"})
-_LEFT_OUT_LAST = ("strikethrough", "bold", "code", "italic")  # of the others, the first is the last to go
+_LEFT_OUT_LAST = ("strikethrough", "bold", "code", "italic")  # the first of the others is dropped last
 
 _INK = re.compile(
     "[^\\s\u00ad\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufffc"
@@ -45,29 +47,31 @@ class Span(NamedTuple):
 
 
 class Entity(TypedDict, total=False):
-    """A stretch of a message in the Bot API's shape; offset and length in UTF-16 code units."""
+    """A Bot API entity; offset and length in UTF-16 code units."""
 
     type: str
     offset: int
     length: int
     url: str
     language: str
+    unix_time: int
+    date_time_format: str
 
 
 def is_blank(text: str) -> bool:
-    """Whether Telegram would refuse `text` as empty: nothing but white space and invisible characters."""
+    """Tests whether Telegram would refuse `text` as empty: it has only white space and invisible characters."""
     return _INK.search(text) is None
 
 
 def utf16_offsets(text: str) -> Sequence[int]:
-    """The UTF-16 offset of every index of `text`, its end included."""
+    """Returns the UTF-16 offset of every index of `text`, including its end."""
     if text.isascii() or max(text) < "\U00010000":
         return range(len(text) + 1)
     return list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
 
 
 def tidy(text: str, spans: Iterable[Span]) -> list[Span]:
-    """The spans as Telegram allows them: well nested, trimmed, quotes flat, nothing combined with code."""
+    """Returns the spans as Telegram allows them: well nested, trimmed, quotes flat, nothing combined with code."""
     nested = _nest(spans)
     nested = list(_cut_at(nested, [span for span in nested if span.kind in QUOTES], inside=True))
     nested = list(_cut_at(nested, [span for span in nested if span.kind in _CODE], inside=False))
@@ -79,7 +83,7 @@ def _by_position(span: Span) -> tuple[int, int, int]:
 
 
 def _nest(spans: Iterable[Span]) -> list[Span]:
-    """Cut spans that cross, and drop those that add nothing to, or may not be in, the ones around them."""
+    """Cuts crossing spans, and drops those that are redundant or not allowed inside the spans around them."""
     queue = [(*_by_position(span), span) for span in spans if span.start < span.end]
     heapq.heapify(queue)
     kept: list[Span] = []
@@ -103,12 +107,12 @@ def _may_hold(outer: str, inner: str) -> bool:
         return False
     if outer in QUOTES:
         return inner not in QUOTES
-    # A link, a spoiler or a deletion means more than the monospace of the code in it.
+    # A link, a spoiler or a strikethrough matters more than the monospace of code in it.
     return not (inner == "code" and outer in ("text_link", "spoiler", "strikethrough"))
 
 
 def _cut_at(spans: list[Span], blocks: list[Span], *, inside: bool) -> Iterator[Span]:
-    """Cut the spans that hold some of `blocks` at their borders, `inside` telling whether to go on within those."""
+    """Cuts spans at the borders of `blocks` that they contain. `inside`: whether they continue inside the blocks."""
     if not blocks:
         yield from spans
         return
@@ -127,7 +131,7 @@ def _cut_at(spans: list[Span], blocks: list[Span], *, inside: bool) -> Iterator[
 
 
 def _trim(text: str, span: Span) -> Span | None:
-    """The span without white space at its ends, but with the indentation of a block's first line; None if empty."""
+    """Trims white space from a span's ends, except the indentation of a block's first line. None: it is empty."""
     body = text[span.start : span.end]
     lead = len(body) - len(body.lstrip())
     if span.kind == "pre" or span.kind in QUOTES:
@@ -137,7 +141,7 @@ def _trim(text: str, span: Span) -> Span | None:
 
 
 def entities(text: str, spans: Iterable[Span]) -> list[Entity]:
-    """Bot API entities of a part, the 100 most important where there are more."""
+    """Returns the Bot API entities of a part, at most the 100 most important."""
     chosen = sorted(spans, key=_by_position)
     if len(chosen) > MOST_ENTITIES:
         weight = {kind: rank for rank, kind in enumerate(_LEFT_OUT_LAST, start=1)}
@@ -147,7 +151,9 @@ def entities(text: str, spans: Iterable[Span]) -> list[Entity]:
     found: list[Entity] = []
     for start, end, kind, value in chosen:
         entity: Entity = {"type": kind, "offset": offsets[start], "length": offsets[end] - offsets[start]}
-        if value:
+        if kind == "text_link" and (moment := MOMENT.fullmatch(value)):
+            entity |= {"type": "date_time", "unix_time": int(moment[1]), "date_time_format": "wDt"}
+        elif value:
             name: Literal["url", "language"] = "url" if kind == "text_link" else "language"
             entity[name] = value
         found.append(entity)
@@ -155,7 +161,7 @@ def entities(text: str, spans: Iterable[Span]) -> list[Entity]:
 
 
 def clip(text: str, spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """What the spans, in order of their start, mark in `text[start:end]`, counted from `start`."""
+    """Returns the parts of ordered spans in `text[start:end]`, counted from `start`."""
     clipped: list[Span] = []
     for span in spans:
         if span.start >= end:

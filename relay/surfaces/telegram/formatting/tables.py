@@ -1,4 +1,4 @@
-"""Tables: aligned text where a phone can show it, else a list per row. Works on the parser's events."""
+"""Converts tables: to aligned text if it fits on a phone, otherwise to a list per row. Works on the parser's events."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from itertools import chain, zip_longest
 from typing import Any
 
 COLUMNS = 40
-"""What a phone shows of monospace text without wrapping."""
+"""The most columns of monospace text that a phone shows without wrapping."""
 
 Event = Any
-"""A parsed event: its payload, alone or with the range of UTF-8 bytes that it comes from."""
+"""A parser event: its payload, alone or with its range of UTF-8 bytes in the source."""
 Cell = list[Event]
 
 
@@ -34,7 +34,7 @@ def _visible(cell: Cell) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many columns of monospace text `text` takes."""
+    """Counts the columns of `text` in monospace."""
     if text.isascii():
         return len(text)
     widths = {"W": 2, "F": 2}
@@ -42,7 +42,7 @@ def _columns(text: str) -> int:
 
 
 def table_events(rows: list[list[Cell]]) -> list[Event]:
-    """A table as aligned text if it is narrow and nothing gets lost, else each row as a list."""
+    """Converts a table to aligned text if it is narrow and loses nothing, otherwise each row to a list."""
     texts = [[_visible(cell) for cell in row] for row in rows]
     widths = [max(map(_columns, column)) for column in zip_longest(*texts, fillvalue="")]
     plain = not any(

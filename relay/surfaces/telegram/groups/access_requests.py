@@ -14,9 +14,9 @@ from relay.core.text import escape_markdown, shorten
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.memory.rows.people import Person
-from relay.surfaces.chat.people.people import asked_row, who
+from relay.surfaces.chat.people.people import make_asked_row, name_person
 from relay.surfaces.chat.session.session import hello
-from relay.surfaces.telegram.outgoing.menu import register_admin, unregister
+from relay.surfaces.telegram.outgoing.menu import register_admin, set_menu_button, unregister
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.message_parser import name_of
 from relay.surfaces.telegram.parsing.objects import Message, PersonChange
@@ -26,63 +26,68 @@ from relay.surfaces.telegram.parsing.updates import topic_of, updates_of
 log = structlog.get_logger()
 
 ASKED = (
-    "Hello! I'm a private assistant. I've asked the people who run me whether you may use me. "
+    "Hello! I'm a private assistant. I've asked my admins whether you may use me. "
     "If they agree, I'll write to you here."
 )
 
 
-ASKED_IN_GROUP = "I only answer people I know. I've asked the people who run me whether you may use me."
+ASKED_IN_GROUP = "I only answer people I know. I've asked my admins whether you may use me."
 
 
-def served(turn: ClaimedTurn, role: str | None) -> bool:
+def should_run(turn: ClaimedTurn, role: str | None) -> bool:
     """Whether to run a turn: its user may use the bot, or it is about their access."""
     return role is not None or updates_of(turn)[0].person is not None
 
 
-class Newcomers:
+class AccessAnnouncer:
     """Tells people and admins about changes of access, and updates command menus."""
 
     def __init__(self, services: Services, messenger: Messenger) -> None:
         self._services = services
         self._messenger = messenger
 
-    async def told(self, turn: ClaimedTurn, change: PersonChange, sent: Message) -> list[Part]:
+    async def announce_change(self, turn: ClaimedTurn, change: PersonChange, sent: Message) -> list[Part]:
         """Returns the messages about a change; none if it has changed again since."""
         if turn.role != change.became:
             return []
         await self._services.people.refresh(self._services.store)
         username = sent.sender.username if sent.sender else ""
         person = Person(turn.user_id, shorten(name_of(sent.sender), 60), change.became, username or None)
-        messenger = self._messenger
+        messenger, web_url = self._messenger, self._services.installation.web_url
         match change.became:
             case "admin":
                 log.info(f"claimed by {person.name}", user_id=turn.user_id)
                 await register_admin(messenger, turn.user_id, turn.user_id)
-                return to(turn.user_id, owner_greeting(self._services, person.name))
+                await set_menu_button(messenger, turn.user_id, web_url)
+                return make_parts(turn.user_id, owner_greeting(self._services, person.name))
             case "user":
                 await unregister(messenger, turn.user_id, turn.user_id)
-                return self._welcomed(person, change)
+                await set_menu_button(messenger, turn.user_id, web_url)
+                return self._welcome(person, change)
             case "asking":
-                return self._asked(person, change, sent)
+                return self._ask(person, change, sent)
         await unregister(messenger, turn.user_id, turn.user_id)
+        await set_menu_button(messenger, turn.user_id, "")
         return []
 
-    def _welcomed(self, person: Person, change: PersonChange) -> list[Part]:
+    def _welcome(self, person: Person, change: PersonChange) -> list[Part]:
         """Greets a new user, and tells the admin who invited them."""
         by = f"{escape_markdown(change.by_name)} has let you in. " if change.by_name else ""
-        parts = to(person.user_id, hello(person.name, by))
+        parts = make_parts(person.user_id, hello(person.name, by))
         if change.invited and change.by is not None:
             for_whom = escape_markdown(change.for_whom or "")
             invited = f" with the invitation for {for_whom}" if for_whom else " with an invitation"
-            parts += to(change.by, f"{who(person)} came{invited} and can use me now. /revoke takes that back.")
-        return numbered(parts)
+            parts += make_parts(
+                change.by, f"{name_person(person)} came{invited} and can use me now. /revoke takes that back."
+            )
+        return number_parts(parts)
 
-    def _asked(self, person: Person, change: PersonChange, sent: Message) -> list[Part]:
+    def _ask(self, person: Person, change: PersonChange, sent: Message) -> list[Part]:
         """Answers the stranger, and asks each admin."""
         group = change.group
         did = "pressed Start" if group is None else f"wrote to me in the group “{escape_markdown(shorten(group, 60))}”"
         question = (
-            f"{who(person)} {did} and asks for access.\n\n"
+            f"{name_person(person)} {did} and asks for access.\n\n"
             "If you approve, they can use me, with their own memory. If you deny or block them, they won't get another "
             "answer; a blocked person can't use an invitation either."
         )
@@ -90,16 +95,16 @@ class Newcomers:
         place = Place(sent.chat.id, topic_of(sent), private, None if private else sent.message_id)
         parts = message_parts(ASKED if private else ASKED_IN_GROUP, place, silent=not private)
         for admin in sorted(self._services.people.admins):
-            parts += to(admin, question, [asked_row(person)])
-        return numbered(parts)
+            parts += make_parts(admin, question, [make_asked_row(person)])
+        return number_parts(parts)
 
 
-def to(user_id: int, text: str, buttons: Rows = ()) -> list[Part]:
+def make_parts(user_id: int, text: str, buttons: Rows = ()) -> list[Part]:
     """Returns a message to a person's private chat."""
     return message_parts(text, Place(user_id, 0, True), buttons)
 
 
-def numbered(parts: list[Part]) -> list[Part]:
+def number_parts(parts: list[Part]) -> list[Part]:
     """Numbers parts for several chats as one reply."""
     return [replace(part, seq=seq) for seq, part in enumerate(parts, 1)]
 
@@ -135,7 +140,7 @@ def owner_greeting(services: Services, name: str) -> str:
     listed = "\n\n".join(
         f"**{title}**\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections.items() if lines
     )
-    return f"Hello {escape_markdown(name)}! You're my owner now; nobody else can claim me.\n\n{listed}"
+    return f"Hello {escape_markdown(name)}! You're my owner now; no one else can claim me.\n\n{listed}"
 
 
 TRY = [

@@ -29,7 +29,7 @@ async def offer(store: Store, people: People, bot: Bot) -> bool:
         return False
     link = invite_link(bot.username, nonce)
     if sys.stdout.isatty():
-        print(on_screen(link, sys.stdout.encoding), flush=True)
+        print(format_link(link, sys.stdout.encoding), flush=True)
     else:
         log.log(max(logging.WARNING, log.get_effective_level()), OPEN_ME, link=link, minutes=CLAIM_MINUTES)
     return True
@@ -43,7 +43,7 @@ async def expire(store: Store, people: People, seconds: float = CLAIM_MINUTES * 
         log.warning("The claim link has expired unused. Restart to get a new one.")
 
 
-def on_screen(link: str, encoding: str) -> str:
+def format_link(link: str, encoding: str) -> str:
     """Returns the link with its QR code for a screen of 80 by 24; without the code if the encoding cannot show it."""
     drawn = io.StringIO()
     segno.make_qr(link, error="l").terminal(drawn, border=2, compact=True)

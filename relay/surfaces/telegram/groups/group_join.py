@@ -10,7 +10,7 @@ from relay.core.text import escape_markdown
 from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
-from relay.surfaces.chat.people.bot_rights import BotUser, ChatMember, Standing, ask, name_in, reads_all, standing
+from relay.surfaces.chat.people.bot_rights import BotRights, BotUser, ChatMember, ask, find_standing, name_in, reads_all
 from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.outgoing.menu import register_admin
 from relay.surfaces.telegram.outgoing.render import message_parts
@@ -24,7 +24,7 @@ AGAIN_SECONDS = 60.0
 """How soon after a greeting the bot stays silent if it is added again."""
 
 
-class Arrivals:
+class GroupGreeter:
     """Greets groups, and explains changes of the bot's rights."""
 
     def __init__(self, services: Services, connection: Connection) -> None:
@@ -36,7 +36,7 @@ class Arrivals:
         self._greeted: dict[int, tuple[float, bool | None]] = {}
         """When a group was last greeted (monotonic), and whether the bot could read all messages then."""
 
-    async def told(self, turn: ClaimedTurn, change: ChatMemberUpdated) -> list[Part]:
+    async def announce_change(self, turn: ClaimedTurn, change: ChatMemberUpdated) -> list[Part]:
         """Returns the messages about a change of the bot's own membership."""
         before, now = change.old_chat_member, change.new_chat_member
         if before and before.present:
@@ -45,22 +45,22 @@ class Arrivals:
             return []
         self._arriving.add(change.chat.id)
         try:
-            return await self._greeting(turn, change.chat)
+            return await self._greet(turn, change.chat)
         finally:
             self._arriving.discard(change.chat.id)
 
-    async def left(self, message: Message, gone: User) -> list[Part]:
+    async def end_lending(self, message: Message, gone: User) -> list[Part]:
         """Ends the lending of a person who left a group."""
         if not await self._services.store.unlink(message.chat.id, gone.id):
             return []
         line = f"{escape_markdown(gone.first_name or 'Someone')} has left, so I no longer use their memory here."
         return message_parts(line, Place(message.chat.id, topic_of(message), False), silent=True)
 
-    async def _greeting(self, turn: ClaimedTurn, chat: Chat) -> list[Part]:
+    async def _greet(self, turn: ClaimedTurn, chat: Chat) -> list[Part]:
         await asyncio.sleep(SETTLE_SECONDS)
         await self._register(chat.id)
         said_at, _ = self._greeted.get(chat.id, (-AGAIN_SECONDS, None))
-        now = await standing(self._messenger, self._bot.id, chat.id)
+        now = await find_standing(self._messenger, self._bot.id, chat.id)
         if self._groups.just_moved(chat.id):
             self._note(chat.id, now.reads)
             return []
@@ -70,7 +70,7 @@ class Arrivals:
         place = await self._services.store.place(chat.id, EVERYWHERE)
         lender = place.lender
         name = await name_in(self._messenger, chat.id, lender) if lender else ""
-        text = greeting(now, place.everywhere, alone, name)
+        text = format_greeting(now, place.everywhere, alone, name)
         if not alone and not now.administrator and not chat.username:
             text += f"\n- {TO_BE_ALONE}"
         self._note(chat.id, now.reads)
@@ -103,7 +103,7 @@ class Arrivals:
                 line = "I can read every message here now, and I answer them all (/answer)."
         else:
             username = (me.username if me else "") or self._bot.username
-            line = f"From now on I only see messages addressed to me. {Standing(False, True, False, username).remedy}"
+            line = f"From now on I only see messages addressed to me. {BotRights(False, True, False, username).remedy}"
         return message_parts(line, Place(chat.id, 0, False), silent=True)
 
     def _note(self, chat_id: int, reads: bool | None) -> None:
@@ -127,9 +127,9 @@ TO_BE_ALONE = (
 )
 
 
-def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> str:
+def format_greeting(now: BotRights, answers: str | None, alone: bool, lender: str) -> str:
     """Returns the greeting (Markdown). `alone`: with one person and nobody else; `lender`: who lends their memory."""
-    lines = [answered(now, answers, alone)]
+    lines = [describe_answers(now, answers, alone)]
     if now.forum:
         lines.append("Each topic is a separate conversation.")
     if alone:
@@ -148,17 +148,17 @@ def greeting(now: Standing, answers: str | None, alone: bool, lender: str) -> st
     return "Hello! Here's how it works:\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def answered(now: Standing, answers: str | None, alone: bool) -> str:
+def describe_answers(now: BotRights, answers: str | None, alone: bool) -> str:
     """Says what the bot answers here, and who can change that."""
     addressed = f"mention me (@{now.username})" if now.username else "mention me"
     addressed += ", reply to me, or use a command"
-    change = "The people who run me can change that with /answer"
+    change = "My admins can change that with /answer"
     topics = ", also for a single topic" if now.forum else ""
     match answers:
         case "off":
-            return "I'm switched off here and don't answer, until one of the people who run me sends /answer addressed."
+            return "I'm switched off here and don't answer, until one of my admins sends /answer addressed."
         case "all":
             return f"I answer every message of the people I know. {change}{topics}."
         case None if alone:
-            return f"Nobody else is here, so I answer everything. When others join, I answer when you {addressed}."
+            return f"No one else is here, so I answer everything. When others join, I answer when you {addressed}."
     return f"I answer the people I know when they {addressed}. {change} (all or off{topics})."

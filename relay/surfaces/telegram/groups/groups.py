@@ -63,11 +63,11 @@ class Groups:
         """Whether every message may be for the bot, without asking Telegram: true unless others were seen just now."""
         return chat.private or (not chat.username and self._others.get(chat.id, 0) < time.monotonic())
 
-    def changed(self, chat_id: int) -> None:
+    def note_change(self, chat_id: int) -> None:
         """Notes that someone joined or left."""
         self._others.pop(chat_id, None)
 
-    def moved(self, chat_id: int) -> None:
+    def note_move(self, chat_id: int) -> None:
         """Notes that a known group has just become this supergroup."""
         if len(self._moved) > MOST_KNOWN:
             self._moved.clear()
@@ -113,6 +113,17 @@ class Groups:
         if chat.private or await self.is_alone(chat, user_id):
             return Space("private", owner_id=user_id), True
         return Space("group", chat_id=chat.id), False
+
+    def eyes_of(self, user_id: int) -> Callable[[Space], Awaitable[bool]]:
+        """Returns a check whether a person sees a space, for one command. Asks Telegram once about each space."""
+        known: dict[Space, bool] = {}
+
+        async def sees(space: Space) -> bool:
+            if space not in known:
+                known[space] = await self.sees(space, user_id)
+            return known[space]
+
+        return sees
 
     async def sees(self, space: Space, user_id: int) -> bool:
         """Whether a person may see a space: their own, or that of a group they are in."""

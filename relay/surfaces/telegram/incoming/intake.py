@@ -21,7 +21,8 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import is_forward
 from relay.surfaces.telegram.parsing.objects import RawUpdate, Update, decode_update
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import chat_of, message_of, sort_update, topic_of
+from relay.surfaces.telegram.parsing.sorting import sort_update
+from relay.surfaces.telegram.parsing.updates import chat_of, message_of, topic_of
 from relay.surfaces.telegram.turns.worker import Worker
 
 log = structlog.get_logger()
@@ -29,7 +30,7 @@ log = structlog.get_logger()
 OUTAGE_SECONDS = 2.0
 """A database outage shorter than this is not announced."""
 JOIN_SECONDS = 2.0
-"""How long after a comment its forward can still join the comment's turn."""
+"""How long after a comment the message forwarded with it can still join the comment's turn."""
 LATE_SECONDS = 10.0
 """How long after an album its late parts can still join."""
 MOST_WAVED = 20
@@ -39,7 +40,7 @@ OUTAGE = "⚠️ My database is unavailable right now. Your message is safe; I'l
 
 class Intake:
     """Stores updates and runs the turns they make due. It does not wait for an unavailable database: its caller waits,
-    and the chats are told."""
+    and each chat gets a notice."""
 
     def __init__(self, store: Store, messenger: Messenger, worker: Worker, people: People) -> None:
         self._store = store
@@ -56,11 +57,11 @@ class Intake:
         begun = time.monotonic()
         updates, rows = [], []
         for raw in received:
-            update, row = self._sorted(raw)
+            update, row = self._sort(raw)
             updates.append(update)
             rows.append(row)
         try:
-            await self._store_rows(rows, [pair for update in updates if (pair := moved_group(update))])
+            await self._store_rows(rows, [pair for update in updates if (pair := find_moved_group(update))])
         except DatabaseError:
             self._trouble_since = self._trouble_since or begun
             if time.monotonic() - self._trouble_since >= OUTAGE_SECONDS:
@@ -82,7 +83,7 @@ class Intake:
                 self._tell(self._answer_stranger(row, update.callback_query.id))
 
     async def _answer_stranger(self, row: InboxRow, query_id: str) -> None:
-        """Answers a press, unless the person may use the bot after all; then the button's handler answers."""
+        """Answers a press, unless the person may use the bot after all: then the button's handler answers."""
         with contextlib.suppress(MessengerError, DatabaseError):
             if row.kind != "ignored":
                 await self._people.refresh(self._store)
@@ -118,7 +119,7 @@ class Intake:
             else:
                 raise
 
-    def _sorted(self, raw: RawUpdate) -> tuple[Update, InboxRow]:
+    def _sort(self, raw: RawUpdate) -> tuple[Update, InboxRow]:
         """Decodes an update and makes its row in the queue; an unreadable one becomes an ignored row."""
         try:
             update = decode_update(raw)
@@ -131,13 +132,13 @@ class Intake:
     def _row(self, update: Update) -> InboxRow:
         chat, message, groups = chat_of(update), message_of(update), self._worker.connection.groups
         if update.my_chat_member or message.new_chat_members or message.left_chat_member:
-            groups.changed(chat.id)
-        if pair := moved_group(update):
-            groups.moved(pair[1])
+            groups.note_change(chat.id)
+        if pair := find_moved_group(update):
+            groups.note_move(pair[1])
         row = sort_update(update, self._worker.bot, self._people.named, groups.may_be_open(chat))
-        return replace(row, start=self._asking(row.start), knock=self._asking(row.knock))
+        return replace(row, start=self._check_asking(row.start), knock=self._check_asking(row.knock))
 
-    def _asking(self, asking: Asking | None) -> Asking | None:
+    def _check_asking(self, asking: Asking | None) -> Asking | None:
         owned, pairing = bool(self._people.named_admins), self._people.pairing
         return replace(asking, owned=owned, pairing=pairing) if asking else None
 
@@ -168,7 +169,7 @@ class Intake:
         await say_unstored(self._messenger, place.chat_id, OUTAGE, address.get("message_thread_id", 0))
 
 
-def moved_group(update: Update) -> tuple[int, int] | None:
+def find_moved_group(update: Update) -> tuple[int, int] | None:
     """Returns a group's ids before and after it became a supergroup, if the update says so in either chat."""
     message = update.message
     if message is None or not message.chat.type:

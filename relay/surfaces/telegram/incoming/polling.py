@@ -64,7 +64,7 @@ class Polling:
         """When the last poll returned, here or in another process as far as is known (monotonic seconds)."""
         return max(self._polled_at, self._lease.elsewhere_at)
 
-    def lost(self) -> int:
+    def count_lost(self) -> int:
         """How many polls were lost to another program in the last minutes, counted up to ten."""
         return sum(at > time.monotonic() - RIVAL_SECONDS for at in self._lost)
 
@@ -72,7 +72,7 @@ class Polling:
         """Takes turns in polling with the other processes, until cancelled."""
         try:
             while True:
-                if not await self._taken():
+                if not await self._take():
                     await self._lease.free()
                     continue
                 await self._while_ours()
@@ -80,20 +80,20 @@ class Polling:
         finally:
             with contextlib.suppress(DatabaseError, TimeoutError):
                 async with asyncio.timeout(5):
-                    await self._store.end_duty(self._duty, False)
+                    await self._store.free_duty(self._duty)
 
-    async def _taken(self) -> bool:
+    async def _take(self) -> bool:
         """Tries to take the lease, and returns whether it did; waits for an unavailable database."""
         while True:
             try:
-                taken = await self._store.take_duty(self._duty, LEASE_SECONDS)
+                taken = await self._store.hold_duty(self._duty, LEASE_SECONDS)
             except DatabaseError as error:
                 log.warning("cannot tell whether another process polls", error=str(error))
                 await self._patient.repair()
                 await asyncio.sleep(1)
                 continue
             if taken:
-                self._lease.taken()
+                self._lease.note_taken()
             else:
                 log.info("another process is polling; this one is standing by")
             return taken
@@ -101,7 +101,7 @@ class Polling:
     async def _while_ours(self) -> None:
         """Polls until another process has the lease."""
         polling = asyncio.create_task(self._poll_on(), name="polling")
-        lost = asyncio.create_task(self._lease.lost(), name="lost")
+        lost = asyncio.create_task(self._lease.wait_until_lost(), name="lost")
         try:
             await asyncio.wait({polling, lost}, return_when=asyncio.FIRST_COMPLETED)
             if polling.done():

@@ -37,9 +37,7 @@ class Registration:
         self.heard_at = 0.0
         """When Telegram last delivered, or the webhook was last seen to be set (monotonic seconds)."""
 
-    def hearing(
-        self, take: Callable[[list[RawUpdate]], Awaitable[None]]
-    ) -> Callable[[list[RawUpdate]], Awaitable[None]]:
+    def wrap(self, take: Callable[[list[RawUpdate]], Awaitable[None]]) -> Callable[[list[RawUpdate]], Awaitable[None]]:
         """Wraps `take` to note when Telegram delivers."""
 
         async def taken(updates: list[RawUpdate]) -> None:
@@ -53,7 +51,7 @@ class Registration:
         failures = 0
         while True:
             try:
-                if not self._set or not await self._in_place():
+                if not self._set or not await self._is_in_place():
                     await self._put()
                 self.heard_at = time.monotonic()
                 await asyncio.sleep(CHECK_SECONDS)
@@ -84,7 +82,7 @@ class Registration:
         self._set = True
         log.info("webhook set")
 
-    async def _in_place(self) -> bool:
+    async def _is_in_place(self) -> bool:
         """Whether the webhook is still set to this address. Logs what Telegram reports about failed deliveries."""
         info = await self._messenger.call("getWebhookInfo")
         failed_at = info.get("last_error_date") or 0

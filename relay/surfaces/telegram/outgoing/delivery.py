@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -15,9 +15,9 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Delivered, Part, PartResult, Request, StoredPart
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.exports import Exports
-from relay.surfaces.telegram.outgoing.insist import Stopped, rest
+from relay.surfaces.telegram.outgoing.insist import Stopped, sleep_or_stop
 from relay.surfaces.telegram.outgoing.requests import address_of, silent_line
-from relay.surfaces.telegram.outgoing.sender import STOPPED, Operates, Sender, nobody
+from relay.surfaces.telegram.outgoing.sender import STOPPED, Operates, Sender, is_nobody
 
 log = structlog.get_logger()
 
@@ -25,13 +25,27 @@ OVERHEARD = "Who's in this group has changed, so I won't show my answer here. As
 """Shown in a group instead of an answer made from private memory, once others can read it there."""
 
 
-class Overheard(Exception):
+class ReadByOthers(Exception):
     """Others could read a part made from private memory."""
 
 
-async def everywhere() -> bool:
+async def allow_everywhere() -> bool:
     """Allows a reply in any chat."""
     return True
+
+
+Note = Callable[[ClaimedTurn, str], Awaitable[None]]
+"""Called with a turn and the reason, before the turn is closed; twice if the process ends in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """Callbacks for replies that could not be delivered."""
+
+    refused: Note
+    """Telegram refuses part of a reply although the chat exists."""
+    gone: Note
+    """The chat is gone."""
 
 
 class Delivery:
@@ -43,14 +57,12 @@ class Delivery:
         messenger: Messenger,
         bot_id: int,
         voice: TextToSpeech | None = None,
-        operates: Operates = nobody,
+        operates: Operates = is_nobody,
         exports: Exports | None = None,
-        on_refused: Callable[[ClaimedTurn, str], Awaitable[None]] | None = None,
+        undelivered: Undelivered | None = None,
     ) -> None:
-        """`operates`: whether a turn's user is an admin, who is told the cause of an error in their own chat.
-        `on_refused`: called with the reason if Telegram refuses part of a reply although the chat exists, before the
-        turn is closed; called twice if the process ends in between."""
-        self._on_refused = on_refused
+        """`operates`: whether a turn's user is an admin, who sees the cause of an error in their own chat."""
+        self._undelivered = undelivered
         self._store = store
         self._bot_id = bot_id
         self._sender = Sender(store, messenger, bot_id, voice, operates, exports)
@@ -61,7 +73,7 @@ class Delivery:
         turn: ClaimedTurn,
         parts: Sequence[Part],
         stop: asyncio.Event | None = None,
-        may_read: Callable[[], Awaitable[bool]] = everywhere,
+        may_read: Callable[[], Awaitable[bool]] = allow_everywhere,
     ) -> Delivered:
         """Delivers a turn's reply and closes the turn. Once `stop` is set, sends no further part but a line that says
         so; likewise if `may_read`, called before each part to a group, returns False.
@@ -75,21 +87,21 @@ class Delivery:
         ended: set[int] = set()
         for row in [row for row in rows if row.status not in ("sent", "failed")]:
             if row.chat_id in ended:
-                results.append(row.failed(refused))
+                results.append(row.make_failed(refused))
                 continue
             part = row
             try:
                 if "delete" not in part.request:
-                    await rest(0, stop)
+                    await sleep_or_stop(0, stop)
                     if part.chat_id < 0 and not await may_read():
-                        raise Overheard
+                        raise ReadByOthers
                 if part.status == "waiting":
-                    part = await self._store.sending(turn, results, part.seq)
+                    part = await self._store.start_sending(turn, results, part.seq)
                     results = []
                 results.append(await self._sender.send(turn, part, stop))
                 metrics.DELIVERIES.labels("sent").inc()
-            except (Stopped, Overheard) as ended_by:
-                line = OVERHEARD if isinstance(ended_by, Overheard) else STOPPED
+            except (Stopped, ReadByOthers) as ended_by:
+                line = OVERHEARD if isinstance(ended_by, ReadByOthers) else STOPPED
                 results = [await self._say_stopped(turn, part, results, line)]
                 break
             except MessengerError as error:
@@ -98,12 +110,14 @@ class Delivery:
                 refused, gone = str(error), isinstance(error, ChatGone)
                 if "text" in part.request:
                     ended.add(part.chat_id)
-                results.append(part.failed(refused))
+                results.append(part.make_failed(refused))
         if gone:
+            if self._undelivered:
+                await self._undelivered.gone(turn, refused)
             refused = ""
-        if refused and self._on_refused:
-            await self._on_refused(turn, refused)
-        return replace(await self._store.sent(turn, results, True), refused=refused)
+        if refused and self._undelivered:
+            await self._undelivered.refused(turn, refused)
+        return replace(await self._store.store_sent(turn, results, True), refused=refused)
 
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> None:
         """Posts the transcript of a message once, before its turn is answered.
@@ -117,8 +131,8 @@ class Delivery:
             result = await self._sender.send(turn, row, None)
         except MessengerError as error:
             log.warning("echo not delivered", part=row.id, error=str(error))
-            result = row.failed(str(error))
-        await self._store.sent(turn, [result], False)
+            result = row.make_failed(str(error))
+        await self._store.store_sent(turn, [result], False)
 
     async def _say_stopped(
         self, turn: ClaimedTurn, row: StoredPart, results: Sequence[PartResult], why: str
@@ -130,4 +144,4 @@ class Delivery:
         try:
             return await self._sender.send(turn, last, None)
         except MessengerError as error:
-            return last.failed(str(error))
+            return last.make_failed(str(error))

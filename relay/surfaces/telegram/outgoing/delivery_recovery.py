@@ -70,21 +70,21 @@ class Search:
         the known ids of its own chat.
         """
         chat_id, floor = row.request["chat_id"], row.floor_message_id or 0
-        ids = await self._store.known_ids(self._bot_id, chat_id, floor, SPAN)
+        ids = await self._store.list_known_ids(self._bot_id, chat_id, floor, SPAN)
         last = max(ids.highest, floor) + BEYOND
         above = [number for number in range(floor + 1, min(floor + SPAN, last) + 1) if number not in ids.known]
         return [*above[:RANGE], *ids.near], last <= floor + SPAN and len(above) <= RANGE
 
     async def _became_known(self, row: StoredPart, message_id: int) -> bool:
         """Whether the id is another message, sent since the search began. Probing it would remove its buttons."""
-        ids = await self._store.known_ids(self._bot_id, row.request["chat_id"], message_id - 1, 1)
+        ids = await self._store.list_known_ids(self._bot_id, row.request["chat_id"], message_id - 1, 1)
         return message_id in ids.known
 
     async def _is_part(self, row: StoredPart, message_id: int) -> bool:
         """Whether a message is the part. Raises `MessengerError` if Telegram's answer does not tell."""
         at = {"chat_id": row.request["chat_id"], "message_id": message_id}
         try:
-            found = await self._touched(at, probe(row.id))
+            found = await self._touch(at, probe(row.id))
         except MessengerRefused as error:
             if not isinstance(error, ChatGone) and any(words in error.reason.lower() for words in NOT_OURS):
                 return False
@@ -97,7 +97,7 @@ class Search:
             await call_until_answered(self._messenger, "editMessageReplyMarkup", **at)
         return False
 
-    async def _touched(self, at: Request, mark: Request) -> Any:
+    async def _touch(self, at: Request, mark: Request) -> Any:
         """Edits a message's buttons and returns the message. An edit that changes nothing returns nothing, because
         another search left its button there or has just removed it; so it tries both edits twice."""
         for given in [{**at, "reply_markup": mark}, at] * 2:

@@ -26,7 +26,7 @@ class NotPacked(RelayError):
     @property
     def plain(self) -> str:
         """See `RelayError.plain`."""
-        return "I can't make the export right now. The people who run me have to look at it; please try again later."
+        return "I can't make the export right now. My admins have to look at it; please try again later."
 
 
 class Exports:
@@ -41,7 +41,7 @@ class Exports:
         self._alone = asyncio.Lock()
 
     @contextlib.asynccontextmanager
-    async def packed(self, request: Request, stop: asyncio.Event | None) -> AsyncIterator[File]:
+    async def pack(self, request: Request, stop: asyncio.Event | None) -> AsyncIterator[File]:
         """Yields the file of a request while it is sent. Raises `TooMuchToSend`, `NotPacked`, or `Stopped` once `stop`
         is set."""
         wanted, at = request["export"], {"chat_id": request["chat_id"]}

@@ -31,7 +31,7 @@ def too_big(file: File | Export) -> str:
 
 
 def file_request(file: File | Export, place: Place) -> Request:
-    """Returns the stored request of a file; `sent_as` makes the real one. An export stores only its parameters."""
+    """Returns the stored request of a file; `choose_method` makes the real one. An export stores its parameters."""
     name = UNSAFE.sub("-", file.name)[-60:]
     if isinstance(file, Export):
         wanted = {"space": file.space.as_json(), "title": file.title, "zone": file.zone}
@@ -56,7 +56,7 @@ def voice_request(markdown: str, place: Place) -> Request | None:
     return {**place.address(), "method": "sendVoice", "say": say, "disable_notification": True}
 
 
-def sent_as(request: Request, made: Sound | File | None = None) -> tuple[str, Request]:
+def choose_method(request: Request, made: Sound | File | None = None) -> tuple[str, Request]:
     """Returns the method and parameters that send a stored request. `made`: the sound of a voice note, or an export."""
     if isinstance(made, File):
         rest = {key: value for key, value in request.items() if key not in ("method", "file", "export")}

@@ -27,19 +27,19 @@ class Stopped(Exception):
     """The user stopped the answer while it waited."""
 
 
-class Pauses:
+class RetryPauses:
     """The pauses before a failed request is repeated."""
 
     def __init__(self) -> None:
         self._failures = 0
 
-    def after(self, error: MessengerError) -> float:
+    def next_pause(self, error: MessengerError) -> float:
         """Returns the pause in seconds. Raises the error if repeating is pointless."""
-        pause = self._after(error)
+        pause = self._next_pause(error)
         metrics.RETRIES.labels("telegram", type(error).__name__).inc()
         return pause
 
-    def _after(self, error: MessengerError) -> float:
+    def _next_pause(self, error: MessengerError) -> float:
         if isinstance(error, TokenRefused | PollConflict):
             return REFUSED_SECONDS
         if not isinstance(error, MessengerThrottled | MessengerUnavailable | DeliveryUncertain):
@@ -48,7 +48,7 @@ class Pauses:
         return RETRIES.pause(self._failures, error)
 
 
-async def rest(seconds: float, stop: asyncio.Event | None) -> None:
+async def sleep_or_stop(seconds: float, stop: asyncio.Event | None) -> None:
     """Sleeps. Raises `Stopped` as soon as `stop` is set."""
     if stop is None:
         await asyncio.sleep(seconds)
@@ -64,11 +64,11 @@ async def call_until_answered(
     messenger: Messenger, method: str, stop: asyncio.Event | None = None, **parameters: Any
 ) -> Any:
     """Repeats an idempotent call until Telegram answers it. Raises `Stopped` if `stop` is set while it waits."""
-    pauses = Pauses()
+    pauses = RetryPauses()
     while True:
         try:
             return await messenger.call(method, **parameters)
         except MessengerError as error:
             if isinstance(error, TokenRefused) and error.absent:
                 raise  # the method is not known there
-            await rest(pauses.after(error), stop)
+            await sleep_or_stop(pauses.next_pause(error), stop)

@@ -19,25 +19,28 @@ log = structlog.get_logger()
 
 MOST_COMMANDS = 100
 LONGEST_DESCRIPTION = 256
+APP_LABEL = "Memory"
 GROUP_SECONDS = 3.0
 """How long a command in a group waits for the menu there."""
 
 
-async def register(messenger: Messenger, admins: frozenset[int], others: Iterable[int] = ()) -> None:
-    """Registers the commands with Telegram; a refusal does not stop the rest. `others`: users who may have been admins
-    earlier."""
+async def register(messenger: Messenger, admins: frozenset[int], others: Iterable[int] = (), web_url: str = "") -> None:
+    """Registers the commands with Telegram, and for each person the web app at `web_url`; a refusal does not stop the
+    rest. `others`: users who may have been admins earlier."""
     for place in ("private", "group"):
         await _tell(messenger, "setMyCommands", scope={"type": f"all_{place}_chats"}, commands=menu(place, False))
     await _tell(messenger, "deleteMyCommands")  # earlier versions had one list for all chats
     for admin in admins:
         await register_admin(messenger, admin, admin)
+        await set_menu_button(messenger, admin, web_url)
     for other in others:
         await unregister(messenger, other, other)
+        await set_menu_button(messenger, other, web_url)
 
 
 async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> None:
-    """Offers an admin all commands in a group or in their private chat, which Telegram refuses until they have pressed
-    Start there."""
+    """Offers an admin all commands in a group or in their private chat. Telegram refuses the latter until they have
+    pressed Start there."""
     place = "private" if chat_id == user_id else "group"
     await _tell(messenger, "setMyCommands", scope=_scope(chat_id, user_id), commands=menu(place, True))
 
@@ -45,6 +48,13 @@ async def register_admin(messenger: Messenger, chat_id: int, user_id: int) -> No
 async def unregister(messenger: Messenger, chat_id: int, user_id: int) -> None:
     """Offers a person only the commands for everyone."""
     await _tell(messenger, "deleteMyCommands", scope=_scope(chat_id, user_id))
+
+
+async def set_menu_button(messenger: Messenger, user_id: int, web_url: str) -> None:
+    """Sets the button beside the message field of a private chat: it opens the web app, or without an address lists
+    the commands. Telegram refuses until the person has pressed Start there."""
+    app = {"type": "web_app", "text": APP_LABEL, "web_app": {"url": f"{web_url}/"}}
+    await _tell(messenger, "setChatMenuButton", chat_id=user_id, menu_button=app if web_url else {"type": "default"})
 
 
 class GroupMenus:
@@ -83,4 +93,5 @@ async def _tell(messenger: Messenger, method: str, **parameters: Any) -> None:
     try:
         await call_until_answered(messenger, method, **parameters)
     except MessengerError as error:
-        log.info("a command menu was refused", scope=parameters.get("scope"), error=str(error))
+        where = parameters.get("scope") or parameters.get("chat_id")
+        log.info("a command menu was refused", scope=where, error=str(error))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from relay.core.models import Button, Export, File, Rows
 from relay.core.text import escape_sentence
 from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
+from relay.surfaces.chat.contexts.markers.weights import kept_line, undo_typed
 from relay.surfaces.chat.history.tools import describe_tools
-from relay.surfaces.chat.preferences.choice import choice_row
-from relay.surfaces.chat.preferences.pages import DropPreference, acting
+from relay.surfaces.chat.preferences.choice import choice_row, compare_row, reason_row
+from relay.surfaces.chat.preferences.pages import DropPreference, describe_acting
 from relay.surfaces.chat.preferences.tags import tags_button
+from relay.surfaces.chat.reminders.dated import offer_rows
+from relay.surfaces.chat.reminders.made import made_line, made_row
 from relay.surfaces.chat.reply import button
-from relay.surfaces.chat.turn_buttons import AnswerWithWeb, BringBack, RetryAnswer
-from relay.surfaces.telegram.formatting.attachments import without_long_code
-from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shortened
+from relay.surfaces.chat.turn_buttons import AnswerTwice, AnswerWithWeb, BringBack, RetryAnswer
+from relay.surfaces.telegram.formatting.attachments import extract_long_code
+from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shorten
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from relay.surfaces.telegram.outgoing.files import file_request, too_big, voice_request
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
@@ -33,6 +37,7 @@ SIGNS = {
 }
 """Notes in the line under an answer."""
 
+WHICH = "⚖ Which was better?"
 _LEAST_NOTE = 200  # UTF-16 code units of the note to show in any case
 
 
@@ -40,7 +45,7 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Part]:
     """Returns the parts of a reply to store and send. The first one may make a sound, the last has the buttons."""
     footer, choices = footer_of(answer), answer.choices
     tools = describe_tools(answer.tools) if choices.tools else ""
-    text, files = without_long_code(answer.text or ("" if footer else "👌"))
+    text, files = extract_long_code(answer.text or ("" if footer else "👌"))
     tools = "\n".join(line for line in (f"🔎 {tools}" if tools else "", answer.diagnostic) if line)
     if answer.other:
         return two_parts(answer, place, turn_id, footer, tools)
@@ -53,7 +58,7 @@ def answer_parts(answer: Answer, place: Place, turn_id: int) -> list[Part]:
 
 
 def two_parts(answer: Answer, place: Place, turn_id: int, footer: str, tools: str) -> list[Part]:
-    """Two answers, each in messages of its own, with the choice under the second."""
+    """Returns the parts of two answers in separate messages, with the choice under the second."""
     one, other = (answer.text, answer.other) if answer.order == "ab" else (answer.other, answer.text)
     first = message_parts(f"**A**\n\n{one}", place, silent=not answer.choices.sound)
     rows, below = [choice_row(turn_id)], replace(place, reply_to=None)
@@ -68,9 +73,19 @@ def footer_of(answer: Answer) -> str:
     memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
     off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
     signs = [SIGNS[sign] for sign in answer.signs if sign in SIGNS]
-    rest = " · ".join(part for part in (by, memory, acting(answer.preferences), off, *signs, answer.warning) if part)
+    reminders = [made_line(one, datetime.now(UTC)) for one in answer.reminders]
+    which = WHICH if asks_which_is_better(answer) else ""
+    learned = (memory, kept_line(answer.kept), *reminders, describe_acting(answer.preferences))
+    parts = (by, *learned, off, *signs, answer.warning, which)
+    rest = " · ".join(part for part in parts if part)
     room = max(_LEAST_NOTE, FOOTER_LIMIT - utf16_offsets(f" · {rest}")[-1])
-    return " · ".join(part for part in (shortened(answer.note, room), rest) if part)
+    return " · ".join(part for part in (shorten(answer.note, room), rest) if part)
+
+
+def asks_which_is_better(answer: Answer) -> bool:
+    """Whether to ask which is better, an answer or the one before it."""
+    asks = answer.choices.compare and answer.before and answer.text and not answer.other
+    return bool(asks) and "private" not in answer.signs
 
 
 def message_parts(
@@ -131,13 +146,20 @@ def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
     """Returns the buttons under an answer: to undo changes of memory, save the answer, or retry."""
     keeps = bool(answer.text) and answer.choices.keep and "private" not in answer.signs
     rows = first_rows(answer.changes, turn_id, keeps)
+    if answer.kept:
+        rows.append([undo_typed(turn_id)])
     if answer.retry:
         rows.append([button("↻ Retry", RetryAnswer(turn_id))])
     if answer.web:
         rows.append([button("🌐 Answer with the web", AnswerWithWeb(turn_id))])
-    if answer.replaced and answer.text:
+    if asks_which_is_better(answer):
+        rows += [compare_row(turn_id, answer.before or 0), [button("⚖ Two to choose from", AnswerTwice(turn_id))]]
+    elif answer.replaced and answer.text:
         rows.append([button("↩ First answer", BringBack(turn_id))])
+    if answer.reasons:
+        rows.append(reason_row(turn_id))
     if answer.choices.tags and answer.text and "private" not in answer.signs:
         rows.append([tags_button(turn_id)])
+    rows += [made_row(one) for one in answer.reminders] or offer_rows(answer.changes)
     rows += [[button(f"✖ Not: {row.pattern}", DropPreference(row.id))] for row in answer.preferences]
     return rows

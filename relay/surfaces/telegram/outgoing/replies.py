@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import Any
 
 from relay.core.errors import MessengerError
@@ -11,12 +13,15 @@ from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import memory_line
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
-from relay.surfaces.telegram.formatting.format import unhurried
+from relay.surfaces.telegram.formatting.format import run_formatting
 from relay.surfaces.telegram.outgoing.render import answer_buttons, message_parts, with_voice
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.place import Place
 
 Json = dict[str, Any]
+SEARCH_SECONDS = 20.0
+"""How long a press waits while the message above it is looked for, because its response was lost."""
+SEARCH_EVERY = 0.1
 NOTHING_TO_SAY = "There's nothing in it that I can say aloud."
 
 
@@ -26,7 +31,7 @@ async def reply_parts(reply: CommandReply, turn_id: int, place: Place) -> list[P
     if reply.aloud:
         return with_voice([], reply.aloud, place) or message_parts(NOTHING_TO_SAY, place, silent=True)
     footer = memory_line(reply.changes, reply.failed)
-    parts = await unhurried(
+    parts = await run_formatting(
         lambda text: message_parts(text, place, buttons, footer, silent=True, file=reply.file), reply.text
     )
     if reply.asks:
@@ -47,13 +52,16 @@ async def redraw(
     shown: Json = {"reply_markup": inline_keyboard(done.rows or ())}
     method = "editMessageReplyMarkup"
     if done.text:
-        (part, *_) = await unhurried(lambda text: message_parts(text, place, silent=True), done.text)
+        (part, *_) = await run_formatting(lambda text: message_parts(text, place, silent=True), done.text)
         method = "editMessageText"
         shown |= {key: part.request[key] for key in ("text", "entities", "link_preview_options")}
-    await store.redrawn(bot_id, **at, request=shown)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(SEARCH_SECONDS):
+            while not await store.store_redrawn(bot_id, **at, request=shown):  # noqa: ASYNC110  another process finds it
+                await asyncio.sleep(SEARCH_EVERY)
     try:
         await messenger.call(method, **at, **shown)
     except MessengerError as error:
         if "not modified" not in str(error).lower():  # it shows what it did before
             before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
-            await store.redrawn(bot_id, **at, request=before)
+            await store.store_redrawn(bot_id, **at, request=before)

@@ -26,8 +26,8 @@ from relay.memory.rows.delivery import PartResult, Request, StoredPart
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.delivery_recovery import Search
 from relay.surfaces.telegram.outgoing.exports import Exports, NotPacked
-from relay.surfaces.telegram.outgoing.files import sent_as
-from relay.surfaces.telegram.outgoing.insist import Pauses, Stopped, call_until_answered, rest
+from relay.surfaces.telegram.outgoing.files import choose_method
+from relay.surfaces.telegram.outgoing.insist import RetryPauses, Stopped, call_until_answered, sleep_or_stop
 from relay.surfaces.telegram.outgoing.requests import address_of, plainer, silent_line
 from relay.surfaces.telegram.outgoing.speech import Speech
 
@@ -44,8 +44,8 @@ NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
 Operates = Callable[[ClaimedTurn], bool]
 
 
-def nobody(turn: ClaimedTurn) -> bool:
-    """Treats nobody as an admin."""
+def is_nobody(turn: ClaimedTurn) -> bool:
+    """Returns False: by default, no user counts as an admin."""
     return False
 
 
@@ -79,7 +79,7 @@ class Sender:
                 return PartResult(row.seq, "sent", await self._bring(turn, row, stop))
             except ChatMigrated as error:
                 await self._store.regroup(self._bot_id, row.chat_id, error.new_chat_id, turn.turn_id)
-                row = await self._store.sending(turn, [], row.seq)
+                row = await self._store.start_sending(turn, [], row.seq)
                 if row.chat_id != error.new_chat_id:
                     raise
 
@@ -95,7 +95,7 @@ class Sender:
             found = await self._search.find(row)
             if found is not None:
                 return await self._settle(turn, row, found)
-            row = await self._store.sending(turn, [], row.seq)
+            row = await self._store.start_sending(turn, [], row.seq)
         if "text" not in row.request:
             if "say" in row.request:
                 return await self._say(turn, row, stop)
@@ -113,7 +113,11 @@ class Sender:
             line = STOPPED
         except (VoiceUnavailable, MessengerRefused) as error:
             log.warning("voice note not sent", part=row.id, error=str(error))
-            why = FORBIDDEN if "voice_messages_forbidden" in str(error).lower() else self._told(turn, row, error)
+            why = (
+                FORBIDDEN
+                if "voice_messages_forbidden" in str(error).lower()
+                else self._describe_error(turn, row, error)
+            )
             line = f"🔇 I couldn't say this aloud: {why}"
         # It stays marked as a voice note, so that it is not taken for the answer's last message.
         return await self._send_instead(turn, row, {**silent_line(line), "say": {}})
@@ -123,23 +127,23 @@ class Sender:
         try:
             if self._exports is None:
                 raise NotPacked()
-            async with self._exports.packed(row.request, stop) as file:
+            async with self._exports.pack(row.request, stop) as file:
                 return await self._send(turn, row, stop, file)
         except Stopped:
             line = STOPPED
         except (TooMuchToSend, NotPacked) as error:
             log.warning("not exported", part=row.id, error=str(error))
-            line = self._told(turn, row, error)
+            line = self._describe_error(turn, row, error)
         return await self._send_instead(turn, row, silent_line(line))
 
-    def _told(self, turn: ClaimedTurn, row: StoredPart, error: RelayError) -> str:
-        """What went wrong, for whoever reads it."""
+    def _describe_error(self, turn: ClaimedTurn, row: StoredPart, error: RelayError) -> str:
+        """Returns what went wrong, with the cause only for an admin in their own chat."""
         return error.message_for(row.chat_id > 0 and self._operates(turn))
 
     async def _send_instead(self, turn: ClaimedTurn, row: StoredPart, line: Request) -> int:
         """Sends a line in place of a part."""
         request = {**address_of(row.request, "reply_parameters"), **line}
-        return await self._send(turn, await self._store.sending_instead(turn, row.seq, request), None)
+        return await self._send(turn, await self._store.replace_sending(turn, row.seq, request), None)
 
     async def _send(
         self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None, made: Sound | File | None = None
@@ -147,19 +151,19 @@ class Sender:
         """Sends a part until it is certainly in the chat. `made`: its sound or export. Raises `MessengerRefused` if
         Telegram refuses it for good."""
         request = row.request
-        pauses = Pauses()
+        pauses = RetryPauses()
         while True:
             try:
-                method, parameters = sent_as(request, made)
+                method, parameters = choose_method(request, made)
                 posted = await self._messenger.call(method, **parameters)
                 return int(posted["message_id"])
             except DeliveryUncertain as error:
                 with contextlib.suppress(Stopped):
-                    await rest(max(SETTLE_SECONDS, pauses.after(error)), stop)
+                    await sleep_or_stop(max(SETTLE_SECONDS, pauses.next_pause(error)), stop)
                 found = await self._search.find(row)
                 if found is not None:
                     return await self._settle(turn, row, found)
-                await rest(0, stop)
+                await sleep_or_stop(0, stop)
             except ChatGone:
                 raise
             except MessengerRefused as error:
@@ -170,7 +174,7 @@ class Sender:
                 request = less
             except MessengerError as error:
                 log.info("part waits", part=row.id, error=str(error))
-                await rest(pauses.after(error), stop)
+                await sleep_or_stop(pauses.next_pause(error), stop)
 
     async def _settle(self, turn: ClaimedTurn, row: StoredPart, message_id: int) -> int:
         """Gives a recovered part its final form, because the search has left a button under it."""
@@ -202,7 +206,7 @@ class Sender:
                 ours = not any(words in reason for words in NO_EDIT)
                 request = plainer(request, reason) if ours and isinstance(error, MessengerRefused) else None
         log.warning("message cannot be edited; sending a new one", part=row.id, message_id=message_id)
-        sent = await self._send(turn, await self._store.sending_anew(turn, row.seq), stop)
+        sent = await self._send(turn, await self._store.restart_sending(turn, row.seq), stop)
         if ours:
             with contextlib.suppress(MessengerError):
                 await self._messenger.call("deleteMessage", chat_id=row.request["chat_id"], message_id=message_id)

@@ -15,10 +15,10 @@ from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import PartResult, Request, StoredPart
 from relay.memory.store import Store
-from relay.surfaces.telegram.formatting.format import Formatted, format_preview, unhurried
+from relay.surfaces.telegram.formatting.format import Formatted, format_preview, run_formatting
 from relay.surfaces.telegram.outgoing import chat_action
-from relay.surfaces.telegram.outgoing.delivery import OVERHEARD, everywhere
-from relay.surfaces.telegram.outgoing.insist import Stopped, rest
+from relay.surfaces.telegram.outgoing.delivery import OVERHEARD, allow_everywhere
+from relay.surfaces.telegram.outgoing.insist import Stopped, sleep_or_stop
 from relay.surfaces.telegram.parsing.place import Place
 
 log = structlog.get_logger()
@@ -35,7 +35,7 @@ class PreviewLimits:
     """Chats in which a draft was refused; they get none until the next start."""
     quiet: bool = False
     """Whether the answer replaces another one, so that it has no preview."""
-    may_read: Callable[[], Awaitable[bool]] = everywhere
+    may_read: Callable[[], Awaitable[bool]] = allow_everywhere
     """Whether the answer may still be shown in its group."""
 
 
@@ -80,23 +80,23 @@ class Preview:
     async def settle(self, stop: asyncio.Event) -> None:
         """Waits until the preview's message may be edited again, or `stop` is set."""
         with contextlib.suppress(Stopped):
-            await rest(max(0.0, self._free_at - time.monotonic()), stop)
+            await sleep_or_stop(max(0.0, self._free_at - time.monotonic()), stop)
 
     def text(self, so_far: Callable[[], str]) -> None:
         """See `ports.Sink.text`."""
         if self._limits.quiet:
             return
         self._so_far, self._trouble = so_far, ""
-        self._changed()
+        self._show_soon()
 
-    def waiting(self, sentence: str) -> None:
+    def report_wait(self, sentence: str) -> None:
         """See `ports.Sink.waiting`."""
         if self._limits.quiet and not self._place.private:
             return
         self._trouble = sentence
-        self._changed()
+        self._show_soon()
 
-    def _changed(self) -> None:
+    def _show_soon(self) -> None:
         self._news.set()
         if len(self._tasks) == 1:
             self._tasks.append(asyncio.create_task(self._show()))
@@ -107,7 +107,7 @@ class Preview:
     async def _show(self) -> None:
         """Shows the newest text at a steady pace until closed; never interrupts a request."""
         pause = DRAFT_FIRST if self._place.private else EDIT_FIRST
-        while not await self._closed_within(pause):
+        while not await self._wait_closed(pause):
             pause = DRAFT_EVERY if self._place.private else EDIT_EVERY
             self._news.clear()
             try:
@@ -123,17 +123,17 @@ class Preview:
                 if isinstance(error, MessengerRefused | TokenRefused):
                     self._limits.no_drafts.add(self._place.chat_id)
                     return
-            if not await self._news_within(DRAFT_LASTS):
+            if not await self._wait_for_news(DRAFT_LASTS):
                 self._shown = "" if self._place.private else self._shown
 
-    async def _closed_within(self, seconds: float) -> bool:
+    async def _wait_closed(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closing.wait()
         return self._closing.is_set()
 
-    async def _news_within(self, seconds: float) -> bool:
-        """Waits for new text or the end; False if there was none for so long that a draft disappears."""
+    async def _wait_for_news(self, seconds: float) -> bool:
+        """Waits for new text or the end. Returns False if `seconds` pass without either."""
         until = time.monotonic() + seconds
         while not self._news.is_set() and not self._closing.is_set() and time.monotonic() < until:
             with contextlib.suppress(TimeoutError):
@@ -142,7 +142,7 @@ class Preview:
         return self._news.is_set() or self._closing.is_set()
 
     async def _draft(self) -> None:
-        shown = await unhurried(format_preview, self._markdown())
+        shown = await run_formatting(format_preview, self._markdown())
         if self._place.chat_id in self._limits.no_drafts or not shown.text or shown.text == self._shown:
             return
         await self._messenger.call(
@@ -156,7 +156,7 @@ class Preview:
         self._shown = shown.text
 
     async def _edit(self) -> None:
-        shown = await unhurried(format_preview, self._markdown())
+        shown = await run_formatting(format_preview, self._markdown())
         if not shown.text or shown.text == self._shown:
             return
         if not await self._limits.may_read():
@@ -186,8 +186,8 @@ class Preview:
         try:
             posted = await self._messenger.call("sendMessage", **request)
         except (MessengerThrottled, MessengerUnavailable, MessengerRefused):
-            await self._store.sent(self._turn, [PartResult(1, "waiting")], False)
+            await self._store.store_sent(self._turn, [PartResult(1, "waiting")], False)
             self._row = None
             raise
         self._row = replace(row, telegram_message_id=posted["message_id"])
-        await self._store.sent(self._turn, [PartResult(1, "preview", posted["message_id"])], False)
+        await self._store.store_sent(self._turn, [PartResult(1, "preview", posted["message_id"])], False)

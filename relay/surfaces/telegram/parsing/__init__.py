@@ -1,1 +1,1 @@
-"""Updates and messages as Telegram sends them, read. Pure."""
+"""Parses Telegram's updates and messages. Pure."""

@@ -1,4 +1,4 @@
-"""The file that a Telegram message carries. Pure."""
+"""Finds the file of a Telegram message. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from relay.surfaces.telegram.parsing.contents import MediaFile
 from relay.surfaces.telegram.parsing.objects import Message
 
 KINDS = ("voice", "audio", "video_note", "animation", "video", "photo", "sticker", "document")
-"""An animation comes with a `document` of its own, so it is looked for first."""
+"""Kinds of files, in order of precedence: an animation also has a `document`."""
 NAME_LENGTH = 120
 
 
 def attachment_of(message: Message) -> Attachment | None:
-    """The file of a message: of a photo, its largest size."""
+    """Returns the file of a message; of a photo, its largest size."""
     for kind in KINDS:
         found: MediaFile | None = getattr(message, kind) if kind != "photo" else largest(message.photo)
         if found and found.file_id:
@@ -32,23 +32,23 @@ def attachment_of(message: Message) -> Attachment | None:
 
 
 def is_broken(message: Message) -> bool:
-    """Whether a message carries a file that cannot be fetched."""
+    """Tests whether a message has a file that can't be downloaded."""
     return any(getattr(message, kind) for kind in KINDS) and attachment_of(message) is None
 
 
 def largest(sizes: tuple[MediaFile, ...]) -> MediaFile | None:
-    """The size of a photo with the most pixels."""
+    """Returns the size of a photo with the most pixels."""
     return max(sizes, key=lambda size: size.width * size.height, default=None)
 
 
 def _sticker_mime(sticker: MediaFile) -> str:
-    """The type of a sticker's file, which Telegram tells in words of its own."""
+    """Returns the MIME type of a sticker's file, which Telegram gives as flags."""
     if sticker.is_animated:
         return "application/x-tgsticker"
     return "video/webm" if sticker.is_video else "image/webp"
 
 
 def _name(value: str) -> str:
-    """A name on one line, without what could lead out of a folder."""
+    """Cleans a file name: one line, without directories."""
     text = "".join(c for c in value if c.isprintable())
     return text.replace("\\", "/").rsplit("/", 1)[-1].strip()[:NAME_LENGTH]

@@ -1,6 +1,6 @@
-"""What a Telegram message can carry besides text: files, places, polls and so on. Pure.
+"""What a Telegram message can contain besides text: files, places, polls and so on. Pure.
 
-A value of another shape counts as absent, so that a change of the Bot API costs one detail and not the message.
+Values of an unexpected shape count as absent, so that a change in the Bot API loses a detail instead of a message.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def _is_present(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def _listed(value: object, decode: ValidatorFunctionWrapHandler) -> Any:
+def _decode_list(value: object, decode: ValidatorFunctionWrapHandler) -> Any:
     return decode([one for one in value if isinstance(one, dict)] if isinstance(value, list) else [])
 
 
-def _lenient(value: object, decode: ValidatorFunctionWrapHandler) -> Any:
+def _decode_object(value: object, decode: ValidatorFunctionWrapHandler) -> Any:
     return decode(value) if isinstance(value, dict) else None
 
 
@@ -42,10 +42,10 @@ Text = Annotated[str, PlainValidator(text_in)]
 Count = Annotated[int, PlainValidator(_count)]
 Measure = Annotated[float | None, PlainValidator(_measure)]
 Present = Annotated[bool, PlainValidator(_is_present)]
-"""Whether there is an object, whatever it holds."""
+"""Whether there is an object, whatever its fields."""
 Flag = Annotated[bool, PlainValidator(bool)]
-Listed = Annotated[tuple[T, ...], WrapValidator(_listed)]
-Lenient = Annotated[T | None, WrapValidator(_lenient)]
+Listed = Annotated[tuple[T, ...], WrapValidator(_decode_list)]
+Lenient = Annotated[T | None, WrapValidator(_decode_object)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Thumbnail:
 
 @dataclass(frozen=True, slots=True)
 class MediaFile:
-    """Any object that holds a `file_id`: Voice, Audio, Video, PhotoSize, Document, Sticker and so on."""
+    """Any object with a `file_id`: Voice, Audio, Video, PhotoSize, Document, Sticker and so on."""
 
     file_id: Text = ""
     file_unique_id: Text = ""

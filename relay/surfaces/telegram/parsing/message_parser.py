@@ -1,4 +1,4 @@
-"""What somebody said in Telegram messages: their text, media and origin, as blocks. Pure."""
+"""Converts Telegram messages to blocks: their text, media and origin. Pure."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from relay.surfaces.telegram.parsing.objects import Chat, Message, MessageOrigin
 from relay.surfaces.telegram.parsing.special_messages import thing_of
 
 PASTE_LENGTH = 4000
-"""Telegram splits a longer text into messages of about 4,096; a part this long may have a sequel."""
+"""Telegram splits longer texts into messages of about 4,096 characters. One this long may continue in the next."""
 HEARD = "🎤"
-"""How it begins when we tell what was heard in a recording."""
-UNKNOWN = "⚠️ I cannot tell what this is. Please send it in another way, or tell me in words."
+"""The beginning of messages with a transcript."""
+UNKNOWN = "⚠️ I can't tell what this is. Please send it another way, or describe it."
 
 
 def text_of(message: Message) -> str:
-    """What a message says: its text or its caption."""
+    """Returns a message's text or caption."""
     return message.text or message.caption
 
 
 def words_of(message: Message) -> str:
-    """What a message says, with what it carries that is no file told in words."""
+    """Returns a message's text, after a description of contents such as a place or a poll."""
     thing = thing_of(message)
     return "\n".join(words for words in (thing.words if thing else "", text_of(message)) if words.strip())
 
 
 def file_in_words(message: Message) -> str:
-    """What kind of file a message carries; empty for none."""
+    """Describes a message's file; empty if it has none."""
     attachment = attachment_of(message)
     return f"({NAMES[attachment.kind]} {attachment.name}".rstrip() + ")" if attachment else ""
 
 
 def says_something(message: Message) -> bool:
-    """Whether a message holds anything that somebody may want an answer to."""
+    """Tests whether a message contains anything to answer."""
     return bool(words_of(message).strip()) or attachment_of(message) is not None or is_broken(message)
 
 
 def refusals_of(message: Message) -> list[str]:
-    """The honest lines about what a message carries and nobody can use."""
+    """Returns the lines that say which contents of a message can't be used."""
     if thing := thing_of(message):
         return [thing.refusal] if thing.refusal else []
     return [UNKNOWN] if is_broken(message) else []
@@ -54,19 +54,19 @@ def is_forward(message: Message) -> bool:
 
 
 def is_foreign(message: Message) -> bool:
-    """Whether somebody else wrote what a message says: it is a forward, or the text of an inline bot."""
+    """Tests whether someone else wrote a message: it is forwarded, or by an inline bot."""
     return is_forward(message) or message.via_bot is not None
 
 
 def name_of(user: User | Chat | None) -> str:
-    """A person's name as Telegram shows it, without signs that nobody sees."""
+    """Returns a person's name as Telegram shows it, without invisible characters."""
     user = user or User()
     names = " ".join(remove_invisible(part) for part in (user.first_name, user.last_name))
     return " ".join(names.split()) or user.username or "somebody"
 
 
 def origin_of(origin: MessageOrigin | None) -> str:
-    """Who wrote a forwarded message first."""
+    """Names the author of a forwarded message."""
     origin = origin or MessageOrigin()
     if origin.sender_user:
         return name_of(origin.sender_user)
@@ -76,7 +76,7 @@ def origin_of(origin: MessageOrigin | None) -> str:
 
 
 def blocks_of(message: Message, user_id: int) -> list[Block]:
-    """What somebody said in one message, as blocks; what others wrote is marked as theirs."""
+    """Converts one message to blocks. Marks other people's words."""
     text, mark = text_of(message), foreign_mark(message, user_id)
     attachment, thing = attachment_of(message), thing_of(message)
     blocks: list[Block] = []
@@ -92,9 +92,9 @@ def blocks_of(message: Message, user_id: int) -> list[Block]:
     return blocks
 
 
-def replied_file(message: Message, user_id: int, bot_id: int) -> list[Block]:
-    """The file of the message that this one replies to, as a block of this one: what is asked is asked about it. Only
-    of the same chat; and what the bot itself sent is in the conversation already."""
+def find_replied_file(message: Message, user_id: int, bot_id: int) -> list[Block]:
+    """Returns a block with the file of the message that this one replies to, since the question is about it. Only in
+    the same chat; the bot's own files are already in the conversation."""
     target = message.reply_to_message
     if target is None or target.sender_id == bot_id or target.chat.id != message.chat.id:
         return []
@@ -108,7 +108,7 @@ def replied_file(message: Message, user_id: int, bot_id: int) -> list[Block]:
 
 
 def foreign_mark(message: Message, user_id: int) -> dict[str, str]:
-    """What marks a block of a message as somebody else's: its kind and who it is from. Empty for the sender's own."""
+    """Returns the mark of a block with other people's words: its kind and author. Empty for the sender's own words."""
     if is_forward(message):
         origin = message.forward_origin
         own = origin is not None and origin.sender_user is not None and origin.sender_user.id == user_id
@@ -120,10 +120,10 @@ def foreign_mark(message: Message, user_id: int) -> dict[str, str]:
 
 
 def parts_of(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list[InputPart]:
-    """What each message of one turn says."""
+    """Converts each message of a turn."""
     parts: list[InputPart] = []
     for before, message in zip([None, *messages], messages, strict=False):
-        replied = replied_file(message, user_id, bot_id)
+        replied = find_replied_file(message, user_id, bot_id)
         parts.append(
             InputPart(
                 words_of(message).strip(),
@@ -134,8 +134,8 @@ def parts_of(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list
     return parts
 
 
-def joined_blocks(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list[Block]:
-    """All parts of one turn in order. Parts of a paste that Telegram split are one block again."""
+def join_blocks(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list[Block]:
+    """Returns the blocks of a turn in order, and joins the parts of a text that Telegram split."""
     blocks: list[Block] = []
     for part in parts_of(messages, user_id, bot_id):
         own = part.blocks
@@ -148,7 +148,7 @@ def joined_blocks(messages: Sequence[Message], user_id: int, bot_id: int = 0) ->
 
 
 def is_sequel(before: Message, message: Message) -> bool:
-    """Whether two messages are one text that Telegram split."""
+    """Tests whether two messages are one text that Telegram split."""
     return (
         len(before.text) >= PASTE_LENGTH
         and bool(message.text)
@@ -159,7 +159,7 @@ def is_sequel(before: Message, message: Message) -> bool:
 
 
 def reply_of(message: Message, bot_id: int, user_id: int) -> ReplyTo | None:
-    """What a message is a reply to; a topic's first service message does not count."""
+    """Returns what a message replies to. A topic's first service message doesn't count."""
     target, quote = message.reply_to_message, message.quote
     if message.external_reply:
         return ReplyTo(0, quote.text if quote else "", "", False, clean_name(origin_of(message.external_reply.origin)))
@@ -175,8 +175,8 @@ def reply_of(message: Message, bot_id: int, user_id: int) -> ReplyTo | None:
     )
 
 
-def said_at(message: Message) -> datetime:
-    """When a message was sent."""
+def find_date(message: Message) -> datetime:
+    """Returns the time when a message was sent."""
     try:
         return datetime.fromtimestamp(message.date, UTC) if message.date else datetime.now(UTC)
     except (ValueError, OverflowError, OSError):

@@ -1,6 +1,6 @@
-"""Telegram's objects, as far as Relay reads them: see https://core.telegram.org/bots/api. Pure.
+"""The parts of Telegram's objects that Relay reads: see https://core.telegram.org/bots/api. Pure.
 
-What decides who wrote where must be well-formed, or the update cannot be read; `contents` is lenient.
+Fields that say who wrote where must be well-formed, or the update cannot be read; `contents` is lenient.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NUMBERS = 2**63
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a whole number of 64 bits, as Telegram's are."""
+    """Tests whether a value is a 64-bit integer."""
     return type(value) is int and -NUMBERS <= value < NUMBERS
 
 
@@ -60,7 +60,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A chat; without a type, none that is known."""
+    """A chat. Without a type it is unknown."""
 
     id: Number = 0
     type: Text = ""
@@ -85,7 +85,7 @@ class MessageOrigin:
 
 @dataclass(frozen=True, slots=True)
 class ExternalReply:
-    """A message of another chat that is replied to."""
+    """A message in another chat that this one replies to."""
 
     origin: MessageOrigin = MessageOrigin()
     document: Lenient[MediaFile] = None
@@ -98,12 +98,12 @@ class TextQuote:
 
 
 def buttons_in(value: object) -> tuple[tuple[Button, ...], ...]:
-    """The buttons of a message's `reply_markup`."""
+    """Returns the buttons of a message's `reply_markup`, row by row."""
     keyboard = value.get("inline_keyboard") if isinstance(value, dict) else None
     rows = [row for row in keyboard if isinstance(row, list)] if isinstance(keyboard, list) else []
     return tuple(
         tuple(
-            Button(text_in(one.get("text")), text_in(one.get("callback_data")), text_in(one.get("url")))
+            Button(text_in(one.get("text")), text_in(one.get("callback_data")), text_in(one.get("url")), app_in(one))
             for one in row
             if isinstance(one, dict)
         )
@@ -111,11 +111,17 @@ def buttons_in(value: object) -> tuple[tuple[Button, ...], ...]:
     )
 
 
+def app_in(button: Mapping[str, object]) -> str:
+    """Returns the URL of the page that a button opens inside Telegram; empty if it opens none."""
+    app = button.get("web_app")
+    return text_in(app.get("url")) if isinstance(app, dict) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     message_id: Number = 0
     date: Number = 0
-    """Unix time; 0: Telegram does not show the message any more."""
+    """Unix time; 0: the message is no longer accessible."""
     edit_date: Number = 0
     chat: Chat = Chat()
     sender: Annotated[User | None, Field(alias="from")] = None
@@ -177,7 +183,7 @@ class CallbackQuery:
     sender: Annotated[User | None, Field(alias="from")] = None
     data: Text = ""
     message: Message = Message()
-    """The one under which the button hangs."""
+    """The message with the button."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +222,7 @@ class StoppedGeneration:
 
 @dataclass(frozen=True, slots=True)
 class PersonChange:
-    """Written by Relay: somebody's standing has changed."""
+    """Written by Relay: a person's access has changed."""
 
     became: str
     by: int | None = None
@@ -228,7 +234,7 @@ class PersonChange:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An update of a kind that Relay handles; at most one of these fields is set, but for `person`."""
+    """An update of a kind that Relay handles. At most one of these fields is set, apart from `person`."""
 
     update_id: Number
     message: Message | None = None
@@ -246,5 +252,5 @@ _UPDATE = TypeAdapter(Update)
 
 
 def decode_update(raw: RawUpdate) -> Update:
-    """An update as values. Raises `ValueError` for one that cannot be read."""
+    """Decodes an update. Raises `ValueError` if it is invalid."""
     return _UPDATE.validate_python({**raw, "raw": raw})

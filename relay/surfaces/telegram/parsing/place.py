@@ -1,4 +1,4 @@
-"""Where something is said: a chat, a topic of it, and the message it answers."""
+"""Where a message belongs: the chat, the topic, and the message that it replies to."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Place:
     reply_to: int | None = None
 
     def address(self) -> Request:
-        """`chat_id` and, in a topic, `message_thread_id`, as the Bot API takes them. General takes none."""
+        """Returns `chat_id` and, in a topic, `message_thread_id` for the Bot API. General has no thread id."""
         general = 0 if self.private else 1
         if self.topic_id > general:
             return {"chat_id": self.chat_id, "message_thread_id": self.topic_id}
         return {"chat_id": self.chat_id}
 
     def reply(self) -> Request:
-        """The reply parameters, if there is a message to reply to; a deleted one does not matter."""
+        """Returns the reply parameters, if there is a message to reply to. It may have been deleted."""
         if not self.reply_to:  # 0: a message of a group that has become another chat
             return {}
         return {"reply_parameters": {"message_id": self.reply_to, "allow_sending_without_reply": True}}

@@ -1,4 +1,4 @@
-"""What somebody sends that is neither text nor a file, such as a place, a contact or a poll, as a sentence. Pure."""
+"""Describes contents that are neither text nor a file, such as a place, a contact or a poll, in a sentence. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relay.surfaces.telegram.parsing.contents import Checklist, Contact, Dice, L
 from relay.surfaces.telegram.parsing.objects import Message
 
 LINE, MOST = 300, 30
-"""Characters of one text in a thing, and how many options or tasks of it are listed."""
+"""The most characters of one text, and the most options or tasks that are listed."""
 FOREVER = 0x7FFFFFFF
 FEW = 10
 OTHERS = {
@@ -22,7 +22,7 @@ OTHERS = {
     "story": "sent a story, which cannot be opened",
     "paid_media": "sent paid pictures or videos, which cannot be opened",
 }
-"""Kinds of which no more is read."""
+"""Kinds whose details are not read."""
 REFUSALS = {
     "story": "⚠️ Telegram doesn't show stories to bots. Please send a screenshot or its text.",
     "paid_media": "⚠️ Telegram doesn't show paid media to bots. Please send them as ordinary pictures.",
@@ -30,43 +30,43 @@ REFUSALS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
-    """What a message carries, in words."""
+class SpecialMessage:
+    """A description of a message's contents."""
 
     kind: str
     words: str
     untrusted: bool = True
     """Others may have written some of it."""
     refusal: str = ""
-    """Why nobody can use it, for whoever sent it; empty when it can be used."""
+    """Tells the sender why it can't be used; empty if it can."""
 
 
-def thing_of(message: Message) -> Thing | None:
-    """What a message carries besides text and files. A venue comes with a `location` of its own."""
+def thing_of(message: Message) -> SpecialMessage | None:
+    """Describes a message's contents besides text and files. A venue also has a `location`."""
     if message.venue:
-        return Thing("venue", venue(message.venue))
+        return SpecialMessage("venue", venue(message.venue))
     if message.location:
-        return Thing("location", location(message.location), untrusted=False)
+        return SpecialMessage("location", location(message.location), untrusted=False)
     if message.contact:
-        return Thing("contact", contact(message.contact))
+        return SpecialMessage("contact", contact(message.contact))
     if message.poll:
-        return Thing("poll", poll(message.poll))
+        return SpecialMessage("poll", poll(message.poll))
     if message.dice:
-        return Thing("dice", dice(message.dice), untrusted=False)
+        return SpecialMessage("dice", dice(message.dice), untrusted=False)
     if message.checklist:
-        return Thing("checklist", checklist(message.checklist))
+        return SpecialMessage("checklist", checklist(message.checklist))
     kind = next((kind for kind in OTHERS if getattr(message, kind)), None)
-    return Thing(kind, f"({OTHERS[kind]})", refusal=REFUSALS.get(kind, "")) if kind else None
+    return SpecialMessage(kind, f"({OTHERS[kind]})", refusal=REFUSALS.get(kind, "")) if kind else None
 
 
 def line(text: str, otherwise: str = "") -> str:
-    """A text on one line, without invisible characters, not too long."""
+    """Shortens a text to one line without invisible characters."""
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return (text if len(text) <= LINE else text[:LINE] + "…") or otherwise
 
 
 def coordinates(place: Location | None) -> str:
-    """Where something is, to about ten metres, or as exactly as it is known."""
+    """Formats a location, to about ten metres or its own accuracy."""
     if place is None or place.latitude is None or place.longitude is None:
         return "somewhere"
     north, east = place.latitude, place.longitude
@@ -79,8 +79,8 @@ def coordinates(place: Location | None) -> str:
     return f"{told}, to about {off} metres" if off > FEW else told
 
 
-def listed(texts: Sequence[str]) -> str:
-    """Some texts in one line, and how many more there are."""
+def list_texts(texts: Sequence[str]) -> str:
+    """Joins the first texts in one line, and says how many more there are."""
     more = f"; and {len(texts) - MOST} more" if len(texts) > MOST else ""
     return "; ".join(texts[:MOST]) + more
 
@@ -112,8 +112,8 @@ def poll(found: Poll) -> str:
     right = [options[n] for n in found.correct_option_ids if 0 <= n < len(options)]
     told = [
         f"{'quiz' if found.type == 'quiz' else 'poll'}: {line(found.question, '…')}",
-        f"options: {listed(options)}",
-        f"right is: {listed(right)}" if right else "",
+        f"options: {list_texts(options)}",
+        f"right is: {list_texts(right)}" if right else "",
         f"explanation: {line(found.explanation)}" if line(found.explanation) else "",
         f"about it: {line(found.description)}" if line(found.description) else "",
         "several may be chosen" if found.allows_multiple_answers else "",
@@ -128,4 +128,4 @@ def dice(found: Dice) -> str:
 
 def checklist(found: Checklist) -> str:
     tasks = [f"[{'x' if task.completion_date else ' '}] {line(task.text, '…')}" for task in found.tasks]
-    return f"(sent a checklist: {line(found.title, 'without a title')}: {listed(tasks)})"
+    return f"(sent a checklist: {line(found.title, 'without a title')}: {list_texts(tasks)})"

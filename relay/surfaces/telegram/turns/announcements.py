@@ -14,8 +14,9 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.delivery import Announcement, Part, Request
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import asks_which, closed_row, memory_line, other_rows
+from relay.surfaces.chat.changes import asks_which, make_closed_row, memory_line, other_rows
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
+from relay.surfaces.chat.reminders.dated import offer_rows
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.formatting.split import LIMIT
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
@@ -49,13 +50,13 @@ async def announce(
         edit = {key: request[key] for key in EDITED if key in request}
         await call_until_answered(messenger, "editMessageText", **edit, message_id=shown.message_id)
     except ChatGone:
-        await store.announced(due.turn_id, None, None)
+        await store.record_announced(due.turn_id, None, None)
         return []
     except MessengerRefused as error:
         if shown is None or "not modified" not in error.reason.lower():
             log.info("announced in a separate message", under=due.turn_id, error=error.reason)
             return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
-    await store.announced(due.turn_id, shown.seq, request)
+    await store.record_announced(due.turn_id, shown.seq, request)
     return []
 
 
@@ -74,9 +75,11 @@ async def announce_separately(store: Store, turn: ClaimedTurn, due: Announcement
     """Returns the line as a separate message."""
     told = [one for one in due.changes if one.id in due.tells]
     if not told:
-        await store.announced(due.turn_id, None, None)
+        await store.record_announced(due.turn_id, None, None)
         return []
-    parts = message_parts("", place, closed_row(told, due.turn_id), memory_line(told, []), silent=True)
+    parts = message_parts(
+        "", place, [*make_closed_row(told, due.turn_id), *offer_rows(told)], memory_line(told, []), silent=True
+    )
     await store.announce_anew(turn, parts[0], due.tells)
     return parts
 
@@ -96,7 +99,7 @@ def with_line(due: Announcement) -> Request | None:
         return None
     others = other_rows(buttons_in(due.before.get("reply_markup")), OpenChanges, KeepAnswer)
     stands = [one for one in due.changes if not asks_which(one, due.changes)]
-    rows = [*closed_row(stands, due.turn_id, due.keeps), *others]
+    rows = [*make_closed_row(stands, due.turn_id, due.keeps), *others, *offer_rows(told)]
     return {**due.before, "text": text, "reply_markup": inline_keyboard(rows)}
 
 

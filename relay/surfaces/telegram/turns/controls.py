@@ -19,22 +19,22 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.memory.remember import keep_marked
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
-from relay.surfaces.telegram.groups.access_requests import Newcomers
+from relay.surfaces.telegram.groups.access_requests import AccessAnnouncer
 from relay.surfaces.telegram.groups.connection import Connection
-from relay.surfaces.telegram.groups.group_join import Arrivals
+from relay.surfaces.telegram.groups.group_join import GroupGreeter
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
-from relay.surfaces.telegram.outgoing.menu import GroupMenus, register_admin
+from relay.surfaces.telegram.outgoing.menu import GroupMenus, register_admin, set_menu_button
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
-from relay.surfaces.telegram.parsing.command_message import said_in
+from relay.surfaces.telegram.parsing.command_message import parse_command_message
 from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
 from relay.surfaces.telegram.parsing.objects import CallbackQuery, Message, Update, User
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, command_of, is_event, updates_of
-from relay.surfaces.telegram.turns.edits import edited
-from relay.surfaces.telegram.turns.reactions import keeps, reacted, take_keep
-from relay.surfaces.telegram.turns.running import Runs
-from relay.surfaces.telegram.turns.understand import asked, lane_of, topic_pressed
+from relay.surfaces.telegram.turns.edits import store_edit
+from relay.surfaces.telegram.turns.reactions import keeps, store_reactions, take_keep
+from relay.surfaces.telegram.turns.running import RunningTurns
+from relay.surfaces.telegram.turns.understand import find_question, lane_of, topic_pressed
 
 log = structlog.get_logger()
 
@@ -45,53 +45,55 @@ WORKING = "Working on it…"
 
 
 @dataclass(frozen=True, slots=True)
-class Handled:
+class ControlResult:
     """The result of a control."""
 
     parts: list[Part]
     """The reply."""
     space: Space | None
-    """Whose memory the reply may show; None means nobody's."""
+    """The space whose memory the reply may show; None: it shows no memory."""
 
 
 class Controls:
     """Runs commands and buttons."""
 
-    def __init__(self, services: Services, connection: Connection, runs: Runs) -> None:
+    def __init__(self, services: Services, connection: Connection, runs: RunningTurns) -> None:
         self._services = services
         self._messenger = connection.messenger
         self._bot = connection.bot
         self._groups = connection.groups
         self._runs = runs
-        self._arrivals = Arrivals(services, connection)
-        self._newcomers = Newcomers(services, connection.messenger)
+        self._arrivals = GroupGreeter(services, connection)
+        self._newcomers = AccessAnnouncer(services, connection.messenger)
         self._menus = GroupMenus(connection.messenger)
         self._taps: WeakValueDictionary[tuple[int, int], asyncio.Lock] = WeakValueDictionary()
 
-    async def handle(self, turn: ClaimedTurn) -> Handled:
+    async def handle(self, turn: ClaimedTurn) -> ControlResult:
         """Runs a control and returns the parts of its reply, if it has one."""
         chat, topic_id, message_id = lane_of(turn)
         place = Place(chat.id, topic_id, chat.private)
         update = updates_of(turn)[0]
         if is_told(update):
-            return Handled(await self._told(turn, update), None)
+            return ControlResult(await self._handle_update(turn, update), None)
         space, _ = await self._groups.space_of(chat, turn.user_id)
-        return Handled(await self._done(turn, update, place, message_id, space), space)
+        return ControlResult(await self._handle_action(turn, update, place, message_id, space), space)
 
-    async def _told(self, turn: ClaimedTurn, update: Update) -> list[Part]:
+    async def _handle_update(self, turn: ClaimedTurn, update: Update) -> list[Part]:
         """Handles an update about a chat or a person, which is not a message."""
         message = update.message
         if stopped := update.stopped_message_generation:
             await self._stop(stopped.chat.id, stopped.message_thread_id, stopped.draft_id)
         if update.person and message:
-            return await self._newcomers.told(turn, update.person, message)
+            return await self._newcomers.announce_change(turn, update.person, message)
         if update.my_chat_member:
-            return await self._arrivals.told(turn, update.my_chat_member)
+            return await self._arrivals.announce_change(turn, update.my_chat_member)
         if message and message.left_chat_member:
-            return await self._arrivals.left(message, message.left_chat_member)
+            return await self._arrivals.end_lending(message, message.left_chat_member)
         return []
 
-    async def _done(self, turn: ClaimedTurn, update: Update, place: Place, message_id: int, space: Space) -> list[Part]:
+    async def _handle_action(
+        self, turn: ClaimedTurn, update: Update, place: Place, message_id: int, space: Space
+    ) -> list[Part]:
         """Handles a button press, an edit, a reaction or a command."""
         if query := update.callback_query:
             place = replace(place, topic_id=await topic_pressed(query, self._bot, self._services.store))
@@ -100,7 +102,7 @@ class Controls:
                 return await self._press(turn, update, query, place, space)
         if update.edited_message or update.message_reaction:
             async with self._taps.setdefault((place.chat_id, message_id), asyncio.Lock()):
-                return await self._happened(turn, update, place, space)
+                return await self._handle_event(turn, update, place, space)
         message = update.message
         if not message or is_event(message):
             return []  # a topic's name was stored together with the update
@@ -116,13 +118,13 @@ class Controls:
             ended = await self._services.store.ask_stop(self._bot.id, chat_id, topic_id, turn_id)
         return ended
 
-    async def _happened(self, turn: ClaimedTurn, update: Update, place: Place, space: Space) -> list[Part]:
+    async def _handle_event(self, turn: ClaimedTurn, update: Update, place: Place, space: Space) -> list[Part]:
         """Handles an edit or a reaction. For a reaction that saves a message, returns the proposal."""
         reaction = update.message_reaction
         if reaction is None:
-            await edited(update, turn.user_id, self._bot, self._messenger, self._services.store)
+            await store_edit(update, turn.user_id, self._bot, self._messenger, self._services.store)
             return []
-        await reacted(reaction, turn.user_id, self._bot, self._services.store)
+        await store_reactions(reaction, turn.user_id, self._bot, self._services.store)
         await take_keep(reaction, turn.user_id, self._bot, self._messenger, self._services.store)
         if not (turn.choices.reactions and keeps(reaction)):
             return []
@@ -147,14 +149,14 @@ class Controls:
             admin=self._services.people.role_of(turn) == "admin",
             text=text_of(message),
             messenger=self._messenger,
-            said=said_in(message),
+            said=parse_command_message(message),
             stop=lambda: self._stop(place.chat_id, place.topic_id),
-            sees=lambda space: self._groups.sees(space, turn.user_id),
+            sees=self._groups.eyes_of(turn.user_id),
         )
 
     async def _run(self, call: ChatContext, message: Message) -> CommandReply:
         """Runs the command in a message, or handles a reply to a question."""
-        if asks := ASKED.match(await asked(message, self._bot, self._services.store)):
+        if asks := ASKED.match(await find_question(message, self._bot, self._services.store)):
             return await hear_answer(call, asks[1], int(asks[2] or 0))
         named = command_of(message, self._bot)
         if named is None:
@@ -167,15 +169,18 @@ class Controls:
             await self._menus.offer(call.chat_id, call.user_id, call.admin)
         if named.name == "start" and call.operator:
             await register_admin(self._messenger, call.chat_id, call.user_id)
+        web_url = self._services.installation.web_url
+        if named.name == "start" and call.private and web_url:
+            await set_menu_button(self._messenger, call.user_id, web_url)
         return await run_command(replace(call, text=named.rest), named.name)
 
     async def _parts(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
         """Renders a reply for the chat of the command, or for the person's private chat."""
         if told.private and not place.private:
-            return await self._told_in_private(call, told, place)
+            return await self._send_in_private(call, told, place)
         return await reply_parts(told, call.turn.turn_id, place)
 
-    async def _told_in_private(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
+    async def _send_in_private(self, call: ChatContext, told: CommandReply, place: Place) -> list[Part]:
         """Sends a private reply to the person's own chat, and a line about it to the group."""
         try:
             await self._messenger.call("sendChatAction", chat_id=call.user_id, action="typing")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from relay.core.errors import MessengerRefused
 from relay.core.models import Attachment, Block, Incoming
 from relay.core.ports import Messenger
-from relay.media.reading import Read
+from relay.media.reading import FileContents
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Request
 from relay.memory.rows.turns.edits import Correction
@@ -36,12 +36,14 @@ class Echoes:
         self._delivery = delivery
         self._which = which
 
-    def of(self, turn: ClaimedTurn, incoming: Incoming, place: Place) -> Callable[[Attachment, Read], Awaitable[None]]:
+    def of(
+        self, turn: ClaimedTurn, incoming: Incoming, place: Place
+    ) -> Callable[[Attachment, FileContents], Awaitable[None]]:
         """Returns the callback that posts the transcripts of an input as they are read."""
         # Only one at a time: two with the same words could not be told apart if their responses were lost.
         one_by_one = asyncio.Lock()
 
-        async def on_read(attachment: Attachment, read: Read) -> None:
+        async def on_read(attachment: Attachment, read: FileContents) -> None:
             if not any(self._is_told(block) for block in read.blocks):
                 return
             async with one_by_one:
@@ -81,7 +83,7 @@ def request_of(text: str, place: Place) -> Request:
     }
 
 
-async def corrected(
+async def correct_transcript(
     turn: ClaimedTurn, message: Message, bot: Bot, messenger: Messenger, store: Store
 ) -> Correction | None:
     """Takes a reply to an echo as the right transcript, and replaces it in the record and in the chat.
@@ -97,7 +99,7 @@ async def corrected(
         shown = format_heard(text)
         with contextlib.suppress(MessengerRefused):
             at = {"chat_id": chat_id, "message_id": echo_id}
-            await store.redrawn(bot.id, **at, request={"text": shown.text, "entities": shown.entities})
+            await store.store_redrawn(bot.id, **at, request={"text": shown.text, "entities": shown.entities})
             await call_until_answered(
                 messenger,
                 "editMessageText",

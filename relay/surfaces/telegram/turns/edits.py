@@ -9,15 +9,16 @@ from relay.core.errors import MessengerError
 from relay.core.limits import MESSAGE_LENGTH
 from relay.core.models import Button
 from relay.core.ports import Messenger
+from relay.memory.contexts.markers import markers_in
 from relay.memory.rows.turns.edits import ShownAnswer
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import closed_row, other_rows
+from relay.surfaces.chat.changes import make_closed_row, other_rows
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.turn_buttons import AnswerAgain
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
-from relay.surfaces.telegram.parsing.message_parser import blocks_of, replied_file, text_of
+from relay.surfaces.telegram.parsing.message_parser import blocks_of, find_replied_file, text_of
 from relay.surfaces.telegram.parsing.objects import Update
 from relay.surfaces.telegram.parsing.updates import Bot, message_of, topic_of
 
@@ -25,7 +26,7 @@ LOOK_SECONDS, LONGEST_PAUSE = 0.3, 3.0
 """How often to check whether an answer has been delivered; the pause grows."""
 
 
-async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, store: Store) -> None:
+async def store_edit(update: Update, user_id: int, bot: Bot, messenger: Messenger, store: Store) -> None:
     """Stores an edit, and offers a new answer under the answer to the old wording.
 
     Waits while the message is being answered, because that answer is to the old wording.
@@ -39,7 +40,7 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
         "user_id": user_id,
         "edited_at": message.edit_date or message.date,
         "text": text_of(message).strip()[:MESSAGE_LENGTH],
-        "blocks": [*replied_file(message, user_id, bot.id), *blocks_of(message, user_id)],
+        "blocks": [*find_replied_file(message, user_id, bot.id), *blocks_of(message, user_id)],
         "message": update.raw["edited_message"],
     }
     pause = LOOK_SECONDS
@@ -49,16 +50,18 @@ async def edited(update: Update, user_id: int, bot: Bot, messenger: Messenger, s
             break
         await asyncio.sleep(pause)
         pause = min(LONGEST_PAUSE, pause * 1.3)
+    if marked := done.marked:
+        await store.read_keepits(marked, user_id, markers_in(marked.blocks))
     if offer := done.offer:
         at = {"chat_id": offer.chat_id, "message_id": offer.message_id}
         with contextlib.suppress(MessengerError):
             rows = inline_keyboard(with_offer(offer))
             await call_until_answered(messenger, "editMessageReplyMarkup", None, **at, reply_markup=rows)
-            await store.redrawn(bot.id, **at, request={"reply_markup": rows})
+            await store.store_redrawn(bot.id, **at, request={"reply_markup": rows})
 
 
 def with_offer(offer: ShownAnswer) -> list[list[Button]]:
     """Returns the present buttons under an answer, and the one that offers a new answer."""
     others = other_rows(offer.rows, OpenChanges, KeepAnswer, AnswerAgain)
     again = [button("✎ Answer again", AnswerAgain(offer.turn_id))]
-    return [*closed_row(offer.changes, offer.turn_id, offer.keeps), *others, again]
+    return [*make_closed_row(offer.changes, offer.turn_id, offer.keeps), *others, again]

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.commands.context import Services
+from relay.core.models import Rows
 from relay.core.ports import Messenger
 from relay.core.text import escape_markdown
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Message, Part, QueuedMessage
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import first_rows, memory_line
+from relay.surfaces.chat.contexts.composition import composed_page
+from relay.surfaces.chat.contexts.pruning import undo_rows
 from relay.surfaces.chat.memory.consolidation import question_rows
+from relay.surfaces.chat.reminders.sent import told_rows
+from relay.surfaces.chat.soul.growth import idea_rows
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import announce
-from relay.surfaces.telegram.turns.understand import Understood, lane_of
+from relay.surfaces.telegram.turns.understand import ParsedTurn, lane_of
 
-APOLOGY = "⚠️ Something went wrong and I couldn't answer this message. I've let the people who run me know."
-UNDELIVERED = "⚠️ Telegram refused some or all of my answer to this. I've let the people who run me know."
+APOLOGY = "⚠️ Something went wrong and I couldn't answer this message. I've let my admins know."
+UNDELIVERED = "⚠️ Telegram refused some or all of my answer to this. I've let my admins know."
 
 
 async def describe_trouble(services: Services, turn: ClaimedTurn, line: str, what: str) -> list[Message]:
@@ -40,7 +45,18 @@ async def describe_trouble(services: Services, turn: ClaimedTurn, line: str, wha
     ]
 
 
-async def queued_parts(
+async def describe_gone(services: Services, turn_id: int, chat_id: int, reason: str) -> list[Message]:
+    """Returns a message to each admin: a chat is gone, so its reminders have ended."""
+    await services.people.refresh(services.store)
+    chat = "a group" if chat_id < 0 else f"user {chat_id}"
+    text = f"⚠️ I can't reach {chat} any more ({reason}), so I've ended the reminders there."
+    return [
+        Message(chat_id=one, user_id=one, text=escape_markdown(text), key=f"gone {turn_id} {one}")
+        for one in sorted(services.people.admins - {chat_id})
+    ]
+
+
+async def make_queued_parts(
     store: Store, messenger: Messenger, bot_id: int, turn: ClaimedTurn, message: QueuedMessage
 ) -> Sequence[Part]:
     """Returns the parts that a turn with a queued message sends."""
@@ -49,12 +65,26 @@ async def queued_parts(
     if message.under_turn_id is not None:
         return await announce(store, messenger, bot_id, turn, message.under_turn_id)
     place = Place(message.chat_id, message.topic_id, message.chat_id >= 0, message.reply_to)
-    asks = message.consolidation_id
-    rows = message.rows or (() if asks is None else question_rows(asks))
-    return message_parts(message.text, place, rows, silent=not message.sound)
+    if message.composition is not None:
+        page = composed_page(message.composition)
+        return message_parts(page.text, place, page.rows, silent=False)
+    return message_parts(message.text, place, rows_under(message), silent=not message.sound)
 
 
-def notice_parts(understood: Understood) -> list[Part]:
+def rows_under(message: QueuedMessage) -> Rows:
+    """Returns the buttons under a queued message."""
+    if message.rows:
+        return message.rows
+    if message.consolidation_id is not None:
+        return question_rows(message.consolidation_id)
+    if message.idea_id is not None:
+        return idea_rows(message.idea_id)
+    if message.dropped_version is not None:
+        return undo_rows(message.dropped_version)
+    return told_rows(message.reminders)
+
+
+def notice_parts(understood: ParsedTurn) -> list[Part]:
     """Returns the line sent in place of an answer, with the memory changes it is about."""
     changes, turn_id = understood.changes, understood.changed_by
     buttons, footer = first_rows(changes, turn_id), memory_line(changes, [])

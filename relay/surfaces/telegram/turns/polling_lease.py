@@ -18,13 +18,13 @@ class PollLease:
         self.elsewhere_at = 0.0
         """When another process was last known to poll (monotonic seconds)."""
 
-    def taken(self) -> None:
+    def note_taken(self) -> None:
         """Notes that this process has the lease. The results of claims sent earlier are ignored."""
         self._taken_at = time.monotonic()
         self._mine = True
 
-    def told(self, mine: bool | None, asked_at: float) -> None:
-        """Notes what a claim of `asked_at` (monotonic) found: this process polls, another does, or nobody (None)."""
+    def note_claim(self, mine: bool | None, asked_at: float) -> None:
+        """Notes what a claim sent at `asked_at` (monotonic) found: this process polls, another one, or none (None)."""
         if asked_at < self._taken_at:
             return
         if mine is False:
@@ -32,7 +32,7 @@ class PollLease:
         self._mine = mine
         self._news.set()
 
-    async def lost(self) -> None:
+    async def wait_until_lost(self) -> None:
         """Waits until this process no longer has the lease."""
         while self._mine:
             self._news.clear()

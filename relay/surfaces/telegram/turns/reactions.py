@@ -8,7 +8,7 @@ import time
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import closed_row, other_rows
+from relay.surfaces.chat.changes import make_closed_row, other_rows
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.objects import MessageReactionUpdated, ReactionType
@@ -17,7 +17,7 @@ from relay.surfaces.telegram.parsing.updates import Bot
 KEEP, DISLIKE = "✍", "👎"
 
 
-async def reacted(reaction: MessageReactionUpdated, user_id: int, bot: Bot, store: Store) -> None:
+async def store_reactions(reaction: MessageReactionUpdated, user_id: int, bot: Bot, store: Store) -> None:
     """Stores a person's present reactions to a message."""
     emojis = [name for one in reaction.new_reaction if (name := emoji_of(one))]
     when = reaction.date or int(time.time())
@@ -26,26 +26,26 @@ async def reacted(reaction: MessageReactionUpdated, user_id: int, bot: Bot, stor
 
 def keeps(reaction: MessageReactionUpdated) -> bool:
     """Whether a person just added a ✍, which asks to save the message."""
-    return KEEP in given_now(reaction)
+    return KEEP in find_added(reaction)
 
 
 async def take_keep(
     reaction: MessageReactionUpdated, user_id: int, bot: Bot, messenger: Messenger, store: Store
 ) -> None:
     """Removes the ◆ button from an answer that just got a 👎."""
-    if DISLIKE not in given_now(reaction):
+    if DISLIKE not in find_added(reaction):
         return
     shown = await store.take_keep(bot.id, reaction.chat.id, reaction.message_id, user_id)
     if shown is None:
         return
     others = other_rows(shown.rows, OpenChanges, KeepAnswer)
     at = {"chat_id": shown.chat_id, "message_id": shown.message_id}
-    rows = [*closed_row(shown.changes, shown.turn_id), *others]
+    rows = [*make_closed_row(shown.changes, shown.turn_id), *others]
     with contextlib.suppress(MessengerError):
         await messenger.call("editMessageReplyMarkup", **at, reply_markup=inline_keyboard(rows))
 
 
-def given_now(reaction: MessageReactionUpdated) -> set[str]:
+def find_added(reaction: MessageReactionUpdated) -> set[str]:
     """Returns the emojis that a person has just added."""
     old, new = (
         {emoji_of(one).rstrip("\ufe0f") for one in given} for given in (reaction.old_reaction, reaction.new_reaction)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from relay.commands.context import Services
 from relay.core.text import escape_markdown
-from relay.surfaces.telegram.turns.understand import Understood
+from relay.surfaces.telegram.turns.understand import ParsedTurn
 
 FULL_NAME = re.compile(r"claude-[a-z0-9][a-z0-9.@:_-]{0,99}")
 
@@ -17,16 +17,16 @@ UNPRICED = (
 )
 
 
-def with_model(understood: Understood, services: Services, admin: bool) -> Understood:
+def with_model(understood: ParsedTurn, services: Services, admin: bool) -> ParsedTurn:
     """Returns the input with the model that /retry names, or a notice that lists the choices."""
     model = find_model(understood.wanted, services.installation.model, services.installation.small_model, admin)
     if model is None or understood.incoming is None:
-        return Understood(
+        return ParsedTurn(
             understood.place, notice=choices(services.installation.model, services.installation.small_model, admin)
         )
     if services.budget.refuses(model):
         notice = UNPRICED if admin else "I can't use that model here."
-        return Understood(understood.place, notice=notice.format(escape_markdown(model)))
+        return ParsedTurn(understood.place, notice=notice.format(escape_markdown(model)))
     return replace(understood, incoming=replace(understood.incoming, model=model))
 
 

@@ -11,7 +11,7 @@ from relay.surfaces.telegram.parsing.updates import message_of, updates_of
 
 
 @dataclass(slots=True)
-class Run:
+class RunningTurn:
     """A turn that runs in a lane."""
 
     turn: ClaimedTurn
@@ -29,29 +29,29 @@ class Run:
         return {message_of(update).media_group_id for update in updates_of(self.turn)} - {""}
 
 
-class Runs:
+class RunningTurns:
     """All running turns, by id."""
 
     def __init__(self) -> None:
-        self._by_turn: dict[int, Run] = {}
+        self._by_turn: dict[int, RunningTurn] = {}
 
-    def add(self, run: Run) -> None:
+    def add(self, run: RunningTurn) -> None:
         self._by_turn[run.turn.turn_id] = run
 
     def remove(self, turn_id: int) -> None:
         self._by_turn.pop(turn_id, None)
 
-    def in_lane(self, chat_id: int, topic_id: int) -> Run | None:
+    def find_in_lane(self, chat_id: int, topic_id: int) -> RunningTurn | None:
         """Returns the turn that is answering in a chat's topic."""
-        return next((r for r in self._in(chat_id, topic_id) if r.turn.kind != "control"), None)
+        return next((r for r in self._list_in(chat_id, topic_id) if r.turn.kind != "control"), None)
 
-    def _in(self, chat_id: int, topic_id: int) -> list[Run]:
+    def _list_in(self, chat_id: int, topic_id: int) -> list[RunningTurn]:
         return [r for r in self._by_turn.values() if (r.chat_id, r.topic_id) == (chat_id, topic_id)]
 
     def stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool | None:
         """Stops everything in a lane, or one turn in that chat. Returns whether any was still running; None if nothing
         matching runs here."""
-        found = self._in(chat_id, topic_id) if turn_id is None else [*filter(None, [self._by_turn.get(turn_id)])]
+        found = self._list_in(chat_id, topic_id) if turn_id is None else [*filter(None, [self._by_turn.get(turn_id)])]
         runs = [run for run in found if run.chat_id == chat_id]
         if not runs:
             return None
@@ -60,14 +60,15 @@ class Runs:
             run.stop.set()
         return news
 
-    def asked_to_stop(self, turn_id: int) -> None:
+    def stop_on_request(self, turn_id: int) -> None:
         """Stops a running answer at another process's request."""
         if run := self._by_turn.get(turn_id):
             run.stop.set()
 
     def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float, album: str = "") -> bool:
-        """Lets a message join a young turn that it directly follows. `album`: only if the turn has parts of it."""
-        run = self.in_lane(chat_id, topic_id)
+        """Lets a message join a turn that it directly follows and that began at most `within` seconds ago. Returns
+        whether it joined. `album`: joins only a turn with parts of it."""
+        run = self.find_in_lane(chat_id, topic_id)
         if run is None or run.turn.user_id != user_id or time.monotonic() - run.started > within:
             return False
         if album not in run.albums if album else not 0 < message_id - run.last_message_id <= 2:

@@ -10,7 +10,8 @@ import structlog
 
 from relay.commands.context import Services
 from relay.conversation.cancellation import wait_or_cancel
-from relay.conversation.turn import Engine, answer
+from relay.conversation.engine import Engine
+from relay.conversation.turn import answer
 from relay.core.errors import TurnUndone
 from relay.core.models import Incoming, Space
 from relay.core.text import escape_markdown
@@ -20,22 +21,22 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.delivery import Part, QueuedMessage
 from relay.memory.rows.turns.answer import Answer
-from relay.surfaces.telegram.formatting.format import unhurried
-from relay.surfaces.telegram.groups.access_requests import served
+from relay.surfaces.telegram.formatting.format import run_formatting
+from relay.surfaces.telegram.groups.access_requests import should_run
 from relay.surfaces.telegram.groups.connection import Connection
-from relay.surfaces.telegram.outgoing.delivery import Delivery, everywhere
+from relay.surfaces.telegram.outgoing.delivery import Delivery, allow_everywhere
 from relay.surfaces.telegram.outgoing.render import answer_parts
 from relay.surfaces.telegram.outgoing.sender import STOPPED
 from relay.surfaces.telegram.outgoing.stream import Preview, PreviewLimits
 from relay.surfaces.telegram.parsing.objects import Chat
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import updates_of
-from relay.surfaces.telegram.turns.controls import Controls, Handled
+from relay.surfaces.telegram.turns.controls import ControlResult, Controls
 from relay.surfaces.telegram.turns.echo import Echoes
-from relay.surfaces.telegram.turns.notices import notice_parts, queued_parts
+from relay.surfaces.telegram.turns.notices import make_queued_parts, notice_parts
 from relay.surfaces.telegram.turns.retry import with_model
-from relay.surfaces.telegram.turns.running import Run, Runs
-from relay.surfaces.telegram.turns.understand import lane_of, silenced, topic_pressed, understand
+from relay.surfaces.telegram.turns.running import RunningTurn, RunningTurns
+from relay.surfaces.telegram.turns.understand import is_silenced, lane_of, topic_pressed, understand
 
 log = structlog.get_logger()
 
@@ -54,7 +55,7 @@ class TurnRunner:
     controls: Controls
     delivery: Delivery
     echoes: Echoes
-    runs: Runs
+    runs: RunningTurns
     on_owed: Callable[[Sequence[str]], None]
     """Called with the kinds of jobs that have become due."""
     no_drafts: set[int] = field(default_factory=set)
@@ -72,12 +73,12 @@ class TurnRunner:
         structlog.contextvars.bind_contextvars(chat_id=chat.id, topic_id=topic_id)
         place = Place(chat.id, topic_id, chat.private, message_id)
         role, bot = self.services.people.role_of(turn), self.connection.bot
-        if turn.status != "answered" and (not served(turn, role) or silenced(turn, bot, role == "admin")):
+        if turn.status != "answered" and (not should_run(turn, role) or is_silenced(turn, bot, role == "admin")):
             return await self._deliver(turn, [])
-        run = Run(turn, chat.id, topic_id, message_id)
+        run = RunningTurn(turn, chat.id, topic_id, message_id)
         if turn.kind == "control":
             if turn.status == "answered":
-                handled = Handled(await self._stored_parts(turn, place), self._space_of(turn, chat))
+                handled = ControlResult(await self._load_parts(turn, place), self._space_of(turn, chat))
             else:
                 handled = await self.controls.handle(turn)
             if any(part.request.keys() & {"say", "export"} for part in handled.parts):
@@ -86,17 +87,17 @@ class TurnRunner:
         self.runs.add(run)
         if turn.status == "answered":
             readers = self._readers(turn, chat, self._space_of(turn, chat))
-            return await self._deliver(turn, await self._stored_parts(turn, place), run.stop, readers)
+            return await self._deliver(turn, await self._load_parts(turn, place), run.stop, readers)
         return await self._answer(run, turn, chat, role == "admin")
 
-    async def _answer(self, run: Run, turn: ClaimedTurn, chat: Chat, admin: bool) -> bool:
+    async def _answer(self, run: RunningTurn, turn: ClaimedTurn, chat: Chat, admin: bool) -> bool:
         """Answers a turn, and starts over when a late message joins it. Returns the same as `run`."""
         to = self.connection
         while True:
             understood = await understand(turn, to.bot, to.groups, to.messenger, self.engine.store)
             if understood.wanted:
                 understood = with_model(understood, self.services, admin)
-            if understood.verb is not None:
+            if understood.command is not None:
                 handled = await self.controls.handle(turn)
                 return await self._deliver(turn, handled.parts, None, self._readers(turn, chat, handled.space))
             if understood.notice is not None or understood.incoming is None:
@@ -105,7 +106,7 @@ class TurnRunner:
             incoming = replace(understood.incoming, operator=admin and understood.place.private)
             readers = self._readers(turn, chat, incoming.space)
             try:
-                told = await self._answered(run, incoming, understood.place, readers)
+                told = await self._answer_with_preview(run, incoming, understood.place, readers)
                 if told is not None:
                     parts = await self._parts(told, understood.place, turn.turn_id)
                     stop = None if told.note.endswith(STOPPED) else run.stop
@@ -115,14 +116,16 @@ class TurnRunner:
             run.join.clear()
             run.turn = turn = await self.engine.store.absorb(turn)
             if turn.status == "answered":
-                return await self._deliver(turn, await self._stored_parts(turn, understood.place), run.stop, readers)
+                return await self._deliver(turn, await self._load_parts(turn, understood.place), run.stop, readers)
 
     async def _send_queued(self, turn: ClaimedTurn, message: QueuedMessage) -> bool:
         """Sends a queued message that is due, unless the person may no longer use the bot."""
         structlog.contextvars.bind_contextvars(chat_id=message.chat_id, topic_id=message.topic_id)
         if turn.status != "answered" and self.services.people.role_of(turn) is None:
             return await self._deliver(turn, [])
-        parts = await queued_parts(self.engine.store, self.connection.messenger, self.connection.bot.id, turn, message)
+        parts = await make_queued_parts(
+            self.engine.store, self.connection.messenger, self.connection.bot.id, turn, message
+        )
         chat = Chat(message.chat_id, "private" if message.chat_id >= 0 else "supergroup")
         space = None if turn.owner_id is None else Space("private", owner_id=turn.owner_id)
         return await self._deliver(turn, parts, None, self._readers(turn, chat, space))
@@ -134,20 +137,22 @@ class TurnRunner:
         return Space("group", chat_id=chat.id)
 
     def _readers(self, turn: ClaimedTurn, chat: Chat, space: Space | None) -> Readers:
-        """Returns the check whether a reply made from this space may still be shown. `None`: anyone may read it."""
+        """Returns the check whether a reply made from this space may still be shown. None: anyone may read it."""
         if space is None or chat.private:
-            return everywhere
+            return allow_everywhere
         lent = turn.linked_to == turn.user_id
         return lambda: self.connection.groups.may_read(chat, turn.user_id, space, lent)
 
-    async def _answered(self, run: Run, incoming: Incoming, place: Place, readers: Readers) -> Answer | None:
+    async def _answer_with_preview(
+        self, run: RunningTurn, incoming: Incoming, place: Place, readers: Readers
+    ) -> Answer | None:
         """Answers an input; None if a late message has joined it in the meantime."""
         log.debug("heard", text=incoming.text)
         limits = PreviewLimits(self.no_drafts, incoming.replaces, readers)
         messenger, bot = self.connection.messenger, self.connection.bot
         preview = Preview(messenger, self.engine.store, run.turn, bot.id, place, limits)
         async with preview:
-            work = asyncio.create_task(self._read_and_answered(run, incoming, place, preview))
+            work = asyncio.create_task(self._read_and_answer(run, incoming, place, preview))
             joined = asyncio.create_task(run.join.wait())
             try:
                 await asyncio.wait({work, joined}, return_when=asyncio.FIRST_COMPLETED)
@@ -161,7 +166,7 @@ class TurnRunner:
         log.debug("answered", text=told.text if told else None)
         return told
 
-    async def _read_and_answered(self, run: Run, incoming: Incoming, place: Place, preview: Preview) -> Answer:
+    async def _read_and_answer(self, run: RunningTurn, incoming: Incoming, place: Place, preview: Preview) -> Answer:
         """Reads an input's files and answers it. If nothing in it is usable, the answer only says so."""
         read = await wait_or_cancel(
             run.stop, read_attachments(incoming, self.reader, self.echoes.of(run.turn, incoming, place))
@@ -174,7 +179,7 @@ class TurnRunner:
         run.turn = replace(run.turn, status="answered")
         return told
 
-    async def _stored_parts(self, turn: ClaimedTurn, place: Place) -> list[Part]:
+    async def _load_parts(self, turn: ClaimedTurn, place: Place) -> list[Part]:
         """Returns the parts of a reply that an earlier process stored."""
         if turn.answer is None:
             return list(turn.parts)
@@ -184,14 +189,14 @@ class TurnRunner:
     async def _parts(self, told: Answer, place: Place, turn_id: int) -> list[Part]:
         """Renders an answer as parts to send, with a voice note only if an engine is installed."""
         told = told if self.services.installation.speaks else replace(told, aloud=False)
-        return await unhurried(lambda _: answer_parts(told, place, turn_id), told.text)
+        return await run_formatting(lambda _: answer_parts(told, place, turn_id), told.text)
 
     async def _deliver(
         self,
         turn: ClaimedTurn,
         parts: Sequence[Part],
         stop: asyncio.Event | None = None,
-        readers: Readers = everywhere,
+        readers: Readers = allow_everywhere,
     ) -> bool:
         done = await self.delivery.deliver(turn, parts, stop, readers)
         if done.owed:

@@ -13,22 +13,31 @@ from relay.core.limits import MESSAGE_LENGTH
 from relay.core.models import Incoming, Space
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
+from relay.memory.contexts.markers import marker_notes
 from relay.memory.rows.changes import MemoryChange
-from relay.memory.rows.turns.edits import Standing
+from relay.memory.rows.turns.edits import RetryState
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.changes import changes_keyboard
 from relay.surfaces.chat.dispatch import TOO_OLD
-from relay.surfaces.chat.turn_buttons import AnswerAgain, AnswerWithCritique, AnswerWithWeb, BringBack, TurnButton
+from relay.surfaces.chat.turn_buttons import (
+    AnswerAgain,
+    AnswerTwice,
+    AnswerWithCritique,
+    AnswerWithWeb,
+    BringBack,
+    PreferFirst,
+    TurnButton,
+)
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import (
-    joined_blocks,
+    find_date,
+    join_blocks,
     name_of,
     parts_of,
     refusals_of,
     reply_of,
-    said_at,
     says_something,
     words_of,
 )
@@ -46,7 +55,7 @@ from relay.surfaces.telegram.parsing.updates import (
     topic_of,
     updates_of,
 )
-from relay.surfaces.telegram.turns.echo import corrected
+from relay.surfaces.telegram.turns.echo import correct_transcript
 
 ANSWERING = "I'm answering the new version…"
 MORE_SAID = "The conversation has moved on. Please ask again in a new message."
@@ -54,12 +63,12 @@ LATE = f"Thanks, I've noted what you really said. {MORE_SAID}"
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class ParsedTurn:
     """The meaning of a turn's updates: an input to answer, a command to run in its lane, or a notice."""
 
     place: Place
     incoming: Incoming | None = None
-    verb: str | None = None
+    command: str | None = None
     notice: str | None = None
     changes: Sequence[MemoryChange] = ()
     """The memory changes that the notice is about, which can be undone."""
@@ -77,13 +86,13 @@ def lane_of(turn: ClaimedTurn) -> tuple[Chat, int, int]:
 
 
 @metrics.time_stage("understand")
-async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> Understood:
+async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> ParsedTurn:
     """Reads a turn's updates. Ignores group messages that are not addressed to the bot."""
-    if turn.linked_to == turn.user_id and not await groups.sees(linked_space(turn), turn.user_id):
+    if turn.linked_to == turn.user_id and not await groups.sees(find_linked_space(turn), turn.user_id):
         turn = replace(turn, linked_to=None)  # a person who has left a group no longer lends it anything
     updates = updates_of(turn)
     if query := updates[0].callback_query:
-        return await again(turn, query, bot, groups, messenger, store)
+        return await read_retry(turn, query, bot, groups, messenger, store)
     chat, topic_id, _ = lane_of(turn)
     messages = [message_of(update) for update in updates]
     space, everything = await groups.space_of(chat, turn.user_id)
@@ -92,23 +101,23 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     reply_to = messages[-1].message_id if messages and (not chat.private or len(messages) > 1) else None
     place = Place(chat.id, topic_id, chat.private, reply_to)
     if not messages:
-        return Understood(place)
+        return ParsedTurn(place)
     command = command_of(messages[0], bot)
     if command is not None and command.name == "new":
-        return Understood(place, verb="new")
-    if await asked(messages[0], bot, store):
-        return Understood(place, verb="reply")
-    if correction := await corrected(turn, messages[0], bot, messenger, store):
+        return ParsedTurn(place, command="new")
+    if await find_question(messages[0], bot, store):
+        return ParsedTurn(place, command="reply")
+    if correction := await correct_transcript(turn, messages[0], bot, messenger, store):
         if not correction.last:
             return await late(turn, place, space, correction.answered, store)
         nothing = unsaid(turn, bot, place, space, messages[0].sender)
-        return Understood(place, replace(nothing, retry=True, retry_turn=correction.turn_id, replaces=True))
-    blocks = joined_blocks(messages, turn.user_id, bot.id)
+        return ParsedTurn(place, replace(nothing, retry=True, retry_turn=correction.turn_id, replaces=True))
+    blocks = join_blocks(messages, turn.user_id, bot.id)
     if turn.off_record:
         blocks = [{**one, "file": {**one["file"], "kept": False}} if "file" in one else one for one in blocks]
-    refusals = [line for message in messages for line in refusals_of(message)]
+    refusals = [*(line for message in messages for line in refusals_of(message)), *marker_notes(blocks)]
     if not blocks:
-        return Understood(place, notice=next(iter(refusals), None))
+        return ParsedTurn(place, notice=next(iter(refusals), None))
     two = command is not None and command.name == "two"
     retry = two or (command is not None and command.name == "retry")
     incoming = replace(
@@ -118,30 +127,30 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
         untrusted=any(block.get("untrusted") for block in blocks),
         telegram_message_ids=[message.message_id for message in messages],
         parts=parts_of(messages, turn.user_id, bot.id) if len(messages) > 1 else [],
-        at=said_at(messages[-1]),
+        at=find_date(messages[-1]),
         reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
         retry=retry,
         two=two,
         notices=tuple(dict.fromkeys(refusals)),
     )
-    return Understood(place, incoming, wanted=command.rest if command is not None and retry and not two else "")
+    return ParsedTurn(place, incoming, wanted=command.rest if command is not None and retry and not two else "")
 
 
-def linked_space(turn: ClaimedTurn) -> Space:
-    """Returns the group of a turn."""
+def find_linked_space(turn: ClaimedTurn) -> Space:
+    """Returns the space of a turn's group."""
     return Space("group", chat_id=lane_of(turn)[0].id)
 
 
-async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | None, store: Store) -> Understood:
+async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | None, store: Store) -> ParsedTurn:
     """Returns the notice for a correction that comes too late to answer again. It offers to undo what the old answer
     changed in memory, but not in a shared group, because that memory may be the person's own."""
     alone = space.kind == "private"
     changes = (await store.changes(answered, turn.user_id, False) or []) if answered and alone else []
     standing = [one for one in changes if one.status in ("applied", "pending")]
-    return Understood(place, notice=LATE, changes=standing, changed_by=answered or 0)
+    return ParsedTurn(place, notice=LATE, changes=standing, changed_by=answered or 0)
 
 
-def silenced(turn: ClaimedTurn, bot: Bot, admin: bool) -> bool:
+def is_silenced(turn: ClaimedTurn, bot: Bot, admin: bool) -> bool:
     """Whether a turn is ignored because the bot is switched off in its chat. Admins' commands, buttons and Telegram's
     own updates still work."""
     update = updates_of(turn)[0]
@@ -151,12 +160,12 @@ def silenced(turn: ClaimedTurn, bot: Bot, admin: bool) -> bool:
     return says_something(said) and not (admin and command_of(said, bot))
 
 
-async def asked(message: Message, bot: Bot, store: Store) -> str:
+async def find_question(message: Message, bot: Bot, store: Store) -> str:
     """Returns the question that a message replies to, if its author was asked; empty otherwise."""
     target = message.reply_to_message
     if not may_answer(message, bot) or target is None:
         return ""
-    return await store.asked(bot.id, message.chat.id, target.message_id, message.sender_id or 0)
+    return await store.find_question(bot.id, message.chat.id, target.message_id, message.sender_id or 0)
 
 
 async def topic_pressed(query: CallbackQuery, bot: Bot, store: Store) -> int:
@@ -167,9 +176,9 @@ async def topic_pressed(query: CallbackQuery, bot: Bot, store: Store) -> int:
     return await store.topic_of(bot.id, message.chat.id, message.message_id)
 
 
-async def again(
+async def read_retry(
     turn: ClaimedTurn, query: CallbackQuery, bot: Bot, groups: Groups, messenger: Messenger, store: Store
-) -> Understood:
+) -> ParsedTurn:
     """Reads a tap on a button that asks for another answer as the same message once more.
 
     The Retry and web buttons go, since the new answer has its own. Buttons about memory stay.
@@ -178,16 +187,16 @@ async def again(
     place = Place(chat.id, await topic_pressed(query, bot, store), chat.private)
     pressed = decode(query.data)
     of_turn = pressed.turn_id if isinstance(pressed, TurnButton) else 0
-    brings_back = isinstance(pressed, BringBack)
+    brings_back = isinstance(pressed, BringBack | PreferFirst)
     findings = query.message.text if isinstance(pressed, AnswerWithCritique) else ""
     replaces = brings_back or isinstance(pressed, AnswerAgain | AnswerWithCritique)
-    standing = await store.standing(of_turn, turn.user_id)
-    refusal = "I'm switched off here." if turn.answers == "off" else refused(standing, replaces)
+    standing = await store.find_standing(of_turn, turn.user_id)
+    refusal = "I'm switched off here." if turn.answers == "off" else explain_refusal(standing, replaces)
     with contextlib.suppress(MessengerError):
         text = refusal or (ANSWERING if replaces and not brings_back else None)
         await messenger.call("answerCallbackQuery", callback_query_id=query.id, text=text)
     if refusal:
-        return Understood(place)
+        return ParsedTurn(place)
     if not replaces:
         changes = await store.changes(of_turn, turn.user_id, False) or []
         keyboard = inline_keyboard(changes_keyboard(changes, of_turn, opened=False))
@@ -202,14 +211,16 @@ async def again(
         retry=True,
         retry_turn=of_turn,
         web=web,
+        two=isinstance(pressed, AnswerTwice),
         replaces=replaces,
         brings_back=brings_back,
+        prefers_first=isinstance(pressed, PreferFirst),
         critique=findings,
     )
-    return Understood(place, again)
+    return ParsedTurn(place, again)
 
 
-def refused(standing: Standing | None, replaces: bool) -> str:
+def explain_refusal(standing: RetryState | None, replaces: bool) -> str:
     """Says why a tap for another answer is refused; empty if it is not."""
     if standing is None:
         return TOO_OLD.toast

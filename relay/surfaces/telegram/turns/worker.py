@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import structlog
 
 from relay.commands.context import Services
-from relay.conversation.turn import Engine
+from relay.conversation.engine import Engine
 from relay.core import metrics
 from relay.core.errors import DatabaseError, RelayError, TurnLost
 from relay.core.ports import TextToSpeech
@@ -21,14 +21,14 @@ from relay.memory.calls.queue import FAILURES
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.telegram.groups.connection import Connection
-from relay.surfaces.telegram.outgoing.delivery import Delivery
+from relay.surfaces.telegram.outgoing.delivery import Delivery, Undelivered
 from relay.surfaces.telegram.outgoing.exports import Exports
 from relay.surfaces.telegram.turns.controls import Controls
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.fair_queue import FairQueue
-from relay.surfaces.telegram.turns.notices import APOLOGY, UNDELIVERED, describe_trouble
+from relay.surfaces.telegram.turns.notices import APOLOGY, UNDELIVERED, describe_gone, describe_trouble
 from relay.surfaces.telegram.turns.polling_lease import PollLease
-from relay.surfaces.telegram.turns.running import Runs
+from relay.surfaces.telegram.turns.running import RunningTurns
 from relay.surfaces.telegram.turns.turn_runner import TurnRunner
 
 log = structlog.get_logger()
@@ -68,7 +68,7 @@ class Worker:
         self.store: Store = engine.store
         self.connection = connection
         self.bot = bot = connection.bot
-        self.runs = Runs()
+        self.runs = RunningTurns()
         self.poll_lease = PollLease()
         self._services = services
         delivery = Delivery(
@@ -78,7 +78,7 @@ class Worker:
             media.voice,
             lambda turn: services.people.role_of(turn) == "admin",
             Exports(engine.store, connection.messenger, services.installation.version, services.installation.scratch),
-            self._note_refusal,
+            Undelivered(self._note_refusal, self._end_reminders),
         )
         self.runner = TurnRunner(
             engine=engine,
@@ -117,7 +117,7 @@ class Worker:
         """The turns that run here."""
         return list(self._tasks)
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Waits until no turn is running here."""
         while self._tasks:
             await asyncio.wait(list(self._tasks.values()))
@@ -135,7 +135,7 @@ class Worker:
                     continue  # an older claim that arrived late
                 self._tasks[turn.turn_id].cancel()
             self._turns[turn.turn_id] = turn
-            self._tasks[turn.turn_id] = asyncio.create_task(self._guarded(turn), name=f"turn {turn.turn_id}")
+            self._tasks[turn.turn_id] = asyncio.create_task(self._run_guarded(turn), name=f"turn {turn.turn_id}")
         if wait is not None:
             self._next_at = min(self._next_at, time.monotonic() + wait)
             self._wake.set()
@@ -161,13 +161,13 @@ class Worker:
                 return
             asked_at = time.monotonic()
             turns, news = await self.store.claim(self.bot.id, self.free, self.running)
-        self.poll_lease.told(news.polls, asked_at)
+        self.poll_lease.note_claim(news.polls, asked_at)
         for turn_id in news.lost:
             if turn_id in self._tasks:
                 log.warning("turn taken over by another process", turn_id=turn_id)
                 self._tasks[turn_id].cancel()
         for turn_id in news.stopped:
-            self.runs.asked_to_stop(turn_id)
+            self.runs.stop_on_request(turn_id)
         self.accept(turns, None)
         if news.owed:
             self._on_owed(news.owed)
@@ -187,7 +187,7 @@ class Worker:
             async with asyncio.timeout(5), self._claiming:
                 await self.store.release()
 
-    async def _guarded(self, turn: ClaimedTurn) -> None:
+    async def _run_guarded(self, turn: ClaimedTurn) -> None:
         """Runs a turn; its lane goes on even if it fails."""
         structlog.contextvars.bind_contextvars(turn_id=turn.turn_id)
         metrics.STAGE_SECONDS.labels("queue").observe(turn.waited)
@@ -203,7 +203,7 @@ class Worker:
             log.info("turn taken over")
         except Exception as error:
             log.exception("turn failed", failures=turn.failures + 1)
-            await self._failed(turn, error)
+            await self._fail(turn, error)
         finally:
             more = more or not self.free
             if self._tasks.get(turn.turn_id) is asyncio.current_task():
@@ -218,7 +218,13 @@ class Worker:
         what = f"was answered, but Telegram refused part of it: {reason}"
         await self.store.enqueue(self.bot.id, await describe_trouble(self._services, turn, UNDELIVERED, what))
 
-    async def _failed(self, turn: ClaimedTurn, error: Exception) -> None:
+    async def _end_reminders(self, turn: ClaimedTurn, reason: str) -> None:
+        """Ends the reminders of a chat that is gone, after one of them could not be delivered."""
+        if turn.message is not None:
+            notes = await describe_gone(self._services, turn.turn_id, turn.message.chat_id, reason)
+            await self.store.end_reminders(turn.turn_id, notes)
+
+    async def _fail(self, turn: ClaimedTurn, error: Exception) -> None:
         """Schedules a failed turn again; after the third failure it is set aside with a notice."""
         # Errors of other libraries may quote the message.
         sentence = type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")

@@ -1,1 +1,1 @@
-"""In place of PyAV: only there."""
+"""Replaces PyAV; it only has to exist."""

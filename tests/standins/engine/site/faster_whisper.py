@@ -1,4 +1,4 @@
-"""In place of the package: only loads."""
+"""Replaces the package; it only loads."""
 
 
 class WhisperModel:

@@ -1,5 +1,5 @@
-"""Sends edge-tts to the stand-in, in a process that has this folder in its PYTHONPATH: the library is unmodified, and
-has its address in a constant."""
+"""Directs edge-tts to the stand-in, in a process with this folder in its PYTHONPATH. The library is unmodified; its
+address is a constant."""
 
 import importlib.abc
 import importlib.machinery

@@ -1,0 +1,107 @@
+-- Standing intents: what the model is reminded of when a person mentions something.
+
+-- Returns the words of an intent as a search for all of them, each also as the beginning of a longer word. Null: none.
+create or replace function relay.intent_query(p_about text) returns tsquery
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select to_tsquery('simple', nullif(string_agg(quote_literal(word) || ':*', ' & '), ''))
+    from unnest(tsvector_to_array(to_tsvector('simple', p_about))) as word
+$$;
+
+-- Returns what a person asked to be reminded of when they say this: [{id, about, text}]. One that was shown rests for its
+-- cooldown, and ends after it was shown so often; the same turn sees it again.
+create or replace function relay.intents_for(p_space_id bigint, p_user_id bigint, p_text text, p_turn_id bigint)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    said tsvector;
+    hits jsonb;
+begin
+    if not exists (select from standing_intent where space_id = p_space_id and user_id = p_user_id and status = 'active') then
+        return '[]';
+    end if;
+    said := to_tsvector('simple', left(p_text, 20000));
+    with due as (
+        update standing_intent i set used = used + case when used_turn is distinct from p_turn_id then 1 else 0 end,
+            used_at = now(), used_turn = p_turn_id
+        where space_id = p_space_id and user_id = p_user_id and status = 'active' and expires_at > now()
+            and (used_turn = p_turn_id
+                or used < most and (used_at is null or used_at < now() - make_interval(hours => cooldown_hours)))
+            and said @@ relay.intent_query(about)
+        returning id, about, text)
+    select jsonb_agg(to_jsonb(due) order by id) into hits from due;
+    return coalesce(hits, '[]');
+end $$;
+
+-- Makes an intent: {space, chat_id, topic_id, user_id, about, text, turn_id, proposed, most_open}. Returns it, or
+-- {refused}: many, private, or words (about has none).
+create or replace function public.relay_make_intent(p_intent jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.ensure_space(p_intent -> 'space');
+    place thread;
+    source constant bigint := (select user_message_id from turn where id = (p_intent ->> 'turn_id')::bigint);
+    made standing_intent;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('relay_intent', (p_intent ->> 'user_id')::bigint));
+    select * into place from thread
+    where chat_id = (p_intent ->> 'chat_id')::bigint and topic_id = (p_intent ->> 'topic_id')::bigint and space_id = own;
+    if relay.intent_query(p_intent ->> 'about') is null then
+        return '{"refused": "words"}';
+    elsif exists (select from session where id = place.session_id and private and ended_at is null) then
+        return '{"refused": "private"}';
+    end if;
+    select * into made from standing_intent
+    where space_id = own and user_id = (p_intent ->> 'user_id')::bigint and about = p_intent ->> 'about'
+        and text = p_intent ->> 'text' and status in ('proposed', 'active');
+    if made.id is not null then
+        -- Answered again: the new answer set it, too (see relay.withdraw_set).
+        update standing_intent set created_at = now()
+        where id = made.id and inputs = array['message:' || source];
+        return relay.intent_json(made);
+    elsif (p_intent ->> 'most_open')::integer <= (
+        select count(*) from standing_intent
+        where user_id = (p_intent ->> 'user_id')::bigint and status in ('proposed', 'active') and expires_at > now())
+    then
+        return '{"refused": "many"}';
+    end if;
+    insert into standing_intent (space_id, thread_id, session_id, user_id, about, text, status, inputs, tainted)
+    values (own, place.id, place.session_id, (p_intent ->> 'user_id')::bigint, p_intent ->> 'about', p_intent ->> 'text',
+        case when (p_intent ->> 'proposed')::boolean then 'proposed' else 'active' end,
+        case when source is null then '{}' else array['message:' || source] end,
+        coalesce((p_intent ->> 'proposed')::boolean, false))
+    returning * into made;
+    return relay.intent_json(made);
+end $$;
+
+-- Returns an intent as people and programs see it.
+create or replace function relay.intent_json(p_intent relay.standing_intent) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', p_intent.id, 'about', p_intent.about, 'text', p_intent.text,
+        'status', case when p_intent.expires_at < now() or p_intent.used >= p_intent.most then 'ended'
+            else p_intent.status end,
+        'used', p_intent.used, 'most', p_intent.most, 'expires_at', p_intent.expires_at, 'user_id', p_intent.user_id)
+$$;
+
+-- Returns a person's open intents in a space, newest first.
+create or replace function public.relay_intents(p_space jsonb, p_user_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(relay.intent_json(i) order by i.id desc), '[]') from standing_intent i
+    where space_id = relay.find_space(p_space) and user_id = p_user_id and status in ('proposed', 'active')
+        and expires_at > now() and used < most
+$$;
+
+-- Sets the status of a person's own intent. Returns it; null if they have none such.
+create or replace function public.relay_set_intent(p_space jsonb, p_user_id bigint, p_intent_id bigint, p_status text)
+returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    update standing_intent i set status = p_status
+    where id = p_intent_id and space_id = relay.find_space(p_space) and user_id = p_user_id
+    returning relay.intent_json(i)
+$$;
+
+-- Fits an imported intent to its space: in a person's own space it is theirs, whatever the file says.
+create or replace function relay.adopt_intent(p_row jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_row || jsonb_build_object('user_id', coalesce(s.owner_id, (p_row ->> 'user_id')::bigint), 'used_turn', null)
+    from space s where s.id = (p_row ->> 'space_id')::bigint
+$$;

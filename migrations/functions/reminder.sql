@@ -1,0 +1,344 @@
+-- Reminders: made, listed, changed; and told by a job when they are due.
+
+-- Returns a reminder as people and programs see it.
+create or replace function relay.reminder_json(p_reminder relay.reminder) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', p_reminder.id, 'kind', p_reminder.kind, 'text', p_reminder.text,
+        'zone', p_reminder.zone, 'start_at', p_reminder.start_at, 'rule', p_reminder.rule,
+        'next_at', p_reminder.next_at, 'status', p_reminder.status, 'occurrence', p_reminder.occurrence,
+        'repeat_minutes', p_reminder.repeat_minutes, 'asked', p_reminder.asked, 'user_id', p_reminder.user_id,
+        'chat_id', p_reminder.chat_id, 'topic_id', p_reminder.topic_id, 'space_id', p_reminder.space_id,
+        'created_at', p_reminder.created_at)
+$$;
+
+-- Records what happened to a reminder.
+create or replace function relay.note_reminder(
+    p_reminder_id bigint, p_kind text, p_user_id bigint default null, p_occurrence timestamptz default null,
+    p_outbox_id bigint default null)
+returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    insert into reminder_event (reminder_id, kind, user_id, occurrence, outbox_id)
+    values (p_reminder_id, p_kind, p_user_id, p_occurrence, p_outbox_id)
+$$;
+
+-- Owes the job of a chat for its nearest reminder, or none if nothing is to come. Bot 0: one made at a terminal, which
+-- any bot tells.
+create or replace function relay.owe_reminders(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own_key constant text := format('%s:%s:%s', p_bot_id, p_chat_id, p_topic_id);
+    due timestamptz;
+begin
+    select min(next_at) into due from reminder
+    where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = p_topic_id and status = 'active';
+    if due is null then
+        delete from job where kind = 'reminder' and key = own_key and lease_owner is null;
+        return;
+    end if;
+    -- Locks the row: a process that is telling this chat's reminders sees what came meanwhile.
+    insert into job (kind, key, payload, due_at)
+    values ('reminder', own_key, case when p_bot_id = 0 then '{}' else jsonb_build_object('bot_id', p_bot_id) end, due)
+    on conflict (kind, key) do update set due_at = excluded.due_at, failures = 0, last_error = null, parked_at = null;
+end $$;
+
+-- Counts a person's open reminders.
+create or replace function relay.open_reminders(p_user_id bigint) returns integer
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select count(*)::integer from reminder where user_id = p_user_id and status in ('proposed', 'active', 'paused')
+$$;
+
+-- Makes a reminder: {space, bot_id, chat_id, topic_id, user_id, kind, text, zone, start_at, rule, next_at,
+-- repeat_minutes, origin, turn_id, memory_id, proposed, most}. Returns it, or {refused}: many, if the person has `most`
+-- open ones already; private, if the conversation is off the record. The same one, made again by the same turn, is returned.
+create or replace function public.relay_make_reminder(p_reminder jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    given reminder := jsonb_populate_record(null::reminder, p_reminder);
+    own constant bigint := relay.ensure_space(p_reminder -> 'space');
+    place thread;
+    source constant bigint := (
+        select user_message_id from turn where id = (p_reminder ->> 'turn_id')::bigint);
+    made_from constant text[] := case when p_reminder ->> 'memory_id' is not null
+        then array['memory:' || (p_reminder ->> 'memory_id')] when source is not null
+        then array['message:' || source] else '{}' end;
+    made reminder;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('relay_reminder', given.user_id));
+    select * into place from thread
+    where chat_id = given.chat_id and topic_id = given.topic_id and space_id = own;
+    select * into made from reminder
+    where user_id = given.user_id and text = given.text and start_at = given.start_at and rule = given.rule
+        and status in ('proposed', 'active') and made_from <> '{}' and inputs = made_from;
+    if made.id is not null then
+        return relay.reminder_json(made);
+    elsif relay.open_reminders(given.user_id) >= (p_reminder ->> 'most')::integer then
+        return '{"refused": "many"}';
+    elsif exists (select from session where id = place.session_id and private and ended_at is null) then
+        return '{"refused": "private"}';
+    end if;
+    insert into reminder (space_id, thread_id, session_id, user_id, bot_id, chat_id, topic_id, kind, text, zone,
+        start_at, rule, next_at, repeat_minutes, status, origin, inputs, tainted)
+    values (own, place.id, place.session_id, given.user_id, given.bot_id, given.chat_id, given.topic_id, given.kind,
+        given.text, given.zone, given.start_at, given.rule, given.next_at, given.repeat_minutes,
+        case when (p_reminder ->> 'proposed')::boolean then 'proposed' else 'active' end, given.origin,
+        made_from, coalesce((p_reminder ->> 'proposed')::boolean, false) or exists (
+            select from memory where id = (p_reminder ->> 'memory_id')::bigint and tainted))
+    returning * into made;
+    perform relay.note_reminder(made.id, 'made', made.user_id);
+    perform relay.owe_reminders(made.bot_id, made.chat_id, made.topic_id);
+    return relay.reminder_json(made);
+end $$;
+
+-- Returns a page of the reminders that a person sees from a space, the nearest first: {total, quiet_until, reminders}.
+-- In a group these are the group's.
+create or replace function public.relay_reminders(
+    p_space jsonb, p_user_id bigint, p_offset integer, p_limit integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with own as materialized (
+        select r.* from reminder r
+        where r.space_id = relay.find_space(p_space) and r.status in ('proposed', 'active', 'paused')
+            and (p_space ->> 'kind' = 'group' or r.user_id = p_user_id))
+    select jsonb_build_object('total', (select count(*) from own),
+        'quiet_until', (select nullif(greatest(quiet_until, now()), now()) from space where id = relay.find_space(p_space)),
+        'reminders', coalesce((
+            select jsonb_agg(relay.reminder_json(page) order by page.next_at nulls last, page.id) from (
+                select * from own order by next_at nulls last, id offset p_offset limit p_limit) page), '[]'))
+$$;
+
+-- Returns one reminder with what happened to it lately. Null if the person may not see it.
+create or replace function public.relay_reminder(p_space jsonb, p_user_id bigint, p_reminder_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.reminder_json(r) || jsonb_build_object('events', (
+        select coalesce(jsonb_agg(jsonb_build_object('kind', e.kind, 'at', e.at, 'occurrence', e.occurrence,
+            'detail', e.detail,
+            'sent', coalesce(o.status = 'sent' and o.telegram_message_id is not null, false),
+            'failed', coalesce(o.status = 'failed', false)) order by e.id desc), '[]')
+        from (select * from reminder_event where reminder_id = r.id order by id desc limit 10) e
+        left join outbox o on o.id = e.outbox_id))
+    from reminder r
+    where r.id = p_reminder_id and r.space_id = relay.find_space(p_space)
+        and (p_space ->> 'kind' = 'group' or r.user_id = p_user_id)
+$$;
+
+-- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id}; what is
+-- not given stays. p_known: its next_at as the caller knows it. Returns it; null if it is another by now, or gone.
+create or replace function public.relay_change_reminder(p_reminder_id bigint, p_known timestamptz, p_change jsonb)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own reminder;
+begin
+    select * into own from reminder where id = p_reminder_id for update;
+    if own.id is null or own.next_at is distinct from p_known then
+        return null;
+    end if;
+    own := jsonb_populate_record(own, p_change - 'event' - 'user_id');
+    update reminder set text = own.text, zone = own.zone, start_at = own.start_at, rule = own.rule,
+        next_at = own.next_at, status = own.status, occurrence = own.occurrence, repeat_minutes = own.repeat_minutes,
+        kind = own.kind, asked = case when p_change ? 'next_at' then 0 else asked end, changed_at = now()
+    where id = own.id returning * into own;
+    perform relay.note_reminder(own.id, p_change ->> 'event', (p_change ->> 'user_id')::bigint, own.occurrence);
+    perform relay.owe_reminders(own.bot_id, own.chat_id, own.topic_id);
+    return relay.reminder_json(own);
+end $$;
+
+-- Holds back all unasked messages in a space until p_until; null: no longer.
+create or replace function public.relay_quiet(p_space jsonb, p_until timestamptz) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.ensure_space(p_space);
+    was constant timestamptz := (select quiet_until from space where id = own for update);
+    place record;
+begin
+    update space set quiet_until = p_until where id = own;
+    update outbox set not_before = greatest(case when not_before = was then now() else not_before end, p_until)
+    where space_id = own and status = 'queued' and turn_id is null and relay.speaks_first(dedupe_key);
+    for place in select distinct bot_id, chat_id, topic_id from reminder where space_id = own and status = 'active' loop
+        perform relay.owe_reminders(place.bot_id, place.chat_id, place.topic_id);
+    end loop;
+    return 'true';
+end $$;
+
+-- Ends the open reminders of a chat that is gone, as a turn that tells some found out, and queues messages about it (as
+-- relay_enqueue takes them). Returns how many were open.
+create or replace function public.relay_end_reminders(p_turn_id bigint, p_messages jsonb) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    told outbox;
+    one reminder;
+    ended integer := 0;
+begin
+    select * into told from outbox where turn_id = p_turn_id and dedupe_key like 'reminder %';
+    if told.id is null then
+        return '0';
+    end if;
+    for one in
+        update reminder set status = 'ended', changed_at = now()
+        where bot_id in (0, told.bot_id) and chat_id = told.chat_id and status in ('proposed', 'active', 'paused')
+        returning *
+    loop
+        perform relay.note_reminder(one.id, 'failed', null, one.next_at);
+        perform relay.owe_reminders(one.bot_id, one.chat_id, one.topic_id);
+        ended := ended + 1;
+    end loop;
+    perform public.relay_enqueue(told.bot_id, p_messages);
+    return to_jsonb(ended);
+end $$;
+
+-- Returns a goal or event of a space that is to come: {id, content, at, exact: its time of day is known}. Null if there
+-- is none, or it has passed.
+create or replace function public.relay_dated_memory(p_space jsonb, p_memory_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('id', m.id, 'content', m.content, 'at', relay.happens_at(m),
+        'exact', m.exact_at is not null) from memory m
+    where m.id = p_memory_id and m.space_id = relay.find_space(p_space) and relay.happens_at(m) is not null
+$$;
+
+-- Sending due reminders.
+
+-- Returns what a held job tells: {now, told: messages of the last hour in this chat, quiet_until, reminders: up to 200
+-- that are due, answered: whether the person has written there since it was last told}. Null if the process lost it.
+create or replace function public.relay_reminder_work(p_job_id bigint, p_fence bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with held as (
+        select split_part(key, ':', 1)::bigint as bot_id, split_part(key, ':', 2)::bigint as chat_id,
+            split_part(key, ':', 3)::bigint as topic_id
+        from job where id = p_job_id and fence = p_fence),
+    due as (
+        select r.* from held h join reminder r using (bot_id, chat_id, topic_id)
+        where r.status = 'active' and r.next_at <= now() order by r.next_at, r.id limit 200)
+    select jsonb_build_object('now', now(), 'told', (
+            select count(*) from outbox o
+            where h.bot_id in (0, o.bot_id) and o.chat_id = h.chat_id and o.topic_id = h.topic_id
+                and o.dedupe_key like 'reminder %' and o.created_at > now() - interval '1 hour'),
+        'quiet_until', (select max(s.quiet_until) from due join space s on s.id = due.space_id where s.quiet_until > now()),
+        'reminders', (select coalesce(jsonb_agg(relay.reminder_json(due) || jsonb_build_object('space', (
+                select jsonb_build_object('kind', s.kind, 'owner_id', s.owner_id, 'chat_id', s.chat_id)
+                from space s where s.id = due.space_id), 'tainted', due.tainted, 'answered', exists (
+                select from reminder_event e join message m on m.thread_id = due.thread_id and m.created_at > e.at
+                where e.reminder_id = due.id and e.kind = 'fired' and e.occurrence = due.occurrence
+                    and m.role = 'user' and m.user_id = due.user_id))
+            order by due.next_at, due.id), '[]') from due))
+    from held h
+$$;
+
+-- Stores and queues what a held job tells: [{payload, key, tainted, reminders: [{id, due_at, next_at, occurrence, asked,
+-- status, event}]}]; a message without payload only moves its reminders on. A reminder that was changed meanwhile stays as it
+-- is. Then the job waits for the next one that is due.
+create or replace function public.relay_tell_reminders(
+    p_job_id bigint, p_fence bigint, p_bot_id bigint, p_messages jsonb, p_not_before timestamptz)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    held job := relay.hold_job(p_job_id, p_fence);
+    bot constant bigint := split_part(held.key, ':', 1)::bigint;
+    one jsonb;
+    moved bigint[];
+    first reminder;
+    queued bigint;
+    told integer := 0;
+begin
+    if held.id is null then
+        return null;
+    end if;
+    for one in select jsonb_array_elements(p_messages) loop
+        with given as (
+            select * from jsonb_to_recordset(one -> 'reminders') as g (id bigint, due_at timestamptz,
+                next_at timestamptz, occurrence timestamptz, asked integer, status text)),
+        done as (
+            update reminder r set next_at = g.next_at, occurrence = g.occurrence, asked = g.asked, status = g.status,
+                changed_at = now()
+            from given g where r.id = g.id and r.status = 'active' and r.next_at = g.due_at
+            returning r.id)
+        select array_agg(id) into moved from done;
+        continue when moved is null;
+        queued := null;
+        if one -> 'payload' <> 'null' then
+            select * into first from reminder where id = moved[1];
+            queued := relay.queue_reminder(
+                first, p_bot_id, one -> 'payload', one ->> 'key', moved, (one ->> 'tainted')::boolean);
+            told := told + 1;
+        end if;
+        insert into reminder_event (reminder_id, kind, occurrence, outbox_id, detail)
+        select g.id, g.event, g.due_at, queued, g.detail
+        from jsonb_to_recordset(one -> 'reminders') as g (id bigint, due_at timestamptz, event text, detail text)
+        where g.id = any (moved);
+    end loop;
+    delete from job where id = held.id;
+    perform relay.owe_reminders(bot, split_part(held.key, ':', 2)::bigint, split_part(held.key, ':', 3)::bigint);
+    -- Quiet: not before then, whatever is due.
+    update job set due_at = greatest(due_at, p_not_before)
+    where kind = 'reminder' and key = held.key and p_not_before is not null;
+    return to_jsonb(told);
+end $$;
+
+-- Queues a message that tells reminders. Returns its id in the outbox.
+create or replace function relay.queue_reminder(
+    p_reminder relay.reminder, p_bot_id bigint, p_payload jsonb, p_key text, p_reminders bigint[], p_tainted boolean)
+returns bigint
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.say_first(p_bot_id, p_reminder.chat_id, p_reminder.topic_id, p_reminder.user_id, p_reminder.space_id,
+        p_payload, array(select 'reminder:' || one from unnest(p_reminders) as one), p_key, 'reminder',
+        p_tainted)
+$$;
+
+-- Tests whether something made from these inputs rests on others' words.
+create or replace function relay.rests_on_others(p_inputs text[]) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (select from message where id = any (relay.inputs_of('message', p_inputs)) and (untrusted or tainted))
+        or exists (select from memory where id = any (relay.inputs_of('memory', p_inputs)) and tainted)
+        or exists (select from reminder where id = any (relay.inputs_of('reminder', p_inputs)) and tainted)
+$$;
+
+-- Queues something that answers nothing, once: {text (Markdown), plain, sound, reminders, not_before}. It becomes a
+-- message of the thread, unless that is off the record now, so that people can reply to it; it teaches nothing. It
+-- waits until its space is no longer quiet. p_tainted: it rests on others' words. Returns its id in the outbox; null:
+-- it was queued before.
+create or replace function relay.say_first(
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_space_id bigint, p_payload jsonb,
+    p_inputs text[], p_key text, p_by text, p_tainted boolean)
+returns bigint
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    place thread;
+    said bigint;
+    queued bigint;
+begin
+    if relay.off_record(p_chat_id, p_topic_id) is null and not exists (
+        select from thread where chat_id = p_chat_id and topic_id = p_topic_id and space_id = p_space_id)
+    then  -- so far they have only used commands there
+        perform relay.ensure_thread(p_space_id, p_chat_id, p_topic_id, 1000000);
+    end if;
+    select t.* into place from thread t join session s on s.id = t.session_id and not s.private
+    where t.chat_id = p_chat_id and t.topic_id = p_topic_id and t.space_id = p_space_id;
+    insert into outbox (seq, bot_id, chat_id, topic_id, user_id, space_id, request, inputs, dedupe_key, not_before, status)
+    values (1, p_bot_id, p_chat_id, p_topic_id, p_user_id, p_space_id, p_payload, to_jsonb(p_inputs), p_key,
+        greatest(now(), (p_payload ->> 'not_before')::timestamptz,
+            (select quiet_until from space where id = p_space_id)), 'queued')
+    on conflict (bot_id, dedupe_key) where dedupe_key is not null do nothing
+    returning id into queued;
+    if queued is not null and place.id is not null then
+        insert into message (space_id, thread_id, session_id, role, text, blocks, started_by, teaches, tainted)
+        values (place.space_id, place.id, place.session_id, 'assistant', p_payload ->> 'plain',
+            jsonb_build_array(jsonb_build_object('role', 'assistant', 'content', jsonb_build_array(
+                jsonb_build_object('type', 'text', 'text', p_payload ->> 'plain')))), p_by, false, p_tainted)
+        returning id into said;
+        update outbox set message_id = said where id = queued;
+    end if;
+    return queued;
+end $$;
+
+-- Fits an imported reminder to its space: it is for the space's own chat, whatever the file says, and waits until the
+-- person resumes it.
+create or replace function relay.adopt_reminder(p_row jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_row || jsonb_build_object('user_id', coalesce(s.owner_id, (p_row ->> 'user_id')::bigint),
+        'chat_id', coalesce(s.owner_id, s.chat_id), 'topic_id', 0, 'bot_id', 0, 'origin', 'import',
+        'status', case when p_row ->> 'status' in ('ended', 'deleted') then p_row ->> 'status' else 'paused' end,
+        'rule', case when p_row ->> 'rule' ~ '^FREQ=[A-Z]{1,9}(;[A-Z]{1,12}=[A-Z0-9,+-]{1,60}){0,8}$' then p_row ->> 'rule'
+            else '' end,
+        'zone', case when exists (select from pg_timezone_names where name = p_row ->> 'zone') then p_row ->> 'zone'
+            else 'UTC' end)
+    from space s where s.id = (p_row ->> 'space_id')::bigint
+$$;

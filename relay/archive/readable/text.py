@@ -1,0 +1,201 @@
+"""A space as readable Markdown: memories by subject, how people like answers, then every conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from relay.archive.export_rows import (
+    CompositionRow,
+    CompressionRow,
+    MemoryRow,
+    MessageRow,
+    PersonaRow,
+    RawRow,
+    SessionRow,
+    SummaryRow,
+    ThreadRow,
+    header_of,
+)
+from relay.archive.readable.preferences import PreferenceRow, preference_row, preferences_text
+from relay.core.text import pluralize
+from relay.media.reading import NAMES
+
+MEDIA = {"image": "picture", "document": "document"}
+NAME_LENGTH = 120
+STATES = {
+    "superseded": "Replaced",
+    "archived": "Put away",
+    "forgotten": "Forgotten",
+    "discarded": "Undone",
+    "pending": "Waiting for your word",
+}
+WORDINGS = ("refresh", "restore", "supersede", "merge")
+"""Changes that give a memory another wording."""
+
+_PERSONA, _MEMORY, _THREAD = TypeAdapter(PersonaRow), TypeAdapter(MemoryRow), TypeAdapter(ThreadRow)
+_VERSION, _COMPOSITION = TypeAdapter(CompressionRow), TypeAdapter(CompositionRow)
+_SESSION, _MESSAGE, _SUMMARY = TypeAdapter(SessionRow), TypeAdapter(MessageRow), TypeAdapter(SummaryRow)
+
+
+class Readable:
+    """Builds the text from an export's rows."""
+
+    def __init__(self, title: str, zone: tzinfo) -> None:
+        self._title = title
+        self._zone = zone
+        self._memories: list[MemoryRow] = []
+        self._preferences: list[PreferenceRow] = []
+        self._told = False
+        self._sessions: dict[int, SessionRow] = {}
+        self._session = 0
+        self._contexts = False
+
+    def add(self, rows: Sequence[RawRow]) -> str:
+        """Returns the text for these rows."""
+        return "".join(text for row in rows for text in self._row(row))
+
+    def end(self) -> str:
+        """Returns the rest of the text."""
+        return "".join(self._format_memories())
+
+    def _row(self, row: RawRow) -> Iterator[str]:
+        match row.get("type"):
+            case None:
+                yield f"# {self._title}\n\nExported on {self._moment(header_of(row).exported_at)}.\n"
+            case "persona":
+                persona = _PERSONA.validate_python(row)
+                if persona.text:
+                    yield f"\nWho I am in this chat besides (by {persona.author}): {persona.text}\n"
+            case "memory":
+                self._memories.append(_MEMORY.validate_python(row))
+            case "preference":
+                self._preferences.append(preference_row(row))
+            case "thread":
+                yield from self._format_memories()
+                yield f"\n## {_place(_THREAD.validate_python(row))}\n"
+                self._sessions, self._session = {}, 0
+            case "session":
+                session = _SESSION.validate_python(row)
+                self._sessions[session.id] = session
+            case "message":
+                yield from self._message(_MESSAGE.validate_python(row))
+            case "version" | "composition":
+                yield from self._context(row)
+            case "summary":
+                summary = _SUMMARY.validate_python(row)
+                by = " (corrected by hand)" if summary.author_id else ""
+                yield f"\n**Summary of {self._moment(summary.created_at)}{by}:** {summary.text}\n"
+
+    def _context(self, row: RawRow) -> Iterator[str]:
+        """Formats a compressed version of a session, or a composition of several, in a line."""
+        if not self._contexts:
+            self._contexts = True
+            yield "\n## Versions and compositions\n\n"
+        if row["type"] == "version":
+            version = _VERSION.validate_python(row["row"])
+            shorter = f"{version.input_messages:,} messages in {version.output_tokens or 0:,} tokens"
+            yield f"- 🗜 {_inline(version.name)}: {shorter} ({self._day(version.created_at)})\n"
+        else:
+            made = _COMPOSITION.validate_python(row["row"])
+            parts = pluralize(len(made.composition_part), "session")
+            size = f"{made.total_tokens or 0:,} tokens"
+            yield f"- 🧩 {_inline(made.name)}: {parts} in {size} ({self._day(made.created_at)})\n"
+
+    def _format_memories(self) -> Iterator[str]:
+        """Formats the memories and preferences, once, before the conversations."""
+        if self._told:
+            return
+        self._told = True
+        yield "\n## What I know\n"
+        for state in ("active", *STATES):
+            rows = [row for row in self._memories if row.status == state]
+            if rows and state in STATES:
+                yield f"\n### {STATES[state]}\n"
+            grouped: dict[str, list[MemoryRow]] = {}
+            for row in rows:
+                grouped.setdefault(_format_heading(row), []).append(row)
+            for about, facts in grouped.items():
+                yield f"\n{'####' if state in STATES else '###'} {about}\n\n"
+                yield from map(self._fact, facts)
+        if not self._memories:
+            yield "\nNothing.\n"
+        yield from preferences_text(self._preferences, self._zone)
+        self._memories, self._preferences = [], []
+
+    def _fact(self, row: MemoryRow) -> str:
+        pinned = "📌 " if row.pinned else ""
+        tags = f" [{', '.join(row.tags)}]" if row.tags else ""
+        until = f", until {self._day(row.valid_until)}" if row.valid_until else ""
+        kind = f"{row.kind.capitalize()}: " if row.kind not in ("fact", "learning") else ""
+        text = f"- {pinned}{kind}{_inline(row.content)}{tags} ({self._day(row.created_at)}{until})\n"
+        for change in row.changes:
+            if change.before and change.action in WORDINGS and change.before != row.content:
+                text += f"  - until {self._day(change.created_at)}: {_inline(change.before)}\n"
+        return text
+
+    def _message(self, row: MessageRow) -> Iterator[str]:
+        if row.status == "replaced":
+            return
+        if row.session != self._session:
+            self._session = row.session
+            session = self._sessions.get(row.session) or SessionRow(row.session)
+            title = f" – {_inline(session.title)}" if session.title else ""
+            yield f"\n### {self._moment(session.started_at or row.created_at)}{title}\n"
+        who = "Relay" if row.role == "assistant" else _inline(row.name or "You")
+        yield f"\n**{who}** ({self._moment(row.created_at)}): {row.text}\n"
+        for kind in dict.fromkeys(_media(row.blocks)):
+            yield f"[{kind}]\n"
+        given = [_inline(one.emoji) for one in row.reactions if not one.removed_at]
+        if given:
+            yield f"(reactions: {' '.join('✨' if name.startswith('custom:') else name for name in given)})\n"
+        for version in row.versions:
+            yield f"(until {self._moment(version.replaced_at)} it said: {_inline(version.text)})\n"
+
+    def _moment(self, at: str) -> str:
+        return self._time(at, "%Y-%m-%d %H:%M")
+
+    def _day(self, at: str) -> str:
+        return self._time(at, "%Y-%m-%d")
+
+    def _time(self, at: str, form: str) -> str:
+        try:
+            return format(datetime.fromisoformat(at).astimezone(self._zone), form)
+        except (ValueError, OverflowError):
+            return at
+
+
+def _format_heading(row: MemoryRow) -> str:
+    """Returns a memory's heading."""
+    if row.kind != "learning":
+        return f"About {_inline(row.subject)}" if row.subject else "Facts"
+    return f"Learnings: {row.category}" if row.category else "Learnings"
+
+
+def _place(row: ThreadRow) -> str:
+    where = "Private chat" if row.chat_id > 0 else "Terminal" if row.chat_id == 0 else "Group"
+    topic = f", topic {row.topic or row.topic_id}" if row.topic_id else ""
+    return where + topic
+
+
+def _media(blocks: Any) -> Iterator[str]:
+    """Describes a message's non-text parts: a person's blocks, or an answer's steps."""
+    for block in blocks if isinstance(blocks, list) else []:
+        if isinstance(block, dict):
+            if isinstance(block.get("file"), dict):
+                yield _file(block["file"])
+            elif block.get("type") in MEDIA:
+                yield MEDIA[block["type"]]
+            yield from _media(block.get("content"))
+
+
+def _file(file: Mapping[str, object]) -> str:
+    kind = str(file.get("kind"))
+    return f"{NAMES.get(kind, 'file')} {_inline(str(file.get('name') or ''))[:NAME_LENGTH]}".rstrip()
+
+
+def _inline(text: str) -> str:
+    return " ".join(text.split())

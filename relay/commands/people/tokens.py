@@ -1,0 +1,71 @@
+"""Tokens for the API, and links that open the page of this machine."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from relay.commands.context import CommandContext
+from relay.core.errors import CommandRefused, NotAllowed, NotFound
+from relay.core.limits import API_TOKENS, TOKEN_NAME_LENGTH
+from relay.core.text import shorten
+from relay.memory.calls.api import hash_token
+from relay.memory.people import new_nonce
+from relay.memory.rows.people import ApiToken
+
+LINK_SECONDS = 600
+"""How many seconds a link that opens the page is valid. It can be used once."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A new token, which is shown only once."""
+
+    token: str
+    name: str
+
+
+async def new_token(ctx: CommandContext, name: str = "") -> NewToken:
+    """Makes a token with which programs use the API as this person. Raises `CommandRefused` at the limit."""
+    await _check_known(ctx)
+    if len(await ctx.store.list_api_tokens(ctx.user_id)) >= API_TOKENS:
+        raise CommandRefused(f"You have {API_TOKENS} tokens, and that is the most. Revoke one first.")
+    made = NewToken(f"relay_{secrets.token_urlsafe(32)}", shorten(" ".join(name.split()), TOKEN_NAME_LENGTH))
+    await ctx.store.store_api_token(ctx.user_id, "token", made.name, hash_token(made.token), None)
+    return made
+
+
+async def tokens(ctx: CommandContext) -> list[ApiToken]:
+    """Returns the person's own tokens, oldest first."""
+    _check_private(ctx)
+    return await ctx.store.list_api_tokens(ctx.user_id)
+
+
+async def revoke_token(ctx: CommandContext, token_id: int) -> ApiToken:
+    """Revokes one of the person's own tokens. Raises `NotFound` if there is none."""
+    _check_private(ctx)
+    revoked = await ctx.store.revoke_api_token(ctx.user_id, token_id)
+    if revoked is None:
+        raise NotFound(f"You have no token {token_id}.")
+    return revoked
+
+
+async def new_link(ctx: CommandContext) -> str:
+    """Returns the secret of a link that opens the page as this person, once."""
+    await _check_known(ctx)
+    nonce = new_nonce()
+    await ctx.store.store_api_token(ctx.user_id, "link", "", hash_token(nonce), LINK_SECONDS)
+    return nonce
+
+
+async def _check_known(ctx: CommandContext) -> None:
+    """Raises `CommandRefused` at the terminal of a bot that has no owner yet."""
+    _check_private(ctx)
+    if ctx.user_id not in ctx.services.people.named and await ctx.store.person(ctx.user_id) is None:
+        raise CommandRefused("Nobody uses the bot yet. Open the link that relay run prints, and press Start there.")
+
+
+def _check_private(ctx: CommandContext) -> None:
+    """Raises `NotAllowed` outside of private chats, because tokens and links open a person's own memory."""
+    if not ctx.private:
+        raise NotAllowed

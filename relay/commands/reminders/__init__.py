@@ -1,0 +1,1 @@
+"""Reminders: made, listed, changed, and held back."""

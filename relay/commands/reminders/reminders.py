@@ -1,0 +1,298 @@
+"""Makes, lists and changes reminders, and holds back unasked messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+
+from relay.commands.context import CommandContext
+from relay.commands.registry import command, operation
+from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, OutOfRange
+from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
+from relay.memory.reminders.calendar import make_calendar
+from relay.memory.reminders.phrases import Unclear, Understood, read_phrase
+from relay.memory.reminders.recurrence import BadRule, least_gap, next_occurrence, read_rule
+from relay.memory.rows.proactive.reminders import NewReminder, OpenedReminder, Reminder, ReminderPage
+
+HOW = "For example: /remind tomorrow 9:00 call the dentist"
+GONE = "That reminder is gone or isn't yours."
+CHANGED = "That reminder has changed in the meantime. See /reminders."
+REFUSED = {
+    "many": f"You have {OPEN_REMINDERS} reminders, which is the limit. Delete one first: /reminders",
+    "private": "This conversation is off the record, so I can't keep a reminder.",
+}
+MORNING = time(9)
+"""The time of day of a snooze until tomorrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Whether unasked messages are held back."""
+
+    until: datetime | None
+    """Until when; None: they are not held back."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderPatch:
+    """The changes of a reminder; None: unchanged."""
+
+    words: str | None = None
+    """A new time, a new text, or both: see `edit`."""
+    paused: bool | None = None
+    deleted: bool | None = None
+    """False: restores a deleted one."""
+    accepted: bool = False
+    """Starts one that waits for a tap."""
+
+
+@command(
+    "remind",
+    usage="<when> <what>",
+    help="set a reminder: tomorrow 9:00 call the dentist",
+    surfaces=("chat", "cli", "http"),
+)
+async def remind(ctx: CommandContext, phrase: str) -> Reminder:
+    """Makes a reminder from a phrase such as `every monday 8:00 bins`. Raises `CommandRefused` with a question if
+    the phrase leaves something open."""
+    said = understand(ctx, phrase)
+    if not said.text:
+        raise CommandRefused(f"What should I remind you of? Write it after the time. {HOW}")
+    return await make_reminder(ctx, said)
+
+
+def understand(ctx: CommandContext, phrase: str) -> Understood:
+    """Reads a phrase in the person's time zone. Raises `CommandRefused` with a question if it is unclear."""
+    if not phrase.strip():
+        raise CommandRefused(f"When, and of what? {HOW}")
+    said = read_phrase(phrase, datetime.now(UTC), ctx.zone)
+    if isinstance(said, Unclear):
+        raise CommandRefused(said.question)
+    if len(said.text) > REMINDER_LENGTH:
+        raise OutOfRange(f"That is {len(said.text)} characters; a reminder has at most {REMINDER_LENGTH}.")
+    return said
+
+
+async def make_reminder(
+    ctx: CommandContext, said: Understood, origin: str = "command", memory_id: int | None = None
+) -> Reminder:
+    """Makes a reminder for this chat; from a terminal, for the person's own chat with the bot."""
+    here = ctx.bot_id != 0
+    made = await ctx.store.make_reminder(
+        NewReminder(
+            space=ctx.space,
+            bot_id=ctx.bot_id,
+            chat_id=ctx.chat_id if here else ctx.user_id,
+            topic_id=ctx.topic_id if here else 0,
+            user_id=ctx.user_id,
+            text=said.text,
+            zone=str(ctx.zone),
+            start_at=said.start.replace(tzinfo=None),
+            next_at=said.start,
+            rule=said.rule,
+            origin=origin if here else "cli",
+            turn_id=ctx.turn.turn_id,
+            memory_id=memory_id,
+        )
+    )
+    if isinstance(made, str):
+        raise Conflict(REFUSED[made])
+    return made
+
+
+async def postpone(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminder:
+    """Moves the next time of a reminder that is not due yet."""
+    one = await own_reminder(ctx, reminder_id)
+    if one.next_at is None or one.status not in ("active", "proposed"):
+        raise Conflict("It's already over.")
+    later = one.next_at + timedelta(minutes=minutes)
+    return await change(
+        ctx, one, "snoozed", next_at=later.isoformat(), occurrence=(one.occurrence or one.next_at).isoformat()
+    )
+
+
+@command(
+    "reminders",
+    usage="[ics]",
+    help="what I'll remind you of; ics: as a calendar file",
+    surfaces=("chat", "cli", "http"),
+)
+async def reminders(ctx: CommandContext, offset: int = 0, limit: int = 100) -> ReminderPage:
+    """Returns a page of open reminders, the nearest first: the person's own, or in a group the group's."""
+    await ctx.require_sight()
+    return await ctx.store.reminders(ctx.space, ctx.user_id, min(offset, MAX_OFFSET), limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Reminders as an iCalendar file."""
+
+    name: str
+    events: int
+    text: str
+
+
+@operation("chat", "cli", "http")
+async def calendar(ctx: CommandContext, empty: bool = False) -> Calendar:
+    """Returns the open reminders as a calendar. Raises `CommandRefused` if there are none, unless it may be `empty`."""
+    found = [one for one in (await reminders(ctx, 0, OPEN_REMINDERS)).reminders if one.status != "proposed"]
+    if not found and not empty:
+        raise CommandRefused(f"You have no upcoming reminders. {HOW}")
+    return Calendar("relay.ics", len(found), make_calendar(found).decode())
+
+
+@operation("chat", "http")
+async def open_reminder(ctx: CommandContext, reminder_id: int) -> OpenedReminder:
+    """Returns a reminder with its latest events. Raises `CommandRefused` if the person may not see it."""
+    await ctx.require_sight()
+    found = await ctx.store.reminder(ctx.space, ctx.user_id, reminder_id)
+    if found is None:
+        raise NotFound(GONE)
+    return found
+
+
+async def own_reminder(ctx: CommandContext, reminder_id: int) -> OpenedReminder:
+    """Returns a reminder like `open_reminder`. Raises `CommandRefused` unless the person may change it, as its owner or
+    an admin."""
+    found = await open_reminder(ctx, reminder_id)
+    if found.user_id != ctx.user_id and not ctx.admin:
+        raise NotAllowed("Only the person who asked for it can change it.")
+    return found
+
+
+async def change(ctx: CommandContext, one: Reminder, event: str, **fields: object) -> Reminder:
+    """Changes a reminder, unless it was changed in the meantime. Raises `CommandRefused`."""
+    changed = await ctx.store.change_reminder(one.id, event, ctx.user_id, one.next_at, **fields)
+    if changed is None:
+        raise Conflict(CHANGED)
+    return changed
+
+
+async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminder:
+    """Repeats a reminder in some minutes; 0: tomorrow morning."""
+    one = await own_reminder(ctx, reminder_id)
+    if one.status == "deleted":
+        raise NotFound(GONE)
+    now = datetime.now(UTC)
+    if minutes:
+        again = now + timedelta(minutes=minutes)
+    else:
+        tomorrow = now.astimezone(ctx.zone).date() + timedelta(days=1)
+        again = datetime.combine(tomorrow, MORNING, ctx.zone)
+    about = one.occurrence or next((e.occurrence for e in one.events if e.kind == "fired"), None) or now
+    return await change(ctx, one, "snoozed", next_at=again.isoformat(), occurrence=about.isoformat(), status="active")
+
+
+@operation("chat", "http")
+async def mark_done(ctx: CommandContext, reminder_id: int) -> Reminder:
+    """Ends a snooze, or a question that is repeated. The next occurrence of a rule stays."""
+    one = await own_reminder(ctx, reminder_id)
+    following = following_occurrence(one)
+    ended = one.status if one.status != "active" else "active" if following else "ended"
+    return await change(ctx, one, "done", next_at=following and following.isoformat(), occurrence=None, status=ended)
+
+
+def following_occurrence(one: Reminder) -> datetime | None:
+    """Returns the next occurrence of a rule after now; None if it is over, or there is no rule."""
+    if not one.rule:
+        return one.next_at if one.occurrence is None and not one.asked and one.next_at else None
+    try:
+        return next_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, datetime.now(UTC))
+    except BadRule as error:
+        raise CommandRefused(f"{error} Change the time, or delete it.") from None
+
+
+async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
+    """Pauses a reminder, or resumes it with its next occurrence."""
+    one = await own_reminder(ctx, reminder_id)
+    if on:
+        return await change(ctx, one, "paused", status="paused")
+    following = following_occurrence(one)
+    if following is None or following < datetime.now(UTC):
+        raise Conflict("Its time has passed. Change the time, or delete it.")
+    return await change(ctx, one, "resumed", status="active", next_at=following.isoformat())
+
+
+@operation("chat", "http")
+async def delete(ctx: CommandContext, reminder_id: int, on: bool = True) -> Reminder:
+    """Deletes a reminder, or restores it."""
+    one = await own_reminder(ctx, reminder_id)
+    if on:
+        return await change(ctx, one, "deleted", status="deleted")
+    return await change(ctx, one, "restored", status="active" if one.next_at else "ended")
+
+
+async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:
+    """Starts a reminder that waits for a tap."""
+    one = await own_reminder(ctx, reminder_id)
+    return one if one.status != "proposed" else await change(ctx, one, "changed", status="active")
+
+
+async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
+    """Changes a reminder's time, its text, or both, depending on the words: `friday 9:00`, `friday 9:00 bins`,
+    `bins`."""
+    one = await own_reminder(ctx, reminder_id)
+    said = read_phrase(words, datetime.now(UTC), one.tzinfo)
+    if len(words) > REMINDER_LENGTH:
+        raise OutOfRange(f"That is {len(words)} characters; a reminder has at most {REMINDER_LENGTH}.")
+    if isinstance(said, Unclear):
+        if said.lacks_time:
+            raise CommandRefused(said.question)
+        return await change(ctx, one, "changed", text=" ".join(words.split()) or one.text)
+    local = said.start.replace(tzinfo=None)
+    try:
+        if said.rule:
+            read_rule(said.rule, local, least_gap(one.kind))
+    except BadRule as error:
+        raise CommandRefused(str(error)) from None
+    return await change(
+        ctx, one, "changed", text=said.text or one.text, start_at=local.isoformat(),
+        rule=said.rule, next_at=said.start.isoformat(), occurrence=None, zone=one.zone, status="active",
+    )  # fmt: skip
+
+
+@operation("http")
+async def patch_reminder(ctx: CommandContext, reminder_id: int, patch: ReminderPatch) -> Reminder:
+    """Restores, accepts, rewords, moves, pauses or resumes a reminder, in this order."""
+    done: Reminder = await own_reminder(ctx, reminder_id)
+    if patch.deleted is False:
+        done = await delete(ctx, reminder_id, on=False)
+    if patch.accepted:
+        done = await accept(ctx, reminder_id)
+    if patch.words is not None:
+        done = await edit(ctx, reminder_id, patch.words)
+    if patch.paused is not None:
+        done = await pause(ctx, reminder_id, patch.paused)
+    return done
+
+
+@command(
+    "quiet",
+    usage="[on|off|until 8:00]",
+    help="hold back reminders and everything else I say first",
+    surfaces=("chat", "cli", "http"),
+)
+async def quiet(ctx: CommandContext, words: str = "") -> Quiet:
+    """Holds back unasked messages until a time or until `off`, or no longer. Without words, returns the state."""
+    await ctx.require_sight()
+    word = words.strip().casefold()
+    if not word:
+        return Quiet((await ctx.store.reminders(ctx.space, ctx.user_id, 0, 1)).quiet_until)
+    if word == "off":
+        await ctx.store.quiet(ctx.space, None)
+        return Quiet(None)
+    if word == "on":
+        await ctx.store.quiet(ctx.space, FOREVER.isoformat())
+        return Quiet(FOREVER)
+    phrase = word.removeprefix("until ")
+    if phrase.startswith("for "):
+        phrase = f"in {phrase.removeprefix('for ')}"
+    said = read_phrase(f"{phrase}:00" if phrase.isdecimal() else phrase, datetime.now(UTC), ctx.zone)
+    if isinstance(said, Unclear):
+        raise CommandRefused("Until when? /quiet until 8:00, /quiet until tomorrow 9:00, or /quiet on")
+    await ctx.store.quiet(ctx.space, said.start.isoformat())
+    return Quiet(said.start)
+
+
+FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""The time that means until `/quiet off`."""

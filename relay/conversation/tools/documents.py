@@ -1,0 +1,81 @@
+"""The tool with which the model reads documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from relay.conversation.model_loop import ToolInput, ToolRun
+from relay.conversation.tools.memory import as_json
+from relay.core.models import Space, ToolDefinition
+from relay.core.prompt_markup import clean_name
+from relay.memory.rows.turns.documents import DocumentCard, OpenedDocument
+from relay.memory.store import Store
+
+READ_DOCUMENT: ToolDefinition = {
+    "name": "read_document",
+    "description": "Reads a part of a document that was sent in any of this person's (or group's) conversations. "
+    "search_memory tells which part says what.",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The document's name, or some of it. Empty: lists the newest."},
+            "part": {"type": "integer", "minimum": 1, "description": "Which part; 1 when left out."},
+            "version": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Which of several of one name, 1 is the oldest; the newest when left out.",
+            },
+        },
+        "required": ["name"],
+    },
+}
+UNKNOWN = "There is no such document. These were sent last:"
+NONE = "No document has been sent here."
+AMBIGUOUS = "Several documents are called something like it. Which one?"
+OTHERS = "Others of this name, which `version` reads:"
+NO_PART = "It has no such part."
+
+
+def read_document(store: Store, space: Space, lent: Space | None) -> ToolRun:
+    """Returns the tool for a space; documents missing there are read in the lent one."""
+
+    async def run(given: ToolInput) -> tuple[str, bool]:
+        name = str(given["name"]).replace("\0", "")[:500]
+        part = _number(given.get("part") or 1)
+        version = _number(given["version"]) if given.get("version") else None
+        found = await store.open_document(space, name, part, version)
+        if found.document is None and lent is not None:
+            others = await store.open_document(lent, name, part, version)
+            found = others if others.document or not found.documents else found
+        return format_part(name, found), True
+
+    return run
+
+
+def _number(given: Any) -> int:
+    return max(1, min(int(given), 1_000_000))
+
+
+def format_part(name: str, found: OpenedDocument) -> str:
+    """Returns the text of a part, or which documents there are."""
+    document = found.document
+    if document is None:
+        if not found.documents:
+            return NONE
+        like = any(name.strip().lower() in one.name.lower() for one in found.documents)
+        rows = as_json([asdict(one) for one in found.documents])
+        return f"{AMBIGUOUS if like and name.strip() else UNKNOWN}\n{rows}"
+    lines = [f"{_describe(document)}, part {found.part} of {document.parts}"]
+    if found.others:
+        lines += [OTHERS, *(f"- {_describe(one)}" for one in found.others)]
+    return "\n".join(lines) + (f"\n\n{found.text}" if found.text else f"\n\n{NO_PART}")
+
+
+def _describe(document: DocumentCard) -> str:
+    """Describes the document and its sender: in a group, anyone can send one with the same name."""
+    sender = clean_name(document.sent_by or "the user")
+    version = f", version {document.version} of {document.versions}" if document.versions > 1 else ""
+    name = json.dumps(document.name, ensure_ascii=False)
+    return f"{name} ({document.kind}, sent by {sender}, {document.sent_at} UTC{version})"

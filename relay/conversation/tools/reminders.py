@@ -1,0 +1,237 @@
+"""The tools with which the model sets, lists and changes reminders."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from typing import Any, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from relay.conversation.model_loop import ToolInput, ToolRun
+from relay.core.limits import INTENT_WORDS_LENGTH, REMINDER_LENGTH
+from relay.core.models import Incoming, ToolDefinition
+from relay.core.prompt_markup import neutralize_markup
+from relay.memory.reminders.recurrence import least_gap, localize, next_occurrence, read_rule
+from relay.memory.rows.proactive.reminders import NewReminder, Reminder, ReminderKind
+from relay.memory.store import Store
+
+KINDS: dict[str, ReminderKind] = {one: one for one in get_args(ReminderKind)}
+MOST_LISTED = 50
+AGAIN_MINUTES = 60
+"""After how many minutes an `ask` is repeated."""
+WHEN = {
+    "at": {"type": "string", "description": "Local date and time, such as 2026-12-24T18:00."},
+    "rrule": {
+        "type": "string",
+        "description": "For repeats: an RRULE of FREQ, INTERVAL, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, COUNT, UNTIL; "
+        "`at` is then its first time.",
+    },
+    "text": {"type": "string", "description": "What to say, in the person's language, to them."},
+    "zone": {"type": "string", "description": "An IANA time zone; the person's own when left out."},
+}
+SET_REMINDER: ToolDefinition = {
+    "name": "set_reminder",
+    "description": "Reminds the person later. Only when they ask for it. Ask back when the time is unclear; never "
+    "guess an hour. The time is shown under your answer.",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            **WHEN,
+            "kind": {
+                "type": "string",
+                "enum": list(KINDS),
+                "description": "say: just the text. ask: again every hour until they answer, 3 times at most. check: "
+                "you look first whether there is something to tell.",
+            },
+            "mention": {
+                "type": "string",
+                "description": "Instead of `at`: one to three words. You are told `text` when they mention them.",
+            },
+        },
+        "required": ["text"],
+    },
+}
+LIST_REMINDERS: ToolDefinition = {
+    "name": "list_reminders",
+    "description": "Lists the person's open reminders with their ids.",
+    "input_schema": {"type": "object", "properties": {}},
+}
+CHANGE_REMINDER: ToolDefinition = {
+    "name": "change_reminder",
+    "description": "Changes or deletes one of the person's reminders, by its id.",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer"},
+            **WHEN,
+            "delete": {"type": "boolean", "description": "Delete it instead."},
+        },
+        "required": ["id"],
+    },
+}
+REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER]
+REFUSED = {
+    "many": "They have 200 open reminders, the most there can be. They can delete some with /reminders.",
+    "words": "mention needs a word.",
+    "private": "This conversation is off the record, so no reminder can be kept.",
+}
+
+
+@dataclass
+class ReminderTools:
+    """The reminder tools of one turn, and what they did."""
+
+    store: Store
+    incoming: Incoming
+    zone: tzinfo
+    tainted: bool = False
+    """Untrusted text is in the prompt, so what is set now waits for a tap, and nothing is changed."""
+    made: list[Reminder] = field(default_factory=list)
+    """The reminders that were set or changed in this turn, to be shown under the answer."""
+
+    @property
+    def runs(self) -> dict[str, ToolRun]:
+        """Returns the functions that run the tools, by name."""
+        return {"set_reminder": self.set, "list_reminders": self.list, "change_reminder": self.change}
+
+    async def set(self, given: ToolInput) -> tuple[str, bool]:
+        """Sets a reminder. Raises `ValueError` for an impossible time or rule."""
+        text = text_of(given)
+        if given.get("mention"):
+            return await self.set_intent(text, " ".join(str(given["mention"]).split())), False
+        kind = KINDS.get(str(given.get("kind") or "say"))
+        if kind is None:
+            raise ValueError("kind is say, ask or check")
+        zone, zone_name = self.zone_of(given)
+        start, rule, first = moment_of(given, zone, kind)
+        made = await self.store.make_reminder(
+            NewReminder(
+                space=self.incoming.space,
+                bot_id=self.incoming.bot_id,
+                chat_id=self.incoming.chat_id or self.incoming.user_id,
+                topic_id=self.incoming.topic_id,
+                user_id=self.incoming.user_id,
+                text=text,
+                zone=zone_name,
+                start_at=start,
+                next_at=first,
+                rule=rule,
+                kind=kind,
+                repeat_minutes=AGAIN_MINUTES if kind == "ask" else None,
+                origin="tool",
+                turn_id=self.incoming.turn_id,
+                proposed=self.tainted,
+            )
+        )
+        if isinstance(made, str):
+            return REFUSED[made], False
+        self.note(made)
+        waits = " It begins once they press Yes under your answer." if made.status == "proposed" else ""
+        return f"Set: {describe(made)}.{waits}", False
+
+    async def set_intent(self, text: str, about: str) -> str:
+        """Sets a standing intent."""
+        if len(about) > INTENT_WORDS_LENGTH:
+            raise ValueError(f"mention has at most {INTENT_WORDS_LENGTH} characters")
+        incoming = self.incoming
+        made = await self.store.make_intent({
+            "space": incoming.space.as_json(), "chat_id": incoming.chat_id, "topic_id": incoming.topic_id,
+            "user_id": incoming.user_id, "about": about, "text": text, "turn_id": incoming.turn_id,
+            "proposed": self.tainted,
+        })  # fmt: skip
+        if isinstance(made, str):
+            return REFUSED[made]
+        waits = " It begins once they press Yes in /reminders." if made.status == "proposed" else ""
+        return f"Set: when they mention “{made.about}”, you will be told.{waits}"
+
+    async def list(self, given: ToolInput) -> tuple[str, bool]:
+        """Lists open reminders."""
+        page = await self.store.reminders(self.incoming.space, self.incoming.user_id, 0, MOST_LISTED)
+        lines = [
+            {"id": one.id, "text": neutralize_markup(one.text), "next": local_text(one), "rule": one.rule or None,
+             "status": one.status}
+            for one in page.reminders
+        ]  # fmt: skip
+        intents = await self.store.intents(self.incoming.space, self.incoming.user_id)
+        mentions = [{"mention": one.about, "text": neutralize_markup(one.text)} for one in intents]
+        told = {"total": page.total, "reminders": lines, "mentions": mentions}
+        return json.dumps(told, ensure_ascii=False), False
+
+    async def change(self, given: ToolInput) -> tuple[str, bool]:
+        """Changes or deletes a reminder."""
+        if self.tainted:
+            return "Not in this turn: somebody else's words are in it. The person can change it with /reminders.", False
+        user = self.incoming.user_id
+        one = await self.store.reminder(self.incoming.space, user, int(given["id"]))
+        if one is None or one.user_id != user:
+            return "There is no such reminder of this person.", False
+        if given.get("delete"):
+            change: dict[str, Any] = {"event": "deleted", "status": "deleted"}
+        else:
+            change = {"event": "changed"}
+            if given.get("text"):
+                change["text"] = text_of(given)
+            if given.get("at"):
+                zone, zone_name = self.zone_of(given)
+                start, rule, first = moment_of(given, zone, one.kind)
+                change |= {"start_at": start.isoformat(), "rule": rule, "next_at": first.isoformat()}
+                change |= {"zone": zone_name, "occurrence": None, "status": "active"}
+        changed = await self.store.change_reminder(one.id, user_id=user, known=one.next_at, **change)
+        if changed is None:
+            return "It has changed meanwhile: list them again.", False
+        self.note(changed)
+        return f"Now: {describe(changed)}.", False
+
+    def zone_of(self, given: ToolInput) -> tuple[tzinfo, str]:
+        """Returns the time zone that the model gave, with its name, or else the default."""
+        if not given.get("zone"):
+            return self.zone, str(self.zone)
+        try:
+            zone = ZoneInfo(str(given["zone"]))
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("zone is an IANA name such as Europe/Berlin") from None
+        return zone, zone.key
+
+    def note(self, reminder: Reminder) -> None:
+        """Notes a reminder to show under the answer."""
+        self.made = [*(one for one in self.made if one.id != reminder.id), reminder]
+
+
+def text_of(given: ToolInput) -> str:
+    """Returns the text of a reminder. Raises `ValueError` if it is not valid."""
+    text = " ".join(str(given.get("text") or "").split())
+    if not text or len(text) > REMINDER_LENGTH:
+        raise ValueError(f"text has 1 to {REMINDER_LENGTH} characters")
+    return text
+
+
+def moment_of(given: ToolInput, zone: tzinfo, kind: ReminderKind) -> tuple[datetime, str, datetime]:
+    """Returns the local start, the rule, and the first time. Raises `ValueError` if they are not valid."""
+    if not given.get("at"):
+        raise ValueError("`at` or `mention` is missing")
+    start = datetime.fromisoformat(str(given["at"]))
+    start = start.astimezone(zone).replace(tzinfo=None) if start.tzinfo else start
+    rule = str(given.get("rrule") or "").strip().upper().removeprefix("RRULE:")
+    now = datetime.now(UTC)
+    if rule:
+        first = next_occurrence(read_rule(rule, start, least_gap(kind)), zone, now)
+        if first is None:
+            raise ValueError("that rule has no time to come")
+        return start, rule, first
+    found = localize(start, zone)
+    if found <= now:
+        raise ValueError(f"that is in the past; it is {now.astimezone(zone):%Y-%m-%d %H:%M} there now")
+    return start, "", found
+
+
+def local_text(one: Reminder) -> str | None:
+    """Formats in its zone when a reminder is due next; None: it is over."""
+    return f"{one.next_at.astimezone(one.tzinfo):%a %Y-%m-%d %H:%M} {one.zone}" if one.next_at else None
+
+
+def describe(one: Reminder) -> str:
+    """Formats a reminder for the model."""
+    if one.status == "deleted":
+        return f"{one.id} is deleted"
+    return f"{one.id}, {local_text(one)}{f', {one.rule}' if one.rule else ''}"

@@ -1,0 +1,49 @@
+"""The job that makes compressed versions of sessions."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from relay.core.errors import BudgetUsedUp, RelayError
+from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.writing.compressor import Compressor
+from relay.memory.writing.versions import make_version
+
+SECONDS = 1_800
+"""The time limit in seconds. A long session takes dozens of model calls, whose results are kept."""
+MOST_FAILURES = 8
+SLOW = "It took too long."
+
+
+def kind(services: JobServices) -> JobKind:
+    """Returns the kind for versions that people, compositions and the night request."""
+    return compression_kind(services.compressor)
+
+
+def compression_kind(compressor: Compressor) -> JobKind:
+    """Returns the same kind, from only what it needs."""
+    return JobKind(
+        "compression",
+        partial(run, compressor),
+        timeout=SECONDS + 60,
+        retry=Retry(most=MOST_FAILURES),
+        at_once=2,
+        gate=compressor.gate,
+    )
+
+
+async def run(compressor: Compressor, job: ClaimedJob) -> bool:
+    """Makes a version and returns whether there was one to make. The last failure ends the version, so that what waits
+    for it continues without it."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await make_version(compressor, job)
+    except BudgetUsedUp:
+        raise
+    except (RelayError, TimeoutError) as error:
+        if job.failures + 1 < MOST_FAILURES:
+            raise
+        await compressor.store.fail_version(job, str(error) or SLOW)
+        return False

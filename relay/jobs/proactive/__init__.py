@@ -1,0 +1,1 @@
+"""Jobs that send messages unasked."""

@@ -1,0 +1,1 @@
+"""Alerts to admins, and the conditions behind them."""

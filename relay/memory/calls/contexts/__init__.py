@@ -1,0 +1,1 @@
+"""Contexts: markers, versions, compositions."""

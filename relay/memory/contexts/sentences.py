@@ -1,0 +1,105 @@
+"""Splits texts into whole sentences, and finds what may matter later in each. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+CODE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+"""A fenced code block, which stays whole."""
+END = re.compile(r"(?:[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？]+[」』”’]*)\s*")
+SHORT = re.compile(
+    r"(?:^|[\s(])(?:\w|\d+|[A-Za-z]\.[A-Za-z]|[DMS]r|Mrs|Ms|St|Prof|bzw|ca|Nr|No|vgl|etc|approx|usw|inkl|evtl)\.$"
+)
+"""Words that end with a full stop without ending a sentence: an initial, a day of a month, an abbreviation."""
+WORD = re.compile(r"[^\W\d_][\w'’-]+")
+NUMBER_WORD = re.compile(r"\d+")
+DATES = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|august|"
+    r"september|october|november|december|to(?:day|morrow|night)|yesterday|week|month|year|(?:mon|diens|donners|frei|"
+    r"sams|sonn)tag|mittwoch|januar|februar|märz|mai|juni|juli|oktober|dezember|heute|morgen|gestern|woche|monat|jahr)",
+    re.IGNORECASE,
+)
+SETTLES = re.compile(
+    r"\b(?:decid|agree|settl|chose|choos|final|result|conclu|recommend|go with|went with|in total|deadline|plan is|"
+    r"entschied|entscheid|einig|ergebnis|beschloss|beschluss|empfehl|insgesamt|fest(?:gelegt|halten)|frist)",
+    re.IGNORECASE,
+)
+"""Words for decisions and results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A whole sentence of a text, or a block of code."""
+
+    place: int
+    """Its place among the sentences of its text."""
+    text: str
+    begins_line: bool
+
+    @property
+    def size(self) -> int:
+        """Returns its size in bytes."""
+        return len(self.text.encode("utf-8", "replace"))
+
+
+def sentences_of(text: str) -> list[Sentence]:
+    """Returns the sentences of a text. A line break ends a sentence; a code block is one. Only white space is lost."""
+    found: list[tuple[str, bool]] = []
+    at = 0
+    for code in CODE.finditer(text):
+        found += [*_prose(text[at : code.start()]), (code[0].strip(), True)]
+        at = code.end()
+    found += _prose(text[at:])
+    return [Sentence(place, said, begins) for place, (said, begins) in enumerate(found)]
+
+
+def _prose(text: str) -> list[tuple[str, bool]]:
+    return [
+        (sentence, not place)
+        for line in text.splitlines()
+        if line.strip()
+        for place, sentence in enumerate(_line(line.strip()))
+    ]
+
+
+def _line(line: str) -> list[str]:
+    sentences, begin = [], 0
+    for end in END.finditer(line):
+        said = line[begin : end.end()].rstrip()
+        if said and not SHORT.search(said):
+            sentences.append(said)
+            begin = end.end()
+    if rest := line[begin:].strip():
+        sentences.append(rest)
+    return sentences
+
+
+def cut_to_sentences(text: str, tokens: int) -> str:
+    """Returns as many of a text's first whole sentences as fit; empty if not even one does."""
+    kept = ""
+    for one in sentences_of(text):
+        longer = f"{kept}{chr(10) if one.begins_line else ' '}{one.text}" if kept else one.text
+        if len(longer.encode("utf-8", "replace")) > tokens * 4:
+            break
+        kept = longer
+    return kept
+
+
+def words_of(text: str) -> list[str]:
+    """Returns a text's words in lower case."""
+    return [word.lower().replace("’", "'") for word in WORD.findall(text)]
+
+
+def rarities(texts: Iterable[Sequence[str]]) -> dict[str, float]:
+    """Returns how rare each word is, from 0 (in every text) to 1 (in one)."""
+    seen: Counter[str] = Counter()
+    number = 0
+    for words in texts:
+        seen.update(set(words))
+        number += 1
+    most = math.log(max(number, 2))
+    return {word: math.log(number / count) / most if number > 1 else 1.0 for word, count in seen.items()}

@@ -1,0 +1,51 @@
+"""A night: its phases in order, each once. An interrupted night continues."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from relay.core.errors import RelayError
+from relay.memory.rows.upkeep.night import PhaseResult
+from relay.memory.store import Store
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A phase of a night. `run` gets the night's id and returns its result as numbers and words; it may run again
+    after an interruption."""
+
+    name: str
+    run: Callable[[int], Awaitable[PhaseResult]]
+
+
+class NightFailed(RelayError):
+    """A phase of the nightly work failed; the rest was done."""
+
+
+async def run_night(store: Store, phases: Sequence[Phase]) -> dict[str, PhaseResult]:
+    """Runs a night, or the rest of one; returns its phases' results. A failed phase is recorded and the others run.
+    Raises `NightFailed` at the end then."""
+    night = await store.begin_night()
+    told = dict(night.phases)
+    for phase in phases:
+        if phase.name in told:
+            continue
+        try:
+            told[phase.name] = await phase.run(night.id)
+        except (RelayError, TimeoutError) as error:
+            log.warning("a phase of the night failed", phase=phase.name, error=str(error))
+            told[phase.name] = {"failed": str(error)}
+        except Exception as error:  # an open night would be started again every minute
+            log.exception("a phase of the night failed", phase=phase.name)
+            told[phase.name] = {"failed": type(error).__name__}
+        await store.end_phase(night.id, phase.name, told[phase.name])
+    await store.end_night(night.id)
+    log.info("slept", night=night.id, **{name: str(done) for name, done in told.items()})
+    if failed := [f"{name}: {done['failed']}" for name, done in told.items() if "failed" in done]:
+        raise NightFailed(" ".join(failed))
+    return told

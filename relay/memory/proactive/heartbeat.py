@@ -1,0 +1,66 @@
+"""The heartbeat: a check every few hours of what has changed. If nothing has, no model is asked."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from relay.core.prompt_markup import neutralize_markup
+from relay.core.text import escape_markdown
+from relay.memory.proactive.gates import explain_closed
+from relay.memory.proactive.looking import Lookout, Task, look
+from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.rows.proactive.heartbeat import Heartbeat, HeartbeatWork, Looked
+from relay.memory.writing.summaries import format_message
+
+UNCHANGED = "nothing was new"
+SILENT = "nothing to say"
+SAID = "told you something"
+FOR_ALL = "Whatever needs their attention today: dates, promises, open ends."
+"""The task for people who wrote no checklist."""
+
+
+async def beat(lookout: Lookout, bot_id: int, job: ClaimedJob) -> bool:
+    """Does a heartbeat's check. Returns whether a message is sent. Raises the `ModelError` tree and `BudgetUsedUp`."""
+    work = await lookout.store.heartbeat_work(job)
+    if work is None:
+        return False
+    return await lookout.store.looked(job, bot_id, await judge_look(lookout, work))
+
+
+async def judge_look(lookout: Lookout, work: HeartbeatWork) -> Looked:
+    """Returns the result of a check."""
+    own = work.heartbeat
+    state = await lookout.store.proactive_gate(own.space_id, own.user_id, lookout.gate.budget.day())
+    again = next_look(own, state.now)
+    if not work.changed:
+        return Looked(UNCHANGED, again, "", work.through_message, work.through_reminder)
+    if why := explain_closed(state, lookout.limits, own.tzinfo, (own.from_hour, own.to_hour)):
+        return Looked(why, again)
+    words = own.checklist or FOR_ALL
+    at = state.now.astimezone(own.tzinfo)
+    task = Task("heartbeat", f"{work.through_message}", own.space_id, own.user_id, words, material_of(work), at)
+    notice = await look(lookout, task)
+    said = f"💓 {escape_markdown(notice.text)}" if notice.send else ""
+    return Looked(SAID if said else SILENT, again, said, work.through_message, work.through_reminder, work.tainted)
+
+
+def material_of(work: HeartbeatWork) -> str:
+    """Formats what is new since the last check."""
+    lines = ["New messages:", *(format_message(m.role, m.name, m.text, m.untrusted) for m in work.messages)]
+    if work.learned:
+        lines += ["Noted since:", *(f"- {neutralize_markup(one)}" for one in work.learned)]
+    if work.reminders:
+        lines += ["Reminders within a day:"]
+        lines += [f"- {neutralize_markup(one.text)} ({one.next_at:%Y-%m-%d %H:%M})" for one in work.reminders]
+    return "\n".join(lines)
+
+
+def next_look(own: Heartbeat, now: datetime) -> datetime:
+    """Returns the time of the next check: after the interval, within the person's active hours."""
+    at = now.astimezone(own.tzinfo) + timedelta(hours=own.every_hours)
+    if at.hour < own.from_hour:
+        return at.replace(hour=own.from_hour, minute=0, second=0, microsecond=0)
+    if at.hour >= own.to_hour:
+        tomorrow = at + timedelta(days=1)
+        return tomorrow.replace(hour=own.from_hour, minute=0, second=0, microsecond=0)
+    return at

@@ -1,0 +1,1 @@
+"""Reminders: when they are due, and how people write that."""

@@ -1,0 +1,150 @@
+"""The messages for due reminders, and the next time of each. Pure.
+
+A reminder that is up to a day late is sent with the time when it was due. Reminders that are later than that are listed
+as missed, in one message for each chat. Of a rule's past occurrences, only the last one counts. A chat gets at most
+twenty messages an hour; further reminders are combined into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from relay.core.text import escape_markdown
+from relay.memory.reminders.recurrence import last_occurrence, next_occurrence, read_rule
+from relay.memory.rows.proactive.reminders import Checked, DueReminder, MovedOn, ReminderMessage, ReminderWork
+
+LATE = timedelta(minutes=2)
+MISSED = timedelta(hours=24)
+MOST_AN_HOUR = 20
+HOLD = timedelta(minutes=10)
+"""How long reminders wait after too many messages; then they are combined."""
+MOST_ASKED = 3
+CHECKS_AT_ONCE = 4
+"""How many checks run at once; the other due ones follow. Each asks a model up to twice, within one job's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """The messages that are sent now."""
+
+    messages: tuple[ReminderMessage, ...]
+    not_before: datetime | None = None
+    """No message is sent in this chat before then."""
+
+
+def first_of(work: ReminderWork) -> ReminderWork:
+    """Returns what is delivered first: everything that needs no model, then a few checks at a time."""
+    checks = needs_check(work)
+    if not checks:
+        return work
+    plain = [one for one in work.reminders if one not in checks]
+    return replace(work, reminders=tuple(plain or checks[:CHECKS_AT_ONCE]))
+
+
+def needs_check(work: ReminderWork) -> list[DueReminder]:
+    """Returns the due reminders about which a model must be asked first."""
+    held = work.quiet_until is not None or work.told >= MOST_AN_HOUR
+    return [] if held else [one for one in work.reminders if one.kind == "check" and not is_missed(one, work.now)]
+
+
+def tell(work: ReminderWork, checked: Mapping[int, Checked]) -> Telling:
+    """Returns the messages that are sent in a chat now. `checked`: the results of the checks, by the reminders' ids."""
+    if work.quiet_until is not None:
+        return Telling((), work.quiet_until)
+    if work.reminders and work.told >= MOST_AN_HOUR:
+        return Telling((), work.now + HOLD)
+    said: list[ReminderMessage] = []
+    silent: list[ReminderMessage] = []
+    missed: list[DueReminder] = []
+    for one in work.reminders:
+        if one.asked and one.answered:
+            silent.append(ReminderMessage("", (move_on(one, work.now, "done"),)))
+        elif is_missed(one, work.now):
+            missed.append(one)
+        elif one.kind == "check":
+            said_of = describe_check(one, work.now, checked[one.id])
+            (said if said_of.text else silent).append(said_of)
+        else:
+            said.append(say(one, work.now))
+    if missed:
+        said.append(list_missed(missed, work.now))
+    room = MOST_AN_HOUR - work.told
+    if len(said) > room:
+        said = [*said[: room - 1], join(said[room - 1 :])]
+    return Telling((*silent, *said))
+
+
+def is_missed(one: DueReminder, now: datetime) -> bool:
+    """Tests whether a reminder is too late to be sent."""
+    return now - due_time(one, now) > MISSED
+
+
+def describe_check(one: DueReminder, now: datetime, checked: Checked) -> ReminderMessage:
+    """Returns the message for the result of a check; without text if there is nothing to say."""
+    if checked.text:
+        told = f"🔎 {escape_markdown(checked.text)}"
+        return ReminderMessage(told, (move_on(one, now, "fired"),), one.tainted or checked.tainted)
+    moved = replace(move_on(one, now, "looked"), detail=checked.why)
+    if checked.again is not None:
+        due = one.occurrence or one.next_at
+        moved = replace(moved, next_at=checked.again, occurrence=due, status="active")
+    return ReminderMessage("", (moved,))
+
+
+def due_time(one: DueReminder, now: datetime) -> datetime:
+    """Returns the time for which a reminder is sent: the last of a rule's past occurrences."""
+    due = one.occurrence or one.next_at or now
+    if not one.rule:
+        return due
+    passed = last_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, now)
+    return max(due, passed) if passed is not None and one.occurrence is None else due
+
+
+def say(one: DueReminder, now: datetime) -> ReminderMessage:
+    """Returns the message for one reminder."""
+    due = due_time(one, now)
+    text = f"⏰ {escape_markdown(one.text)}"
+    if one.kind == "ask" and one.asked:
+        text = f"⏰ Still open: {escape_markdown(one.text)}"
+    elif now - due > LATE and one.occurrence is None:
+        text += f"\n\n(was due {when(due, now, one)})"
+    return ReminderMessage(text, (move_on(one, now, "fired"),), one.tainted)
+
+
+def move_on(one: DueReminder, now: datetime, event: str) -> MovedOn:
+    """Returns a reminder's next state after it was sent, answered or missed."""
+    due = one.next_at or now
+    moved = MovedOn(one.id, due, event, None, status="ended")
+    asked = one.asked + 1
+    if event == "fired" and one.kind == "ask" and one.repeat_minutes and asked < MOST_ASKED:
+        again = now + timedelta(minutes=one.repeat_minutes)
+        return replace(moved, next_at=again, occurrence=one.occurrence or due, asked=asked, status="active")
+    if not one.rule:
+        return moved
+    following = next_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, max(now, one.occurrence or due))
+    return replace(moved, next_at=following, status="ended" if following is None else "active")
+
+
+def list_missed(missed: Sequence[DueReminder], now: datetime) -> ReminderMessage:
+    """Returns a message that lists reminders that are too late to be sent."""
+    lines = [f"- {escape_markdown(one.text)} ({when(due_time(one, now), now, one)})" for one in missed]
+    text = "⏰ **I was away and missed:**\n" + "\n".join(lines)
+    moved = tuple(move_on(one, now, "missed") for one in missed)
+    return ReminderMessage(text, moved, any(one.tainted for one in missed))
+
+
+def join(messages: Sequence[ReminderMessage]) -> ReminderMessage:
+    """Combines messages into one."""
+    lines = "\n".join(f"- {one.text.removeprefix('⏰ ').replace(chr(10) * 2, ' ')}" for one in messages)
+    moved = tuple(moved for one in messages for moved in one.moved)
+    return ReminderMessage(f"⏰ **Due now:**\n{lines}", moved, any(one.tainted for one in messages))
+
+
+def when(due: datetime, now: datetime, one: DueReminder) -> str:
+    """Formats a past time in the reminder's zone."""
+    local = due.astimezone(one.tzinfo)
+    if local.date() == now.astimezone(one.tzinfo).date():
+        return f"at {local:%H:%M}"
+    return f"{local:%a} {local.day} {local:%b} at {local:%H:%M}"

@@ -1,0 +1,1 @@
+"""The words with which people say when: one module for each language."""

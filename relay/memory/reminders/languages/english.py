@@ -1,0 +1,91 @@
+"""English."""
+
+from __future__ import annotations
+
+import re
+
+from relay.memory.reminders.languages.language import (
+    AFTERNOON,
+    DAY,
+    HOUR,
+    MINUTE,
+    MONTH,
+    MORNING,
+    NIGHT,
+    WEEK,
+    YEAR,
+    Language,
+    named,
+    words,
+)
+
+ENGLISH = Language(
+    code="en",
+    example="friday 8:00",
+    numbers=named("zero,one a an,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve") | {
+        "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "ninety": 90, "other": 2,
+    },
+    units={
+        **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), MINUTE),
+        **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), HOUR),
+        **dict.fromkeys(("d", "day", "days"), DAY),
+        **dict.fromkeys(("w", "week", "weeks"), WEEK),
+        **dict.fromkeys(("month", "months"), MONTH),
+        **dict.fromkeys(("y", "year", "years"), YEAR),
+    },
+    seconds=words("second seconds sec secs"),
+    weekdays=named(
+        "monday,tuesday tues,wednesday,thursday thurs thur,friday,saturday,sunday"
+    ),
+    short_weekdays=named("mon,tue,wed,thu,fri,sat,sun"),
+    months={name: place + 1 for name, place in named(
+        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,october oct,"
+        "november nov,december dec"
+    ).items()},
+    days={"today": 0, **dict.fromkeys(("tomorrow", "tommorow", "tomorow", "tommorrow", "tmrw", "tmr"), 1),
+          "the day after tomorrow": 2, "day after tomorrow": 2},
+    clocks={"noon": (12, 0), "midday": (12, 0), "midnight": (24, 0)},
+    parts={"morning": MORNING, "afternoon": AFTERNOON, "evening": AFTERNOON, "night": NIGHT},
+    tonight=words("tonight"),
+    inside=words("in"),
+    at=words("at @ around"),
+    on=words("on the"),
+    every=words("every each"),
+    following=words("next"),
+    this=words("this coming"),
+    oclock=words("o'clock oclock"),
+    ordinal=re.compile(r"(\d{1,2})(?:st|nd|rd|th)"),
+    ordinals={"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": -1},
+    rhythms={"hourly": HOUR, "daily": DAY, "weekly": WEEK, "monthly": MONTH, "yearly": YEAR, "annually": YEAR},
+    plural_weekdays=named("mondays,tuesdays,wednesdays,thursdays,fridays,saturdays,sundays"),
+    workdays=words("weekday weekdays workday workdays"),
+    weekends=words("weekend weekends"),
+    until=words("until till"),
+    limits=words("by before after from since between until till or"),
+    goes_on=words("until till starting from except"),
+    feasts={
+        "new year's eve": (12, 31), "new year's day": (1, 1), "christmas eve": (12, 24), "christmas day": (12, 25),
+        "valentine's day": (2, 14), "halloween": (10, 31),
+    },
+    times=words("times"),
+    past=words("past"),
+    to=words("to"),
+    quarter=words("quarter"),
+    half_past=words("half"),
+    before={},
+    joins=words("and &"),
+    articles=words("a an"),
+    spans={
+        "half an hour": 30, "a half hour": 30, "half hour": 30, "three quarters of an hour": 45,
+        "quarter of an hour": 15, "a quarter of an hour": 15,
+        "an hour and a half": 90, "one hour and a half": 90, "1 hour and a half": 90,
+    },
+    from_now=words("from"),
+    now=words("now"),
+    lasting=words("for"),
+    of=words("of"),
+    meridiem={"am": 0, "a.m.": 0, "a.m": 0, "pm": 12, "p.m.": 12, "p.m": 12},
+    other=words("other"),
+    leading=words("me us please"),
+    linking=words("to that about"),
+)  # fmt: skip

@@ -1,0 +1,103 @@
+"""German."""
+
+from __future__ import annotations
+
+import re
+
+from relay.memory.reminders.languages.language import (
+    AFTERNOON,
+    DAY,
+    HOUR,
+    MINUTE,
+    MONTH,
+    MORNING,
+    NIGHT,
+    NOON,
+    WEEK,
+    YEAR,
+    Language,
+    named,
+    words,
+)
+
+WEEKDAYS = "montag,dienstag,mittwoch,donnerstag,freitag,samstag sonnabend,sonntag"
+
+GERMAN = Language(
+    code="de",
+    example="freitag 8:00",
+    numbers=named(
+        "null,ein eins eine einer einem einen,zwei,drei,vier,fünf,sechs,sieben,acht,neun,zehn,elf,zwölf"
+    ) | {"fünfzehn": 15, "zwanzig": 20, "dreißig": 30, "vierzig": 40, "fünfundvierzig": 45, "neunzig": 90},
+    units={
+        **dict.fromkeys(("min", "minute", "minuten"), MINUTE),
+        **dict.fromkeys(("std", "stunde", "stunden"), HOUR),
+        **dict.fromkeys(("tag", "tage", "tagen"), DAY),
+        **dict.fromkeys(("woche", "wochen"), WEEK),
+        **dict.fromkeys(("monat", "monate", "monaten", "monats"), MONTH),
+        **dict.fromkeys(("jahr", "jahre", "jahren"), YEAR),
+    },
+    seconds=words("sekunde sekunden sek"),
+    weekdays=named(WEEKDAYS),
+    short_weekdays=named("mo,di,mi,do,fr,sa,so"),
+    months={name: place + 1 for name, place in named(
+        "januar jan jänner,februar feb,märz,april apr,mai,juni jun,juli jul,august aug,september sep sept,oktober okt,"
+        "november nov,dezember dez"
+    ).items()},
+    days={"heute": 0, "morgen": 1, "übermorgen": 2, "uebermorgen": 2},
+    clocks={"mitternacht": (24, 0), "mitternachts": (24, 0)},
+    parts={
+        **dict.fromkeys(("früh", "morgens", "vormittag", "vormittags"), MORNING),
+        **dict.fromkeys(("mittag", "mittags"), NOON),
+        **dict.fromkeys(("nachmittag", "nachmittags", "abend", "abends"), AFTERNOON),
+        **dict.fromkeys(("nacht", "nachts"), NIGHT),
+    },
+    habits=words("morgens vormittags mittags nachmittags abends nachts"),
+    tonight=frozenset(),
+    inside=words("in"),
+    at=words("um gegen"),
+    on=words("am an den dem der zum"),
+    every=words("jede jeden jedes jeder alle"),
+    following=words("nächste nächsten nächster nächstes naechste naechsten naechster"),
+    this=words("diese diesen dieser dieses kommende kommenden"),
+    oclock=words("uhr"),
+    dotted=True,
+    ordinal=re.compile(r"(\d{1,2})\."),
+    ordinals={
+        **dict.fromkeys(("erste", "ersten", "erster", "1."), 1),
+        **dict.fromkeys(("zweite", "zweiten", "zweiter", "2."), 2),
+        **dict.fromkeys(("dritte", "dritten", "dritter", "3."), 3),
+        **dict.fromkeys(("vierte", "vierten", "vierter", "4."), 4),
+        **dict.fromkeys(("letzte", "letzten", "letzter"), -1),
+    },
+    rhythms={
+        "stündlich": HOUR, "täglich": DAY, "wöchentlich": WEEK, "monatlich": MONTH, "jährlich": YEAR,
+    },
+    plural_weekdays={f"{name}s": place for name, place in named(WEEKDAYS).items()},
+    workdays=words("werktag werktags werktage wochentags"),
+    weekends=words("wochenende wochenends"),
+    until=words("bis"),
+    limits=words("bis vor nach ab seit zwischen oder"),
+    goes_on=words("bis ab außer"),
+    feasts={"silvester": (12, 31), "neujahr": (1, 1), "heiligabend": (12, 24), "nikolaus": (12, 6)},
+    times=words("mal"),
+    past=words("nach"),
+    to=words("vor"),
+    quarter=words("viertel"),
+    half_past=frozenset(),
+    before={"halb": 30, "dreiviertel": 45},
+    joins=words("und &"),
+    articles=words("ein eine einer einem einen"),
+    spans={
+        **{f"{article}halben stunde": 30 for article in ("", "einer ", "ner ", "'ner ")}, "halbe stunde": 30,
+        **{f"{article}viertelstunde": 15 for article in ("", "einer ", "ner ")},
+        **{f"{article}dreiviertelstunde": 45 for article in ("", "einer ", "ner ")},
+        "anderthalb stunden": 90, "eineinhalb stunden": 90, "einer halbe stunde": 30,
+    },
+    from_now=words("ab"),
+    now=words("jetzt"),
+    lasting=words("für"),
+    long=words("lang"),
+    of=words("im des"),
+    leading=words("mich uns bitte daran"),
+    linking=words("dass daran an zu"),
+)  # fmt: skip

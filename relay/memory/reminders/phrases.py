@@ -1,0 +1,150 @@
+"""Reads when someone wants to be reminded, and of what: `friday 8:00 take the bins out`. Pure.
+
+A phrase is understood completely or not at all. What it leaves open is asked (`Unclear`), never guessed: an hour that
+is missing, a next Friday that may be one of two, a date that can be read in two ways. An hour that comes with a day is
+on the 24-hour clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, tzinfo
+
+from relay.memory.reminders.languages.english import ENGLISH
+from relay.memory.reminders.languages.german import GERMAN
+from relay.memory.reminders.languages.language import Language, words
+from relay.memory.reminders.meaning.found import Moment, Open
+from relay.memory.reminders.meaning.hours import clock_of
+from relay.memory.reminders.meaning.moments import resolve
+from relay.memory.reminders.reading.parts import Reading
+from relay.memory.reminders.reading.reader import read_parts
+
+LANGUAGES = (ENGLISH, GERMAN)
+WORD = re.compile(r"\S+")
+ZONES = words("utc gmt bst cet cest eet eest est edt cst cdt mst mdt pst pdt jst aest")
+EDGES = " ,;:–—-"
+MARKS = ',;:.!?()"“”„'
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The time of a reminder, and its text."""
+
+    start: datetime
+    """The only time, or the first, with its zone."""
+    rule: str
+    """An RRULE; empty: it happens once."""
+    text: str
+    """What to be reminded of, as it was written; may be empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """A question about what is missing or may mean two things."""
+
+    question: str
+    """The question: a sentence with an example."""
+    lacks_time: bool = True
+    """The phrase says when, but not clearly; False: it doesn't say when at all."""
+
+
+def read_phrase(phrase: str, now: datetime, zone: tzinfo) -> Understood | Unclear:
+    """Returns the meaning of a phrase that was written now. The time may come first or last in it."""
+    candidates = [one for language in LANGUAGES if (one := read_in(language, phrase, now, zone)) is not None]
+    if not candidates:
+        return Unclear(
+            "I can't see when. Write the time first, for example: tomorrow 9:00 call the dentist, in 20 minutes tea, "
+            "every monday 8:00 bins.",
+            lacks_time=False,
+        )
+    # Prefers the language that knows more of the words, even if it has a question.
+    return max(candidates, key=lambda one: (one[1], isinstance(one[0], Understood)))[0]
+
+
+def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tuple[Understood | Unclear, int] | None:
+    """Reads a phrase in one language. Returns its meaning and how many of its words say when; None: none do."""
+    found = list(WORD.finditer(phrase))
+    tokens = [match[0].casefold().strip(",;:") for match in found]
+    first: tuple[Understood | Unclear, int] | None = None
+    for begin, end, reading in places(language, tokens):
+        said = find_open(language, reading, tokens, begin, end) or resolve(reading, language, now, zone)
+        if isinstance(said, Moment):
+            text = about(phrase, found, begin, end, language)
+            return Understood(said.start, said.rule, text), end - begin
+        first = first or (Unclear(said.question), end - begin)
+        # A part of a time must not answer a question about the whole: friday of `next friday 8:00`.
+        if not said.lacking or (end == len(tokens) and begin > 0):
+            return Unclear(said.question), end - begin
+    return first
+
+
+def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
+    """Returns a question if neighbouring words also say when but aren't understood; else None."""
+    before, after = tokens[begin - 1] if begin else "", tokens[end] if end < len(tokens) else ""
+    if reading.hour is not None and after in ZONES:
+        return Open("I use your own time zone. Write the time as your clock will show it.")
+    if reading.every and after in language.goes_on:
+        return Open("From when, and until when? Write, for example: every day 8:00 until 2030-12-31.")
+    if after in language.joins:
+        return Open("Please give one time for each reminder, or one rule: every monday and friday 8:00.")
+    if before in language.limits:
+        return Open(f"At what time should I remind you? Write the time first, for example: {language.example}.")
+    if reading.has_day and any(ends_in_day(language, tokens[:begin], at) for at in range(max(0, begin - 3), begin)):
+        return Open(f"On which of the two days? Write the time first, for example: {language.example}.")
+    return None
+
+
+def ends_in_day(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether the words from a place on are a day."""
+    reading, end = read_parts(language, tokens, at)
+    return reading is not None and reading.has_day and end == len(tokens)
+
+
+def places(language: Language, tokens: Sequence[str]) -> Iterator[tuple[int, int, Reading]]:
+    """Yields the places in a phrase that may say when: at its beginning, or else up to its end."""
+    begin = 0
+    while begin < len(tokens) and tokens[begin] in language.leading:
+        begin += 1
+    reading, end = read_parts(language, tokens, begin)
+    if reading is not None:
+        yield begin, end, reading
+    for start in range(begin + 1, len(tokens)):
+        reading, end = read_parts(language, tokens, start)
+        if reading is not None and end == len(tokens):
+            yield start, end, reading
+
+
+def says_clock(text: str, clock: time) -> bool:
+    """Tests whether a text says a time of day anywhere without another possible meaning: 14:00, 2 pm, 2 in the
+    afternoon, but not 2."""
+    tokens = [match[0].casefold().strip(MARKS) for match in WORD.finditer(text)]
+    return any(
+        sure_clock(read_parts(language, tokens, begin)[0]) == clock
+        for language in LANGUAGES
+        for begin in range(len(tokens))
+    )
+
+
+def sure_clock(reading: Reading | None) -> time | None:
+    """Returns the time of day of a reading; None: it has none, or it may be one of two."""
+    if reading is None or not (reading.exact or reading.part or (reading.hour or 0) > 12):
+        return None
+    try:
+        found = clock_of(reading, datetime.min)
+    except ValueError:  # there is no such hour
+        return None
+    return found if isinstance(found, time) else None
+
+
+def about(phrase: str, found: Sequence[re.Match[str]], begin: int, end: int, language: Language) -> str:
+    """Returns the words that don't say when, without those that link them to the time."""
+    if end < len(found):
+        while end < len(found) and found[end][0].casefold().strip(",:") in language.linking:
+            end += 1
+        return phrase[found[end].start() :].strip(EDGES) if end < len(found) else ""
+    at = 0
+    while at < begin and found[at][0].casefold() in language.leading | language.linking:
+        at += 1
+    return phrase[found[at].start() : found[begin].start()].strip(EDGES) if at < begin else ""

@@ -1,0 +1,1 @@
+"""Finds which parts of a phrase say when."""

@@ -1,0 +1,104 @@
+"""Reads dates in figures and words. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from relay.memory.reminders.languages.language import MONTH, Language
+from relay.memory.reminders.reading.clocks import clock
+from relay.memory.reminders.reading.parts import Reading, repeat, skip, unit_of, word
+
+ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})?")
+OPEN_DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})")
+SLASHED_DATE = re.compile(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}))?")
+ISO_MOMENT = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})t(\d{1,2}:\d{2})")
+YEAR_NUMBER = re.compile(r"20\d\d")
+
+
+def read_moment(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
+    """Reads a moment: 2026-12-24T18:00. Returns its end; `at` if there is none."""
+    match = ISO_MOMENT.fullmatch(word(tokens, at))
+    if match is None or reading.says_when:
+        return at
+    reading.year, reading.month, reading.day = (int(part) for part in match[1].split("-"))
+    reading.hour, reading.minute = (int(part) for part in match[2].split(":"))
+    reading.exact = True
+    return at + 1
+
+
+def read_date(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
+    """Reads a date, also after a day of the week: 2026-12-24, 24.12., 24 December, December 24th, the 1st, 24/12.
+    Returns its end; `at` if there is none."""
+    begin, at = at, skip(tokens, at, language.on)
+    weekday = len(reading.weekdays) == 1 and not reading.every and not reading.following
+    if reading.has_day and not (weekday and reading.day is None):
+        return begin
+    end, found = date(language, tokens, at)
+    if found is not None:
+        reading.year, reading.month, reading.day = found
+        return end
+    slashed = SLASHED_DATE.fullmatch(word(tokens, at))
+    if slashed and not reading.every and not weekday:
+        reading.slashed, reading.year = (int(slashed[1]), int(slashed[2])), int(slashed[3]) if slashed[3] else None
+        return at + 1
+    return read_day_of_month(language, reading, tokens, at, begin < at or reading.every) or begin
+
+
+def read_day_of_month(language: Language, reading: Reading, tokens: Sequence[str], at: int, led: bool) -> int:
+    """Reads a day of the month: the 1st, am ersten. Returns its end; 0 if there is none, or no word before announced
+    it."""
+    said, after = word(tokens, at), word(tokens, at + 1)
+    of_month = language.ordinal.fullmatch(said)
+    if not led:
+        return 0
+    if of_month is None:
+        if language.ordinals.get(said, 0) < 1 or after not in language.at:
+            return 0
+        reading.day = language.ordinals[said]
+        return at + 1
+    reading.day = int(of_month[1])
+    end = skip(tokens, at + 1, language.of | language.on | language.every)
+    if end == at + 1 or unit_of(language, word(tokens, end)) != MONTH:
+        return at + 1
+    if any(one in language.every for one in tokens[at + 1 : end]):
+        repeat(reading, 1, MONTH)
+    return end + 1
+
+
+def date(language: Language, tokens: Sequence[str], at: int) -> tuple[int, tuple[int | None, int, int] | None]:
+    """Reads a date with a month. Returns its end, and the year (None: not said), month and day."""
+    said, after = word(tokens, at), word(tokens, at + 1)
+    if match := ISO_DATE.fullmatch(said):
+        return at + 1, (int(match[1]), int(match[2]), int(match[3]))
+    if language.dotted and (match := DOTTED_DATE.fullmatch(said)):
+        year = int(match[3]) if match[3] else None
+        return at + 1, (year + 2000 if year is not None and year < 100 else year, int(match[2]), int(match[1]))
+    if language.dotted and (match := OPEN_DOTTED_DATE.fullmatch(said)):
+        # 24.12 18:00: the first can't be the hour.
+        timed = clock(language, tokens, skip(tokens, at + 1, language.at)) is not None
+        return (at + 1, (None, int(match[2]), int(match[1]))) if timed else (at, None)
+    for length in (3, 2, 1):
+        if feast := language.feasts.get(" ".join(tokens[at : at + length])):
+            return at + length, (None, *feast)
+    for one, month in ((said, after), (after, said)):
+        day = day_number(language, one)
+        if day is not None and month.rstrip(".") in language.months:
+            this = word(tokens, at + 2)
+            of_year = int(this) if YEAR_NUMBER.fullmatch(this) else None
+            return at + 2 + (of_year is not None), (of_year, language.months[month.rstrip(".")], day)
+    if said in language.months and after in language.on:
+        day = day_number(language, word(tokens, at + 2))
+        return (at, None) if day is None else (at + 3, (None, language.months[said], day))
+    day = day_number(language, said)
+    if day is not None and after in language.of and word(tokens, at + 2) in language.months:
+        return at + 3, (None, language.months[word(tokens, at + 2)], day)
+    return at, None
+
+
+def day_number(language: Language, text: str) -> int | None:
+    """Returns a day of a month: 24, 24th, 24."""
+    match = language.ordinal.fullmatch(text)
+    digits = match[1] if match else text
+    return int(digits) if re.fullmatch(r"\d{1,2}", digits) else None

@@ -1,0 +1,91 @@
+"""The parts of a phrase that say when, and what the readers of these parts share. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from relay.memory.reminders.languages.language import Language, Words
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a phrase says about when, in parts that `moments` combines."""
+
+    hour: int | None = None
+    minute: int = 0
+    exact: bool = False
+    """The hour can mean nothing else: 18:30, 9 pm, 9 Uhr."""
+    spoken: bool = False
+    """The hour was said in words, as one of 12."""
+    part: str = ""
+    """A part of the day: one of the language's `parts`."""
+    habit: bool = False
+    """The part comes first and means every day: abends um 9."""
+    days: int | None = None
+    """Days from today."""
+    weekdays: tuple[int, ...] = ()
+    following: bool = False
+    """The day was said as in next Friday."""
+    this: bool = False
+    """The day was said as in this Friday."""
+    next_unit: str = ""
+    """The unit of next week or next month, in which the day is."""
+    weeks: int = 0
+    """How many weeks after the day: Friday in a week."""
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    """A day of the month; -1: the last one."""
+    slashed: tuple[int, int] | None = None
+    """A date whose parts may stand for day and month, or for month and day."""
+    amount: int | None = None
+    unit: str = ""
+    """The unit of `amount`: in so many units, or with `every`, every so many units."""
+    every: bool = False
+    ordinal: int | None = None
+    """Which weekday of a month: 1 is the first Monday; -1 the last."""
+    until: Self | None = None
+    """The day or hour until which it repeats."""
+    lasts: tuple[int, str] | None = None
+    """How long it repeats, as a number of units."""
+    times: int | None = None
+    clashes: bool = False
+    """It has two meanings: every second Monday of a month, or every other one."""
+
+    @property
+    def has_day(self) -> bool:
+        return self.days is not None or bool(self.weekdays) or self.day is not None or self.slashed is not None
+
+    @property
+    def says_when(self) -> bool:
+        named = self.part or self.next_unit
+        return self.has_day or self.hour is not None or self.amount is not None or self.every or bool(named)
+
+
+def repeat(reading: Reading, amount: int, unit: str) -> None:
+    """Sets a rhythm."""
+    reading.every, reading.amount, reading.unit = True, amount, unit
+
+
+def word(tokens: Sequence[str], at: int) -> str:
+    """Returns a word; empty past the end."""
+    return tokens[at] if at < len(tokens) else ""
+
+
+def skip(tokens: Sequence[str], at: int, words: Words) -> int:
+    """Returns where the word after some optional words is."""
+    while word(tokens, at) in words:
+        at += 1
+    return at
+
+
+def number(language: Language, text: str) -> int | None:
+    """Returns a number in digits or words."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else language.numbers.get(text)
+
+
+def unit_of(language: Language, text: str) -> str:
+    """Returns the unit that a word means; empty: none."""
+    return language.units.get(text.rstrip("."), "")

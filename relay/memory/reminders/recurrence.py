@@ -1,0 +1,143 @@
+"""When a reminder is due: once, or repeatedly by a rule over local time. Pure.
+
+Rules are RRULEs (RFC 5545, 3.3.10) with the parts FREQ, INTERVAL, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, COUNT and
+UNTIL, computed by `dateutil.rrule` over local time without a zone. The zone is attached to each occurrence, so 9:00
+stays 9:00 across daylight saving. A time that the clocks skip moves forward by the length of the gap; if a time occurs
+twice, the first counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from itertools import islice, takewhile
+
+from dateutil.rrule import rrule, rrulestr
+
+from relay.memory.rows.proactive.reminders import ReminderKind
+
+PARTS = frozenset(("FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "COUNT", "UNTIL"))
+FREQUENCIES = frozenset(("MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"))
+STEPS = {"MINUTELY": timedelta(minutes=1), "HOURLY": timedelta(hours=1)}
+RULE_LENGTH = 200
+LEAST_GAP = timedelta(minutes=5)
+"""The shortest time between two occurrences."""
+MODEL_GAP = timedelta(hours=1)
+"""The same for reminders that ask a model."""
+CHECKED = 40
+"""How many occurrences are checked for their gap."""
+LONGEST_WAIT = timedelta(days=20 * 366)
+"""A rule without an occurrence in this time has none."""
+NEAR = timedelta(hours=25)
+"""The farthest that a time moved by a clock change can be from its time by the rule, with a day to spare."""
+
+
+class BadRule(ValueError):
+    """A rule that is not understood, or not allowed. Its text is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule with its start, over local time."""
+
+    dates: rrule
+    start: datetime
+    step: timedelta | None = None
+    """The grid of a rule of minutes or hours, unless it ends by count."""
+
+    def near(self, local: datetime) -> rrule:
+        """Returns the rule from a time on. dateutil counts from the start, so a rule of minutes starts later, on its
+        grid."""
+        if self.step is None or local <= self.start:
+            return self.dates
+        return self.dates.replace(dtstart=self.start + (local - self.start) // self.step * self.step)
+
+
+def localize(local: datetime, zone: tzinfo) -> datetime:
+    """Attaches a zone to a local time. A time that the clocks skip moves forward; of a time that occurs twice, the
+    first counts."""
+    found = local.replace(tzinfo=zone, fold=0)
+    # A time in a gap does not survive the conversion to UTC and back.
+    return found.astimezone(UTC).astimezone(zone)
+
+
+def next_clock(clock: time, zone: tzinfo, after: datetime) -> datetime:
+    """Returns the next moment with a local time of day after a moment (with a zone)."""
+    today = after.astimezone(zone).date()
+    first = localize(datetime.combine(today, clock), zone)
+    return first if first > after else localize(datetime.combine(today + timedelta(days=1), clock), zone)
+
+
+def least_gap(kind: ReminderKind) -> timedelta:
+    """Returns the shortest allowed time between a reminder's occurrences."""
+    return MODEL_GAP if kind == "check" else LEAST_GAP
+
+
+def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
+    """Reads an RRULE that starts at a local time (without a zone). Raises `BadRule`."""
+    text = text.strip().upper().removeprefix("RRULE:")
+    if len(text) > RULE_LENGTH:
+        raise BadRule(f"A rule has at most {RULE_LENGTH} characters.")
+    pairs = [part.partition("=") for part in text.split(";") if part]
+    parts = {name: value for name, _, value in pairs}
+    if set(parts) - PARTS or len(parts) != len(pairs) or parts.get("FREQ") not in FREQUENCIES:
+        raise BadRule("A rule looks like this: FREQ=WEEKLY;INTERVAL=2;BYDAY=MO.")
+    interval = parts.get("INTERVAL", "1")
+    if not interval.isdecimal() or not 1 <= int(interval) <= 1000:
+        raise BadRule("INTERVAL is a number from 1 to 1000.")
+    try:
+        dates = rrulestr(text.replace("Z", "") if "UNTIL" in parts else text, dtstart=start)
+    except (ValueError, TypeError, KeyError) as error:
+        raise BadRule(f"I can't read that rule: {error}.") from None
+    if not isinstance(dates, rrule):
+        raise BadRule("Please give one rule at a time.")
+    check_gap(dates, start, least)
+    step = STEPS.get(parts["FREQ"]) if "COUNT" not in parts else None
+    return Rule(dates, start, step and step * int(interval))
+
+
+def check_gap(dates: rrule, start: datetime, least: timedelta) -> None:
+    """Raises `BadRule` if a rule has no occurrence, or two that are closer than `least`."""
+    before = None
+    for one in islice(within(dates, start), CHECKED):
+        if before is not None and one - before < least:
+            raise BadRule(f"That is too often. There must be at least {in_words(least)} between two reminders.")
+        before = one
+    if before is None:
+        raise BadRule("That day never comes. For the last day of each month, write: every month on the 31st 9:00.")
+
+
+def within(dates: rrule, start: datetime) -> Iterator[datetime]:
+    """Yields a rule's local times from a time on, up to the longest wait."""
+    return takewhile(lambda one: one <= start + LONGEST_WAIT, dates.xafter(start, inc=True))
+
+
+def in_words(gap: timedelta) -> str:
+    """Returns a gap in words: 5 minutes, an hour."""
+    minutes = int(gap.total_seconds() // 60)
+    return "an hour" if minutes == 60 else f"{minutes} minutes"
+
+
+def next_occurrence(rule: Rule, zone: tzinfo, after: datetime) -> datetime | None:
+    """Returns the first occurrence after a moment (with a zone); None if there is none."""
+    local = after.astimezone(zone).replace(tzinfo=None) - NEAR
+    after = after.astimezone(UTC)  # in one zone, Python compares what clocks show
+    found: datetime | None = None
+    for one in within(rule.near(local), local):
+        # A time that the clocks skip moves behind later times of the rule.
+        if found is not None and one > found.replace(tzinfo=None):
+            break
+        at = localize(one, zone)
+        if at > after and (found is None or at < found):
+            found = at
+    return found
+
+
+def last_occurrence(rule: Rule, zone: tzinfo, until: datetime) -> datetime | None:
+    """Returns the last occurrence of the three days up to a moment (with a zone); None if there is none."""
+    local = until.astimezone(zone).replace(tzinfo=None) + NEAR
+    until = until.astimezone(UTC)
+    begin = local - timedelta(days=5)
+    passed = [at for one in rule.near(begin).between(begin, local, inc=True) if (at := localize(one, zone)) <= until]
+    return max(passed, default=None)

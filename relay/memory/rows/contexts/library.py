@@ -1,0 +1,82 @@
+"""The library of sessions: their originals, suggestions, and what a space stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalMessage:
+    """A message of a session as it was said."""
+
+    id: int
+    role: str
+    user_id: int | None
+    name: str | None
+    text: str
+    at: datetime
+    untrusted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalPage:
+    """A page of a session's messages, oldest first, with their total."""
+
+    total: int
+    messages: tuple[OriginalMessage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A past session that fits what somebody begins to talk about."""
+
+    session_id: int
+    title: str | None
+    first: str | None
+    """The session's first words."""
+    score: float
+    relevance: float
+    used_at: datetime
+    version_id: int | None
+    """The version to use; None: the session's original."""
+    tokens: int
+    make: bool = False
+    """A new version of this many tokens must be made first."""
+    linked: str | None = None
+    """Why the session is linked to this conversation; None: it belongs to this conversation."""
+    version: str | None = None
+    """The name of the version to use."""
+    registered: datetime | None = None
+    topics: tuple[str, ...] = ()
+    """The session's topics that the question names."""
+    files: tuple[str, ...] = ()
+    """The names of files that both the session and the question have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How much a space stores of one kind."""
+
+    kind: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """How much the settings would drop tonight."""
+
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StorageStatistics:
+    """How much a space stores, counted at most once a day."""
+
+    at: datetime
+    stored: tuple[Stored, ...]
+    database: int
+    """The size of the whole database in bytes."""
+    freed: Freed

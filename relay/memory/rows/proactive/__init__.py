@@ -1,0 +1,1 @@
+"""Rows of the features that write unasked: reminders, standing intents, heartbeats."""

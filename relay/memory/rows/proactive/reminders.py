@@ -1,0 +1,247 @@
+"""Reminders: in lists, opened, and as a job delivers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from html import unescape
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from relay.core.models import Space
+
+ReminderKind = Literal["say", "ask", "check"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminder:
+    """A reminder."""
+
+    id: int
+    kind: ReminderKind
+    """say: sends its text. ask: sends its text, again until it's answered. check: lets the model look first."""
+    text: str
+    zone: str
+    """An IANA name. Times of the rule are local to it."""
+    start_at: datetime
+    """The only time, or the first; local, without a zone."""
+    rule: str
+    """An RRULE; empty: it happens once."""
+    next_at: datetime | None
+    """When it is due next; None: it is over."""
+    status: str
+    """proposed (waits for a tap), active, paused, ended or deleted."""
+    user_id: int
+    chat_id: int
+    topic_id: int
+    space_id: int
+    created_at: datetime
+    occurrence: datetime | None = None
+    """The occurrence that a snooze or a repeated question is about; None: next_at."""
+    repeat_minutes: int | None = None
+    """After how many minutes an `ask` is repeated."""
+    asked: int = 0
+
+    @property
+    def tzinfo(self) -> tzinfo:
+        return ZoneInfo(self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderPage:
+    """A page of the open reminders, the nearest first, with their total."""
+
+    total: int
+    reminders: tuple[Reminder, ...]
+    quiet_until: datetime | None = None
+    """No message is sent unasked before this time; year 9999: until the person ends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderEvent:
+    """Something that happened to a reminder."""
+
+    kind: str
+    at: datetime
+    occurrence: datetime | None = None
+    sent: bool = False
+    """Telegram has accepted its message and returned an id."""
+    failed: bool = False
+    """Telegram refused its message."""
+    detail: str | None = None
+    """Why a check sent nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedReminder(Reminder):
+    """A reminder with what happened to it, latest first."""
+
+    events: tuple[ReminderEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueReminder(Reminder):
+    """A reminder that a job delivers."""
+
+    space: Space
+    answered: bool = False
+    """The person has written since it was last asked."""
+    tainted: bool = False
+    """Its text rests on others' words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of a check."""
+
+    text: str
+    """The message to send; empty: none."""
+    why: str = ""
+    """Why nothing is sent."""
+    again: datetime | None = None
+    """When to check again, because the model couldn't be asked."""
+    tainted: bool = False
+    """What it read contained others' words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderWork:
+    """The reminders that are due in a chat."""
+
+    now: datetime
+    told: int
+    """How many messages with reminders were sent here in the last hour."""
+    quiet_until: datetime | None
+    reminders: tuple[DueReminder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MovedOn:
+    """A reminder's next state."""
+
+    id: int
+    due_at: datetime
+    """When it was due, as the job read it."""
+    event: str
+    next_at: datetime | None
+    occurrence: datetime | None = None
+    asked: int = 0
+    status: str = "active"
+    detail: str | None = None
+    """Why nothing was sent."""
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "id": self.id,
+            "due_at": self.due_at.isoformat(),
+            "event": self.event,
+            "next_at": self.next_at and self.next_at.isoformat(),
+            "occurrence": self.occurrence and self.occurrence.isoformat(),
+            "asked": self.asked,
+            "status": self.status,
+            "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderMessage:
+    """A message that delivers reminders; without a text, they only move on to their next time."""
+
+    text: str
+    """The text, in Markdown."""
+    moved: tuple[MovedOn, ...]
+    tainted: bool = False
+    """The text rests on others' words."""
+
+    def as_json(self) -> dict[str, object]:
+        ids = [one.id for one in self.moved]
+        payload = {"text": self.text, "plain": unescape(self.text), "sound": True, "reminders": ids}
+        return {
+            "payload": payload if self.text else None,
+            "tainted": self.tainted,
+            "key": f"reminder {ids[0]} {self.moved[0].due_at.isoformat()}",
+            "reminders": [one.as_json() for one in self.moved],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewReminder:
+    """A reminder to make."""
+
+    space: Space
+    bot_id: int
+    chat_id: int
+    topic_id: int
+    user_id: int
+    text: str
+    zone: str
+    start_at: datetime
+    """The first time; local, without a zone."""
+    next_at: datetime
+    rule: str = ""
+    kind: ReminderKind = "say"
+    repeat_minutes: int | None = None
+    origin: str = "command"
+    turn_id: int | None = None
+    memory_id: int | None = None
+    """The goal or event that the reminder is for."""
+    proposed: bool = False
+    """It waits for a tap."""
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "space": self.space.as_json(),
+            "bot_id": self.bot_id,
+            "chat_id": self.chat_id,
+            "topic_id": self.topic_id,
+            "user_id": self.user_id,
+            "kind": self.kind,
+            "text": self.text,
+            "zone": self.zone,
+            "start_at": self.start_at.isoformat(),
+            "rule": self.rule,
+            "next_at": self.next_at.isoformat(),
+            "repeat_minutes": self.repeat_minutes,
+            "origin": self.origin,
+            "turn_id": self.turn_id,
+            "memory_id": self.memory_id,
+            "proposed": self.proposed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ShownIntent:
+    """A standing intent that applies now: what a person asked to be reminded of when they mention something."""
+
+    id: int
+    about: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A standing intent: what a person asked to be reminded of when they mention something."""
+
+    id: int
+    about: str
+    """The words that must be mentioned."""
+    text: str
+    status: str
+    """proposed, active, ended or deleted."""
+    used: int
+    most: int
+    """It ends after it was shown this often."""
+    expires_at: datetime
+    user_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatedMemory:
+    """A future goal or event."""
+
+    id: int
+    content: str
+    at: datetime
+    """See `MemoryChange.happens_at`."""
+    exact: bool = False
+    """Its time of day is known."""

@@ -1,0 +1,220 @@
+"""Compresses with a model: each chunk of messages becomes rows, and is compressed only once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from relay.core.charge import Charge
+from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
+from relay.core.models import ModelRequest, Step
+from relay.core.prompt_markup import (
+    clean_name,
+    estimate_tokens,
+    mark_untrusted,
+    neutralize_markup,
+    shorten_longest,
+    text_block,
+)
+from relay.memory.contexts.pieces import Piece, Stretch
+from relay.memory.contexts.sentences import cut_to_sentences, sentences_of
+from relay.memory.contexts.settings import Tier
+from relay.memory.contexts.words import COMPRESS, LEVELS, PROMPT, TOOL
+from relay.memory.derivations.derivation import Derivation, Input, make_derivation
+from relay.memory.intents import process_intents
+from relay.memory.results import MOST, get_or_make
+from relay.memory.rows.contexts.compression import WrittenChunk, WrittenRow
+from relay.memory.rows.contexts.versions import VersionRow
+from relay.memory.spending.gate import Gate
+from relay.memory.store import Store
+
+MODEL_SECONDS = 240
+MOST_MESSAGES = 60
+MOST_TOKENS = 30_000
+MOST_WRITTEN = 5_000
+"""How many tokens one call writes, approximately. A chunk that is shortened little is smaller."""
+TOO_LONG = 1.5
+"""A chunk that comes back larger than this many times its target is requested once more, and then cut."""
+SHARES = (1.0, 0.5, 0.2)
+"""The shares of a chunk's text to try in turn, if the model finds it too long. The longest messages are cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compressor:
+    """The parts that compressing needs. `small` and `big` are the names of models."""
+
+    store: Store
+    gate: Gate
+    small: str
+    big: str
+    results: int = MOST
+    """How many derivations are cached per space."""
+
+    def model(self, choice: str) -> str:
+        """Returns the name of the chosen model: the big or the small one."""
+        return self.big if choice == "big" else self.small
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Pieces that are compressed by one call."""
+
+    pieces: tuple[Piece, ...]
+    tier: Tier
+    tokens: int
+    """The target in tokens; `rows` is the target in rows."""
+    rows: int
+
+    def derivation(self, model: str, source_id: int | None) -> Derivation:
+        """Returns the derivation of its rows, from messages or from another version's rows."""
+        inputs = (
+            Input("message" if source_id is None else "version", source_id or piece.unit.first, piece.text)
+            for piece in self.pieces
+        )
+        return make_derivation("compress", f"{PROMPT}/{model}/{self.tier.ratio}/{self.tier.level}", inputs)
+
+
+def chunks_of(stretch: Stretch) -> list[Chunk]:
+    """Divides a stretch into chunks, and its target among them by their size."""
+    tier = stretch.segment.tier
+    if tier is None or not stretch.pieces:
+        return []
+    most = min(MOST_TOKENS, MOST_WRITTEN * tier.ratio)
+    groups: list[list[Piece]] = [[]]
+    for piece in (part for whole in stretch.pieces for part in split(whole, most)):
+        held = sum(one.tokens for one in groups[-1])
+        if groups[-1] and (len(groups[-1]) == MOST_MESSAGES or held + piece.tokens > most):
+            groups.append([])
+        groups[-1].append(piece)
+    total = sum(piece.tokens for piece in stretch.pieces)
+    return [
+        Chunk(
+            tuple(group),
+            tier,
+            max(1, math.ceil(stretch.target * sum(one.tokens for one in group) / total)),
+            max(1, round(stretch.segment.rows() * len(group) / len(stretch.pieces))),
+        )
+        for group in groups
+    ]
+
+
+def split(piece: Piece, most: int) -> list[Piece]:
+    """Splits a message that is too large for one call."""
+    if piece.tokens <= most:
+        return [piece]
+    raw, step = piece.text.encode("utf-8", "replace"), most * 4
+    texts = [raw[at : at + step].decode("utf-8", "ignore") for at in range(0, len(raw), step)]
+    return [Piece(piece.unit, text, estimate_tokens(text)) for text in texts]
+
+
+async def compress(
+    compressor: Compressor, space_id: int, source_id: int | None, chunk: Chunk, model: str, charge: Charge
+) -> WrittenChunk:
+    """Returns a compressed chunk, from the cache if the same was compressed before. Raises the model's errors and
+    `BudgetUsedUp`."""
+
+    async def write() -> WrittenChunk:
+        step, rows = await ask(compressor, chunk, model, charge)
+        if size(rows) > TOO_LONG * chunk.tokens:
+            step, shorter = await ask(compressor, chunk, model, charge, size(rows))
+            rows = cut(min(rows, shorter, key=size), int(TOO_LONG * chunk.tokens))
+        return WrittenChunk(rows, step.model, step.usage)
+
+    derivation = chunk.derivation(model, source_id)
+    return await get_or_make(compressor.store, space_id, derivation, WrittenChunk, write, compressor.results)
+
+
+async def ask(
+    compressor: Compressor, chunk: Chunk, model: str, charge: Charge, before: int = 0
+) -> tuple[Step, tuple[WrittenRow, ...]]:
+    """Asks the model for a chunk's rows. `before`: the tokens of an answer that was too long."""
+    system = [text_block(COMPRESS.format(level=LEVELS[chunk.tier.level]))]
+    for share in SHARES:
+        content = [text_block(words(chunk, share, before))]
+        request = ModelRequest(
+            model, system, [{"role": "user", "content": content}], 2 * chunk.tokens + 100 * chunk.rows + 400,
+            [TOOL], {"type": "tool", "name": TOOL["name"]},
+        )  # fmt: skip
+        with contextlib.suppress(ContextTooLong):
+            step = await compressor.gate.ask(request, charge, MODEL_SECONDS)
+            return step, read(step, len(chunk.pieces))
+    raise ContextTooLong()
+
+
+def words(chunk: Chunk, share: float = 1.0, before: int = 0) -> str:
+    """Returns the model's one user message: a chunk's messages as data, and the requested size."""
+    texts = shorten_longest([piece.text for piece in chunk.pieces], share)
+    lines = [said(number, piece, text) for number, (piece, text) in enumerate(zip(chunk.pieces, texts, strict=True), 1)]
+    size = f"about {chunk.tokens} tokens ({max(5, chunk.tokens * 7 // 10)} words) in {chunk.rows} rows"
+    again = f" Your last answer had about {before} tokens: that is too long." if before else ""
+    return "\n".join([*lines, f"\nShorten these messages now: {size}, through {len(lines)}.{again}"])
+
+
+def said(number: int, piece: Piece, text: str) -> str:
+    """Formats one message as data."""
+    who = "Assistant" if piece.unit.role == "assistant" else clean_name(piece.unit.name or "User")
+    text = mark_untrusted(text, "message") if piece.unit.untrusted else neutralize_markup(text)
+    return f"[{number}] {who}: {text}"
+
+
+def read(step: Step, messages: int) -> tuple[WrittenRow, ...]:
+    """Returns the rows of a step. Raises `ModelRefused` for a refusal and `EmptyAnswer` if there are none."""
+    if step.stop_reason == "refusal":
+        raise ModelRefused()
+    rows: list[WrittenRow] = []
+    for row in given(step):
+        text = process_intents(str(row.get("text") or "")).text.strip()
+        through = row.get("through")
+        through = through if isinstance(through, int) and not isinstance(through, bool) else messages
+        through = min(messages, max(through, rows[-1].through if rows else 1))
+        if text:
+            rows.append(WrittenRow("assistant" if row.get("role") == "assistant" else "user", text, through))
+    if not rows:
+        raise EmptyAnswer()
+    return tuple(rows)
+
+
+def given(step: Step) -> list[dict[str, Any]]:
+    """Returns the tool input of a step, or the JSON in its text, as servers without forced tools write it."""
+    inputs = [block.get("input") for block in step.blocks if block.get("type") == "tool_use"]
+    found: Any = next((one.get("rows") for one in inputs if isinstance(one, dict)), None)
+    if found is None:
+        text = "".join(block.get("text", "") for block in step.blocks)
+        with contextlib.suppress(ValueError, RecursionError):
+            found = json.loads(text[text.find("[") : text.rfind("]") + 1])
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def size(rows: Sequence[WrittenRow]) -> int:
+    """Returns the tokens of rows."""
+    return sum(estimate_tokens(row.text) for row in rows)
+
+
+def cut(rows: Sequence[WrittenRow], most: int) -> tuple[WrittenRow, ...]:
+    """Cuts rows to a size, at the end of a whole sentence; the first sentence stays, however long."""
+    kept: list[WrittenRow] = []
+    for row in rows:
+        text = cut_to_sentences(row.text, most - size(kept))
+        if text:
+            kept.append(WrittenRow(row.role, text, row.through))
+        if text != row.text:
+            break
+    if rows and not kept:
+        kept.append(WrittenRow(rows[0].role, sentences_of(rows[0].text)[0].text, rows[-1].through))
+    return tuple(kept)
+
+
+def rows_of(chunk: Chunk, written: WrittenChunk) -> list[VersionRow]:
+    """Returns a version's rows from what a model wrote of a chunk."""
+    rows, first = [], 0
+    for row in written.rows:
+        through = max(row.through, 1)
+        unit = chunk.pieces[min(first, through - 1)].unit
+        last = chunk.pieces[through - 1].unit
+        rows.append(VersionRow(role=row.role, text=row.text, at=unit.at, first=unit.first, through=last.through))
+        first = through
+    return rows

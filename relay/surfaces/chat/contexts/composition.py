@@ -1,0 +1,244 @@
+"""Renders compositions: the list, one composition, a conversation that begins with one, and dropping."""
+
+from __future__ import annotations
+
+from relay.commands.contexts.composition import (
+    UsedComposition,
+    compose_again,
+    composition_named,
+    compositions,
+    drop_asks,
+    drop_composition,
+    export_composition,
+    open_composition,
+    use_composition,
+)
+from relay.core.limits import CONTEXT_WINDOW
+from relay.core.models import Button
+from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
+from relay.memory.rows.contexts.composition import ComposedPart, Composition
+from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, step_rows
+
+PAGE = 6
+NOTHING_YET = "There are no composed contexts yet. /compose puts past sessions together."
+STATES = {"making": "⏳ being made", "ready": "✅ ready", "over": "⚠️ over its budget", "failed": "⚠️ couldn't be made"}
+
+
+@callback("bl")
+class ListCompositions(Callback):
+    """Shows the compositions from an offset on."""
+
+    offset: int
+
+
+@callback("bo")
+class OpenComposition(Callback):
+    """Shows one composition."""
+
+    composition_id: int
+
+
+@callback("bu")
+class BeginWith(Callback):
+    """Begins a new conversation with it."""
+
+    composition_id: int
+
+
+@callback("br")
+class MakeAgain(Callback):
+    """Makes it again, with what has been said since."""
+
+    composition_id: int
+
+
+@callback("be")
+class DownloadComposition(Callback):
+    """Sends it as a file."""
+
+    composition_id: int
+
+
+@callback("bx")
+class DropComposition(Callback):
+    """Asks whether to drop it, unless the settings say not to ask."""
+
+    composition_id: int
+
+
+@callback("bd")
+class ConfirmDrop(Callback):
+    """Drops it."""
+
+    composition_id: int
+
+
+@callback("bg")
+class ChangeComposition(Callback):
+    """Chooses other parts, budget or shares for it."""
+
+    composition_id: int
+
+
+async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
+    """Lists the compositions, with a button to open each."""
+    found = await compositions(call, offset, PAGE)
+    if not found.compositions:
+        return CommandReply("There are no more." if found.total else NOTHING_YET, result=found)
+    numbered = list(enumerate(found.compositions, offset + 1))
+    lines = [f"**Composed contexts** ({found.total})"]
+    for number, one in numbered:
+        sessions = pluralize(len(one.parts), "session")
+        lines.append(f"**{number}** · {escape_markdown(one.name)} · {STATES[one.status]}\n{sessions} · {size(one)}")
+    rows = [[button(str(number), OpenComposition(one.id)) for number, one in numbered]]
+    return CommandReply(
+        "\n\n".join(lines), rows=[*rows, *step_rows(offset, PAGE, found.total, ListCompositions)], result=found
+    )
+
+
+async def show_named(call: ChatContext, name: str) -> CommandReply:
+    """Shows a composition by its name."""
+    one = await composition_named(call, name)
+    page = composed_page(one)
+    return CommandReply(page.text, rows=page.rows, result=one)
+
+
+async def drop_named(call: ChatContext, name: str) -> CommandReply:
+    """Drops a composition by its name, or asks first."""
+    one = await composition_named(call, name)
+    if drop_asks(call, one):
+        return CommandReply(ask_to_drop(one), rows=drop_rows(one))
+    dropped = await drop_composition(call, one.id)
+    return CommandReply(dropped_line(dropped.name, dropped.active), result=dropped)
+
+
+async def begin_named(call: ChatContext, name: str) -> CommandReply:
+    """Begins a new conversation with a composition."""
+    one = await composition_named(call, name)
+    return describe_begun(await use_composition(call, one.id))
+
+
+@pressed(ListCompositions)
+async def turn_page(call: ChatContext, to: ListCompositions) -> ButtonReply:
+    page = await list_page(call, to.offset)
+    return ButtonReply(text=page.text, rows=page.rows)
+
+
+@pressed(OpenComposition)
+async def press_open(call: ChatContext, to: OpenComposition) -> ButtonReply:
+    return composed_page(await open_composition(call, to.composition_id)).redraw()
+
+
+@pressed(BeginWith)
+async def press_begin(call: ChatContext, to: BeginWith) -> ButtonReply:
+    return ButtonReply(says=describe_begun(await use_composition(call, to.composition_id)))
+
+
+@pressed(MakeAgain)
+async def press_again(call: ChatContext, to: MakeAgain) -> ButtonReply:
+    return composed_page(await compose_again(call, to.composition_id)).redraw("Made again.")
+
+
+@pressed(DownloadComposition)
+async def press_download(call: ChatContext, to: DownloadComposition) -> ButtonReply:
+    file = await export_composition(call, to.composition_id)
+    return ButtonReply(says=CommandReply("", file=file, private=True))
+
+
+@pressed(DropComposition)
+async def press_drop(call: ChatContext, to: DropComposition) -> ButtonReply:
+    one = await open_composition(call, to.composition_id)
+    if drop_asks(call, one):
+        return ButtonReply(text=ask_to_drop(one), rows=drop_rows(one))
+    return await _drop(call, one.id)
+
+
+@pressed(ConfirmDrop, confirms=True)
+async def press_confirm(call: ChatContext, to: ConfirmDrop) -> ButtonReply:
+    return await _drop(call, to.composition_id)
+
+
+async def _drop(call: ChatContext, composition_id: int) -> ButtonReply:
+    dropped = await drop_composition(call, composition_id)
+    return ButtonReply("Dropped.", dropped_line(dropped.name, dropped.active), [], result=dropped)
+
+
+def composed_page(one: Composition) -> Page:
+    """Renders a composition: its state, size and parts, and what can be done with it."""
+    lines = [f"🧩 **{escape_markdown(one.name)}** · {STATES[one.status]}", size(one)]
+    if one.status == "over":
+        lines.append(f"It's {one.over:,} tokens too large, so it can't be used yet. Raise its budget or change a part.")
+    elif one.status == "failed":
+        lines.append(escape_sentence(one.error or "A version couldn't be made."))
+    elif one.status == "making":
+        lines.append("I'll tell you when it's ready.")
+    lines.append("\n".join(f"{place}. {part_line(part)}" for place, part in enumerate(one.parts, 1)))
+    return Page("\n\n".join(lines), page_rows(one))
+
+
+def page_rows(one: Composition) -> list[list[Button]]:
+    """Returns the buttons of what can be done with a composition."""
+    rows: list[list[Button]] = []
+    if one.status == "ready":
+        rows.append([button("▶️ Begin with it", BeginWith(one.id))])
+    if one.status != "making":
+        again = button("↻ Make it again", MakeAgain(one.id))
+        rows.append([button("✏️ Change", ChangeComposition(one.id)), again])
+    last = [button("⬇️ Download", DownloadComposition(one.id))] if one.total_tokens is not None else []
+    return [*rows, [*last, button("🗑 Drop", DropComposition(one.id))]]
+
+
+def part_line(part: ComposedPart) -> str:
+    """Names the session of a part, and what is included of it."""
+    if part.due:
+        what = "being compressed"
+    else:
+        gone = " (version gone)" if part.gone else ""
+        what = f"{part.version.split('_')[0]}{gone}, {part.tokens or 0:,} tokens"
+    return f"{session_title(part.title, part.words)} · {what}"
+
+
+def session_title(title: str | None, words: str | None, length: int = 40) -> str:
+    """Returns a session's title, or its first words."""
+    return escape_markdown(shorten(title, length)) if title else f"“{escape_markdown(shorten(words or '…', length))}”"
+
+
+def size(one: Composition) -> str:
+    """Says how much of its budget a composition takes."""
+    if one.total_tokens is None:
+        return f"{one.budget:,} tokens ({share_of_window(one.budget)})"
+    return f"{one.total_tokens:,} of {one.budget:,} tokens ({share_of_window(one.total_tokens)})"
+
+
+def share_of_window(tokens: int) -> str:
+    """Says which share of the model's context window a number of tokens takes."""
+    share = 100 * tokens / CONTEXT_WINDOW
+    return f"{share:.0f} % of my context" if share >= 1 else "under 1 % of my context"
+
+
+def describe_begun(used: UsedComposition) -> CommandReply:
+    """Says that a conversation began with a composition."""
+    one = used.composition
+    what = f"{pluralize(len(one.parts), 'earlier session')}, {one.total_tokens or 0:,} tokens"
+    erased = "I've erased what was off the record. " if used.new.ended.private else ""
+    text = f"This conversation begins with **{escape_markdown(one.name)}**: {what}. I'll keep it in mind until /new."
+    return CommandReply(erased + text, result=used)
+
+
+def ask_to_drop(one: Composition) -> str:
+    """Asks whether to drop a composition."""
+    return f"Drop **{escape_markdown(one.name)}**? Its sessions and their versions stay."
+
+
+def drop_rows(one: Composition) -> list[list[Button]]:
+    """Returns the buttons under that question."""
+    return [[button("🗑 Drop it", ConfirmDrop(one.id)), button("‹ Keep it", OpenComposition(one.id))]]
+
+
+def dropped_line(name: str, active: int) -> str:
+    """Says that a composition was dropped."""
+    stays = " The conversation that began with it keeps it until its next /new." if active else ""
+    return f"Dropped **{escape_markdown(name)}**.{stays}"

@@ -1,0 +1,191 @@
+"""Renders /compress: the preview of a version, and its settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from relay.commands.contexts.compress import CompressionPreview, make_version
+from relay.commands.contexts.compress import compress as compress_command
+from relay.commands.contexts.versions import list_versions
+from relay.commands.contexts.wish import Wish, read_wish
+from relay.core.models import Button, Rows
+from relay.core.prices import format_dollars
+from relay.core.text import escape_markdown, pluralize, shorten
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.draft import KEEPITS, LEVELS, PRESETS, Draft, draft_of
+from relay.surfaces.chat.contexts.session_buttons import OpenSession
+from relay.surfaces.chat.contexts.version import show_making
+from relay.surfaces.chat.contexts.version_buttons import ChangeDraft, CompressSession, MakeVersion, ShowPreview
+from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+
+RATIOS = (5, 10, 30, 50)
+SKIPS = (0, 5, 20)
+SOURCES = 3
+"""The most versions offered as the one to start from."""
+ABOUT = {
+    "gentle": "Gentle: half of the newest part stays, a tenth of the oldest.",
+    "standard": "Standard: a third of the newest part stays, a twenty-fifth of the oldest.",
+    "aggressive": "Aggressive: a fifth of the newest part stays, a fiftieth of the oldest.",
+}
+MARKERS = {"decay": "By weight", "preserve-all": "Keep all", "ignore": "Ignore"}
+ONLY_ADMINS = "Only my admins can make it here."
+
+
+@shows("compress")
+async def compress(call: ChatContext) -> CommandReply:
+    """Shows the preview of a version of this conversation, or of an older session."""
+    found = await compress_command(call, read_wish(call.text))
+    return CommandReply(preview_text(found), rows=preview_rows(found), result=found)
+
+
+@pressed(CompressSession)
+async def press_compress(call: ChatContext, to: CompressSession) -> ButtonReply:
+    found = await compress_command(call, Wish(), to.session_id)
+    back = [button("‹ Session", OpenSession(to.session_id, to.offset))]
+    return ButtonReply(text=preview_text(found), rows=[*preview_rows(found), back])
+
+
+@pressed(ShowPreview)
+async def press_preview(call: ChatContext, to: ShowPreview) -> ButtonReply:
+    found = await preview(call, to.session_id, to.draft)
+    return ButtonReply(text=preview_text(found), rows=preview_rows(found))
+
+
+@pressed(ChangeDraft)
+async def press_change(call: ChatContext, to: ChangeDraft) -> ButtonReply:
+    found = await preview(call, to.session_id, to.draft)
+    return ButtonReply(text=preview_text(found), rows=await change_rows(call, found, to.draft))
+
+
+@pressed(MakeVersion, confirms=True)
+async def press_make(call: ChatContext, to: MakeVersion) -> ButtonReply:
+    made = await make_version(call, to.session_id, to.draft.settings(), to.draft.source or None)
+    if made.version is not None:
+        return show_making(call, made)
+    without = replace(to.draft, method="extract")
+    rows = [
+        [button("Make it without a model", MakeVersion(to.session_id, without))],
+        [button("‹ Back", ShowPreview(to.session_id, to.draft))],
+    ]
+    return ButtonReply(text=f"{escape_markdown(made.detail)}\n\n{WITHOUT}", rows=rows, result=made)
+
+
+WITHOUT = "I can make it without a model now: it then keeps whole sentences, yours first, and costs nothing."
+
+
+async def preview(call: ChatContext, session_id: int, draft: Draft) -> CompressionPreview:
+    """Returns the preview of a version with a draft's settings."""
+    return await compress_command(call, Wish(settings=draft.settings()), session_id, draft.source or None)
+
+
+def same(one: Draft, other: Draft) -> bool:
+    """Whether two drafts make the same version. A draft without a level has that of its ratio."""
+    return (one.settings().as_json(), one.source) == (other.settings().as_json(), other.source)
+
+
+def preview_text(found: CompressionPreview) -> str:
+    """Renders a preview (Markdown)."""
+    title = f"“{escape_markdown(shorten(found.title, 60))}”" if found.title else "this session"
+    ratio = found.tokens / max(1, found.estimated_tokens)
+    lines = [
+        f"**A shorter version of {title}**",
+        f"{found.tokens:,} tokens in {pluralize(found.messages, 'message')} → about {found.estimated_tokens:,} in "
+        f"{found.estimated_messages:,} ({ratio:.1f}:1)",
+        shape_text(found),
+    ]
+    if found.keeps + found.summarises:
+        lines.append(markers_text(found))
+    lines.append(cost_text(found))
+    if found.no_model:
+        lines.append(f"⚠️ {escape_markdown(found.no_model)}")
+    if not found.may_make:
+        lines.append(ONLY_ADMINS)
+    return "\n\n".join(lines)
+
+
+def shape_text(found: CompressionPreview) -> str:
+    """Says how a version is shortened."""
+    settings = found.settings
+    if settings["mode"] == "tiered":
+        told = ABOUT.get(settings["tierPreset"], f"In {len(settings.get('customTiers', ()))} parts of your own.")
+    else:
+        told = f"Everything at {settings['compactionRatio']}:1, {settings['aggressiveness']}."
+    if settings["skipFirstMessages"]:
+        first = settings["skipFirstMessages"]
+        told += (
+            f" The first {first:,} messages stay as they are." if first > 1 else " The first message stays as it is."
+        )
+    return f"{told} Made from {escape_markdown(found.source)}." if found.source else told
+
+
+def markers_text(found: CompressionPreview) -> str:
+    """Says how many markers a version keeps, and how many it summarises."""
+    if found.settings["keepitMode"] == "ignore":
+        return f"📌 Ignores {pluralize(found.summarises, 'marker')}."
+    least = " to ".join(
+        f"{one:.3f}".removesuffix("0") for one in dict.fromkeys([found.thresholds[0], found.thresholds[-1]])
+    )
+    least += ", by part" if len(found.thresholds) > 1 else ""
+    why = f" (weight ≥ {least})" if found.settings["keepitMode"] == "decay" else ""
+    return f"📌 Keeps {found.keeps} word for word{why}, summarises {found.summarises}."
+
+
+def cost_text(found: CompressionPreview) -> str:
+    """Says what a version costs."""
+    if found.settings["method"] == "extract":
+        return "Without a model: whole sentences, yours first. It costs nothing."
+    price = "an unknown price" if found.cost is None else f"about {format_dollars(found.cost)}"
+    return f"With the {found.settings['model']} model, for {price}."
+
+
+def preview_rows(found: CompressionPreview) -> list[list[Button]]:
+    """Returns the buttons under a preview."""
+    if not found.may_make:
+        return []
+    draft = draft_of(found.settings, found.source_id)
+    rows = [
+        [
+            button("Make it", MakeVersion(found.session_id, draft)),
+            button("Change…", ChangeDraft(found.session_id, draft)),
+        ]
+    ]
+    if found.no_model:
+        rows.append(
+            [button("Make it without a model", MakeVersion(found.session_id, replace(draft, method="extract")))]
+        )
+    return rows
+
+
+async def change_rows(call: ChatContext, found: CompressionPreview, draft: Draft) -> Rows:
+    """Returns the buttons that change the settings; a tick marks the present ones."""
+
+    def row(*choices: tuple[str, dict[str, Any]]) -> list[Button]:
+        made = [(label, replace(draft, **change)) for label, change in choices]
+        return [
+            button(f"{'✓ ' if same(one, draft) else ''}{label}", ChangeDraft(found.session_id, one))
+            for label, one in made
+        ]
+
+    rows = [
+        row(*((one.capitalize(), {"preset": one, "level": None}) for one in PRESETS.values())),
+        row(*((f"{ratio}:1", {"preset": None, "ratio": ratio}) for ratio in RATIOS)),
+    ]
+    if draft.preset is None:
+        rows.append(row(*((level.capitalize(), {"level": level}) for level in LEVELS)))
+    rows += [
+        row(*((f"Keep first {n} as is" if n else "Shorten all", {"skip": n}) for n in SKIPS)),
+        row(*((f"📌 {MARKERS[mode]}", {"keepit": mode}) for mode in KEEPITS)),
+        row(
+            ("Small model", {"model": "small", "method": "model"}),
+            ("Big model", {"model": "big", "method": "model"}),
+            ("No model", {"method": "extract"}),
+        ),
+    ]
+    versions = [one for one in (await list_versions(call, found.session_id, 0, 20)).versions if one.status == "ready"]
+    if versions:
+        own = [(one.short, {"source": one.id}) for one in versions[:SOURCES]]
+        rows.append(row(("From all messages", {"source": 0}), *((f"From {name}", change) for name, change in own)))
+    back = button("‹ Back", ShowPreview(found.session_id, draft))
+    return [*rows, [back, button("Make it", MakeVersion(found.session_id, draft))]]

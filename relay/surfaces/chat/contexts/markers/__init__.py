@@ -1,0 +1,1 @@
+"""Renders markers: passages to keep word for word."""

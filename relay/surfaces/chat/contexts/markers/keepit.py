@@ -1,0 +1,165 @@
+"""Renders /keepit: marks passages, lists markers, opens and changes them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from relay.commands.contexts.keepit import (
+    Passage,
+    keep_passage,
+    open_keepit,
+    remove_keepit,
+    require_marker,
+    undo_keepits,
+    weigh_keepit,
+)
+from relay.commands.contexts.keepit import keepits as list_keepits
+from relay.core.errors import CommandRefused
+from relay.core.text import escape_markdown, shorten
+from relay.memory.contexts.markers import read_weight
+from relay.memory.rows.contexts.markers import Keepit, KeepitChange
+from relay.surfaces.chat.changes import other_rows
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.marker_buttons import (
+    KeepPassage,
+    ListKeepits,
+    ListSessionKeepits,
+    OpenKeepit,
+    RemoveKeepit,
+    RestoreKeepit,
+    UndoTyped,
+    WeighKeepit,
+)
+from relay.surfaces.chat.contexts.markers.pages import card, removed_card
+from relay.surfaces.chat.contexts.markers.weights import preset_rows, undo_typed, weight_in_words
+from relay.surfaces.chat.contexts.session_buttons import OpenSession
+from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
+
+PAGE = 6
+HOW = (
+    "Reply to a message with /keepit, or write `##keepit0.80##` before a passage and `##/keepit##` after it. What you "
+    "mark survives when old conversations are compressed."
+)
+WHICH = "Reply to a message with /keepit, or say which passage: /keepit 0.80 the gate code is 4711"
+
+
+@shows("keepit")
+async def keepit(call: ChatContext) -> CommandReply:
+    """Marks the passage or message that this replies to, or lists the markers of this conversation."""
+    first, _, rest = call.text.strip().partition(" ")
+    weight = read_weight(first)
+    words = call.text.strip() if weight is None else rest.strip()
+    replied = call.said.replied
+    if replied is None and not words:
+        if weight is not None:
+            raise CommandRefused(WHICH)
+        return await page(call, 0, 0)
+    passage = Passage(
+        telegram_message_id=replied.message_id if replied else None,
+        text=words or call.said.quote,
+        quoted=bool(call.said.quote) and not words,
+    )
+    done = await keep_passage(call, passage, weight)
+    if done.draft is None:
+        return marked(done)
+    draft = done.draft
+    text = f"📌 How important is this?\n\n> {escape_markdown(shorten(done.passage, 300))}"
+    return CommandReply(text, rows=preset_rows(lambda percent: KeepPassage(draft, percent)), result=done)
+
+
+@pressed(KeepPassage)
+async def press_weight(call: ChatContext, to: KeepPassage) -> ButtonReply:
+    done = await keep_passage(call, Passage(draft=to.draft), weight_of(to.percent), "button")
+    shown = marked(done)
+    return ButtonReply("Kept.", shown.text, shown.rows, result=done)
+
+
+def marked(done: KeepitChange) -> CommandReply:
+    """Says what was marked."""
+    one = require_marker(done)
+    text = f"📌 Kept {weight_in_words(one.weight)}\n\n> {escape_markdown(shorten(one.content, 300))}"
+    row = [button("↩ Undo", RemoveKeepit(one.id)), button("Open", OpenKeepit(one.id))]
+    return CommandReply(text, rows=[row], result=done)
+
+
+@pressed(UndoTyped)
+async def press_undo(call: ChatContext, to: UndoTyped) -> ButtonReply:
+    changed = await undo_keepits(call, to.turn_id, to.removed)
+    if not changed:
+        return ButtonReply("That's done already, or not yours to decide.")
+    rows = [*other_rows(call.said.rows, UndoTyped), [undo_typed(to.turn_id, to.removed)]]
+    return ButtonReply("No longer marked." if to.removed else "Marked again.", rows=rows)
+
+
+@pressed(ListSessionKeepits)
+async def open_session_markers(call: ChatContext, to: ListSessionKeepits) -> ButtonReply:
+    return await turn_page(call, ListKeepits(to.session_id, 0))
+
+
+@pressed(ListKeepits)
+async def turn_page(call: ChatContext, to: ListKeepits) -> ButtonReply:
+    shown = await page(call, to.session_id, to.offset)
+    return ButtonReply(text=shown.text, rows=shown.rows)
+
+
+@pressed(OpenKeepit)
+async def press_open(call: ChatContext, to: OpenKeepit) -> ButtonReply:
+    return await opened(call, to.keepit_id, ListKeepits(to.session_id, to.offset))
+
+
+@pressed(WeighKeepit)
+async def press_weigh(call: ChatContext, to: WeighKeepit) -> ButtonReply:
+    done = await weigh_keepit(call, to.keepit_id, weight_of(to.percent))
+    back = ListKeepits(to.session_id, to.offset)
+    return await opened(call, to.keepit_id, back, f"Now {weight_in_words(require_marker(done).weight)}.", done.before)
+
+
+@pressed(RemoveKeepit)
+async def press_remove(call: ChatContext, to: RemoveKeepit) -> ButtonReply:
+    one = require_marker(await remove_keepit(call, to.keepit_id))
+    return removed_card(one, ListKeepits(to.session_id, to.offset)).redraw("Removed.")
+
+
+@pressed(RestoreKeepit)
+async def press_restore(call: ChatContext, to: RestoreKeepit) -> ButtonReply:
+    await remove_keepit(call, to.keepit_id, removed=False)
+    return await opened(call, to.keepit_id, ListKeepits(to.session_id, to.offset), "Back again.")
+
+
+async def opened(
+    call: ChatContext, keepit_id: int, back: ListKeepits, toast: str = "", before: Decimal | None = None
+) -> ButtonReply:
+    """Shows a marker's card. `before`: the weight that Undo gives back."""
+    found = await open_keepit(call, keepit_id)
+    if found.keepit.removed:
+        return removed_card(found.keepit, back).redraw(toast)
+    return card(call, found, back, before).redraw(toast)
+
+
+async def page(call: ChatContext, session_id: int, offset: int) -> CommandReply:
+    """Renders a page of markers, the most important first."""
+    found = await list_keepits(call, session_id or None, offset, PAGE)
+    where = "in that session" if session_id else "in this conversation"
+    back = [[button("‹ Session", OpenSession(session_id))]] if session_id else []
+    if not found.keepits:
+        text = "There are no more." if found.total else f"Nothing is marked {where} yet.\n\n{HOW}"
+        return CommandReply(text, rows=back, result=found)
+    lines = [f"📌 **Marked {where}** ({found.total})"]
+    numbered = list(enumerate(found.keepits, offset + 1))
+    lines += [f"**{number}** · {weight_in_words(one.weight)}\n{line(one)}" for number, one in numbered]
+    buttons = [button(str(number), OpenKeepit(one.id, session_id, offset)) for number, one in numbered]
+    steps = step_rows(offset, PAGE, found.total, lambda to: ListKeepits(session_id, to), ("‹ Before", "More ›"))
+    return CommandReply("\n\n".join(lines), rows=[buttons, *steps, *back], result=found)
+
+
+def line(one: Keepit) -> str:
+    """Shows the beginning of a marked passage."""
+    return escape_markdown(shorten(one.content, 120))
+
+
+def weight_of(percent: int) -> Decimal:
+    """Returns the weight in a button's data. Raises `CommandRefused` for a forged one."""
+    if percent > 100:
+        raise CommandRefused("A weight is between 0.00 and 1.00.")
+    return Decimal(percent) / 100

@@ -1,0 +1,97 @@
+"""Renders a marker as a page: its passage, its place, and which versions keep it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import groupby
+
+from relay.core.text import escape_markdown, shorten
+from relay.memory.contexts.markers import name_weight
+from relay.memory.rows.contexts.markers import Keepit, OpenedKeepit, Survival
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.marker_buttons import ListKeepits, RemoveKeepit, RestoreKeepit, WeighKeepit
+from relay.surfaces.chat.contexts.markers.weights import preset_rows
+from relay.surfaces.chat.memory_pages import cut_units
+from relay.surfaces.chat.reply import Page, button
+from relay.surfaces.chat.times import moment
+
+LONGEST = 1_200
+"""The most UTF-16 units of a passage to show."""
+BARELY = Decimal("0.02")
+"""A weight less than this above the threshold barely survives."""
+VERSIONS = 3
+"""The most versions named."""
+
+
+def card(call: ChatContext, found: OpenedKeepit, back: ListKeepits, before: Decimal | None = None) -> Page:
+    """Shows a marker. `before`: its former weight, which Undo gives back."""
+    one = found.keepit
+    lines = [heading(one), passage(one), place(call, one)]
+    lines += fate("Kept in", one.survived) + fate("Summarised in", one.summarized)
+    lines.append(decay(one, found.decay))
+    rows = preset_rows(lambda percent: WeighKeepit(one.id, percent, back.session_id, back.offset), one.weight)
+    if before is not None and before != one.weight:
+        undo = WeighKeepit(one.id, int(before * 100), back.session_id, back.offset)
+        rows.append([button(f"↩ Undo: {before:.2f} again", undo)])
+    remove = button("🗑 Remove", RemoveKeepit(one.id, back.session_id, back.offset))
+    return Page("\n\n".join(lines), [*rows, [remove, button("‹ Markers", back)]])
+
+
+def removed_card(one: Keepit, back: ListKeepits) -> Page:
+    """Says that a marker is removed, and offers to bring it back."""
+    undo = button("↩ Undo", RestoreKeepit(one.id, back.session_id, back.offset))
+    text = f"🗑 No longer marked. The message stays as it is.\n\n{passage(one)}"
+    return Page(text, [[undo, button("‹ Markers", back)]])
+
+
+def heading(one: Keepit) -> str:
+    return f"📌 **{one.weight:.2f} · {name_weight(one.weight)}**"
+
+
+def passage(one: Keepit) -> str:
+    """Quotes a marked passage, line by line."""
+    lines = [line for line in cut_units(one.content, LONGEST).splitlines() if line.strip()]
+    return "> " + "\n>\n> ".join(map(escape_markdown, lines))
+
+
+def place(call: ChatContext, one: Keepit) -> str:
+    """Says who said it, when and in which session, and quotes the text beside it."""
+    who = "Said by me" if one.role == "assistant" else f"Said by {escape_markdown(shorten(one.name or 'you', 40))}"
+    if one.role == "user" and call.space.kind == "private":
+        who = "Said by you"
+    where = f", in “{escape_markdown(shorten(one.title, 60))}”" if one.title else ""
+    beside = f"\nBeside it: {escape_markdown(shorten(one.context, 110))}" if one.context else ""
+    return f"{who}, {moment(one.at, call.zone)}{where}{beside}"
+
+
+def fate(label: str, versions: Sequence[str]) -> list[str]:
+    """Names the versions that kept a marker, or did not; empty if there are none."""
+    if not versions:
+        return []
+    more = len(versions) - VERSIONS
+    named = ", ".join(map(escape_markdown, versions[-VERSIONS:])) + (f" and {more} more" if more > 0 else "")
+    return [f"{label}: {named}"]
+
+
+def decay(one: Keepit, survivals: Sequence[Survival]) -> str:
+    """Says at which distances a marker survives which compression: kept, barely, summarised."""
+    distances = list(dict.fromkeys(survival.distance for survival in survivals))
+    lines = [f"If it's compressed when it's {' · '.join(map(str, distances))} sessions old:"]
+    for (level, ratio), row in groupby(survivals, key=lambda one: (one.level, one.ratio)):
+        signs = " · ".join(f"{sign(one.weight, survival)} {threshold(survival.threshold)}" for survival in row)
+        lines.append(f"- {level} {ratio}:1: {signs}")
+    return "\n".join([*lines, "", "✅ kept, ⚠️ barely, ✖ summarised; the number is the weight it takes."])
+
+
+def sign(weight: Decimal, survival: Survival) -> str:
+    """Shows whether a weight survives."""
+    if not survival.survives:
+        return "✖"
+    return "⚠️" if 0 <= weight - survival.threshold < BARELY and weight < 1 else "✅"
+
+
+def threshold(value: Decimal) -> str:
+    """Formats a threshold with two decimals, or three if the third is not 0."""
+    text = f"{value:.3f}"
+    return text[:-1] if text.endswith("0") else text

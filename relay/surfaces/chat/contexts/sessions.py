@@ -1,0 +1,170 @@
+"""Renders /sessions: the list, and a session with what can be done with it."""
+
+from __future__ import annotations
+
+from relay.commands.contexts.library import register_session, unregister_session
+from relay.commands.contexts.space_settings import show_settings
+from relay.commands.history.sessions import open_session, session_named
+from relay.commands.history.sessions import sessions as list_sessions
+from relay.core.models import Button
+from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
+from relay.memory.rows.sessions import SaidWords, Session, SessionPage
+from relay.surfaces.chat.app_buttons import app_rows
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.compose_buttons import UseSession
+from relay.surfaces.chat.contexts.marker_buttons import ListSessionKeepits
+from relay.surfaces.chat.contexts.originals import OpenOriginal
+from relay.surfaces.chat.contexts.session_buttons import (
+    EarlierOpenSession,
+    ListSessions,
+    OpenSession,
+    RegisterSession,
+)
+from relay.surfaces.chat.contexts.space_settings import show_or_change
+from relay.surfaces.chat.contexts.version_buttons import (
+    CompressSession,
+    ListVersions,
+)
+from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
+from relay.surfaces.chat.times import local, moment
+
+PAGE = 6
+SETTINGS = "settings"
+
+
+@shows("sessions")
+async def sessions(call: ChatContext) -> CommandReply:
+    """Lists this thread's sessions, newest first, or shows one by its number in that list."""
+    word, _, rest = call.text.strip().partition(" ")
+    if not word:
+        return await page(call, 0)
+    if word.lower() == SETTINGS:
+        return await show_or_change(call, rest)
+    one = await session_named(call, word)
+    return CommandReply(await _describe(call, one), rows=_rows(one, 0), result=one)
+
+
+@pressed(ListSessions)
+async def turn_page(call: ChatContext, to: ListSessions) -> ButtonReply:
+    listed = await page(call, to.offset)
+    return ButtonReply(text=listed.text, rows=listed.rows)
+
+
+@pressed(EarlierOpenSession)
+async def press_earlier(call: ChatContext, to: EarlierOpenSession) -> ButtonReply:
+    return await press_session(call, OpenSession(to.session_id, to.offset))
+
+
+@pressed(OpenSession)
+async def press_session(call: ChatContext, to: OpenSession) -> ButtonReply:
+    one = await open_session(call, to.session_id)
+    return ButtonReply(text=await _describe(call, one), rows=_rows(one, to.offset))
+
+
+@pressed(RegisterSession)
+async def press_register(call: ChatContext, to: RegisterSession) -> ButtonReply:
+    one = await (register_session if to.on else unregister_session)(call, to.session_id)
+    toast = "It's in the library now." if to.on else "Removed from the library. Its versions and markers stay."
+    return ButtonReply(toast, await _describe(call, one), _rows(one, 0), result=one)
+
+
+async def page(call: ChatContext, offset: int) -> CommandReply:
+    """Renders a page of the list, with its buttons."""
+    found = await list_sessions(call, offset, PAGE)
+    if not found.sessions and not found.linked:
+        text = "There are no more." if found.total else "We haven't talked here yet."
+        return CommandReply(text, result=found)
+    estimates = (await show_settings(call)).ui.tokens
+    lines = [f"**Sessions in this conversation** ({found.total})"]
+    lines += [f"**{one.number}** · {title(one)}{' · now' if one.present else ''}\n{numbers(call, one, estimates)}"
+              for one in found.sessions]  # fmt: skip
+    for one in found.linked:
+        lines.append(f"Linked: {escape_markdown(one.linked or '…')}\n{title(one)}\n{numbers(call, one, estimates)}")
+    rows = [*_list_rows(found, offset), *app_rows(call, "/sessions")]
+    return CommandReply("\n\n".join(lines), rows=rows, result=found)
+
+
+def _list_rows(found: SessionPage, offset: int) -> list[list[Button]]:
+    own = [button(str(one.number), OpenSession(one.id, offset)) for one in found.sessions]
+    linked = [button(f"🔗 {shorten(plain_title(one), 24)}", OpenSession(one.id, offset)) for one in found.linked]
+    return [[*own], *([one] for one in linked), *step_rows(offset, PAGE, found.total, ListSessions)]
+
+
+async def _describe(call: ChatContext, one: Session) -> str:
+    """Renders a session: title, numbers, topics, summary, first and last words."""
+    estimates = (await show_settings(call)).ui.tokens
+    lines = [f"**{title(one)}**", f"{numbers(call, one, estimates)}\n{_describe_use(one)}"]
+    if one.linked is not None:
+        lines.append(f"Linked: {escape_markdown(one.linked or '…')}")
+    if one.topics:
+        lines.append(f"Topics: {escape_markdown(', '.join(one.topics))}")
+    if one.summary:
+        lines.append(f"> {escape_markdown(shorten(one.summary, 1000))}")
+    if one.first:
+        lines.append(f"It began with {words(call, one.first)}")
+    if one.last and one.messages > 1:
+        lines.append(f"It ended with {words(call, one.last)}")
+    return "\n\n".join(lines)
+
+
+def _describe_use(one: Session) -> str:
+    """Says how long ago a session was used, where it is used, and how many tokens its answers took."""
+    ago = (one.distance or 1) - 1
+    said = [pluralize(ago, "session") + " ago" if ago else "most recent"]
+    if one.compositions:
+        said.append(f"in {pluralize(one.compositions, 'composition')}")
+    return " · ".join([*said, f"used {one.input:,} input and {one.output:,} output tokens"])
+
+
+def _rows(one: Session, offset: int) -> list[list[Button]]:
+    """Returns what can be done with a session."""
+    versions = f"Versions ({one.versions})" if one.versions else "Versions"
+    markers = f"Markers 📌{one.markers}" if one.markers else "Markers"
+    library = "Remove from library" if one.registered else "Add to library"
+    return [
+        [button("View original", OpenOriginal(one.id, 0)), button(versions, ListVersions(one.id))],
+        [button("Compress", CompressSession(one.id, offset)), button(markers, ListSessionKeepits(one.id))],
+        [
+            button(library, RegisterSession(one.id, not one.registered)),
+            button("Use in…", UseSession(one.id)),
+        ],
+        [button("‹ Sessions", ListSessions(offset))],
+    ]
+
+
+def plain_title(one: Session) -> str:
+    """Returns a session's title, or its first words if it has none yet."""
+    if one.title:
+        return shorten(one.title, 80)
+    return f"“{shorten(one.first.text, 50)}”" if one.first else "without a title"
+
+
+def title(one: Session) -> str:
+    """Returns the same as Markdown."""
+    return escape_markdown(plain_title(one))
+
+
+def numbers(call: ChatContext, one: Session, estimates: bool) -> str:
+    """Says when a session was, how long it is, and what it has: markers, versions, a place in the library."""
+    ended = one.ended or one.began
+    same_day = local(one.began, call.zone).date() == local(ended, call.zone).date()
+    until = f"{local(ended, call.zone):%H:%M}" if same_day else moment(ended, call.zone)
+    said = [f"{moment(one.began, call.zone)} – {until}", pluralize(one.messages, "message")]
+    if estimates:
+        said.append(f"{format_tokens(one.tokens)} tokens")
+    if one.markers:
+        said.append(f"📌 {one.markers}")
+    if one.versions:
+        said.append(pluralize(one.versions, "version"))
+    if one.registered:
+        said.append(escape_markdown("[M]"))
+    return " · ".join(said)
+
+
+def words(call: ChatContext, said: SaidWords) -> str:
+    """Quotes a message and its author on one line."""
+    who = "me" if said.role == "assistant" else escape_markdown(shorten(said.name or "you", 40))
+    if said.role == "user" and call.space.kind == "private" and said.user_id == call.space.owner_id:
+        who = "you"
+    return f"{who}: {escape_markdown(shorten(said.text, 240))}"

@@ -1,0 +1,89 @@
+"""Offers a reminder of an upcoming goal or event under the line that says it was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from relay.commands.reminders.dated import PASSED, When, remind_of, reminder_times
+from relay.core.models import Button
+from relay.core.text import shorten
+from relay.memory.rows.changes import MemoryChange
+from relay.surfaces.chat.callbacks import Callback, callback, decode
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.reminders.made import made_row
+from relay.surfaces.chat.reminders.wording import plain_moment
+from relay.surfaces.chat.reply import ButtonReply, button
+
+MOST = 3
+"""The most offers under one answer."""
+SHOWN = 30
+"""The most characters of a goal or event, if there are several."""
+HINTS: dict[When, str] = {"day": "", "eve": "", "hour": " (an hour before)"}
+
+
+@callback("rf")
+class OfferReminder(Callback):
+    """Proposes times for a reminder."""
+
+    memory_id: int
+
+
+@callback("rt")
+class RemindAt(Callback):
+    """Makes a reminder at one of them."""
+
+    memory_id: int
+    when: When
+
+
+def offer_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
+    """Returns a button for each upcoming goal or event among the changes."""
+    dated = {one.memory_id: one for one in changes if one.happens_at and one.status == "applied"}
+    several = len(dated) > 1
+    return [
+        [button("⏰ Remind me?" + f" {shorten(one.content, SHOWN)}" * several, OfferReminder(one.memory_id))]
+        for one in list(dated.values())[:MOST]
+    ]
+
+
+@pressed(OfferReminder)
+async def press_offer(call: ChatContext, to: OfferReminder) -> ButtonReply:
+    """Shows the times in place of the offer."""
+    found = await reminder_times(call, to.memory_id)
+    if not found.times:
+        return ButtonReply(PASSED, rows=replace_rows(call, to.memory_id, []))
+    now = datetime.now(UTC)
+    rows = [
+        [button(f"⏰ {plain_moment(at, call.zone, now)}{HINTS[when]}", RemindAt(to.memory_id, when))]
+        for when, at in found.times.items()
+    ]
+    return ButtonReply("When?", rows=replace_rows(call, to.memory_id, rows), result=found)
+
+
+@pressed(RemindAt)
+async def press_time(call: ChatContext, to: RemindAt) -> ButtonReply:
+    """Makes the reminder, and shows its buttons in place of the times."""
+    made = await remind_of(call, to.memory_id, to.when)
+    when = plain_moment(made.next_at, call.zone, datetime.now(UTC)) if made.next_at else ""
+    return ButtonReply(f"I'll remind you: {when}", rows=replace_rows(call, to.memory_id, [made_row(made)]), result=made)
+
+
+def replace_rows(call: ChatContext, memory_id: int, by: Sequence[list[Button]]) -> list[list[Button]]:
+    """Returns the message's rows of buttons, with `by` in place of those about a memory."""
+    rows: list[list[Button]] = []
+    placed = False
+    for row in call.said.rows:
+        if not any(is_about(one, memory_id) for one in row):
+            rows.append(list(row))
+        elif not placed:
+            placed = True
+            rows += by
+    return rows
+
+
+def is_about(one: Button, memory_id: int) -> bool:
+    """Tests whether a button offers, or makes, a reminder of a memory."""
+    found = decode(one.callback_data)
+    return isinstance(found, OfferReminder | RemindAt) and found.memory_id == memory_id

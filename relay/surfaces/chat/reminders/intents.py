@@ -1,0 +1,85 @@
+"""Renders standing intents: made by /remind, listed under /reminders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from relay.commands.reminders import intents as commands
+from relay.core.models import Button
+from relay.core.text import escape_markdown, pluralize, shorten
+from relay.memory.rows.proactive.reminders import Intent
+from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+
+SHOWN = 5
+STATUSES = {"delete": "deleted", "back": "active", "yes": "active"}
+
+
+@callback("ri")
+class ActOnIntent(Callback):
+    """Deletes an intent, restores it, or starts it."""
+
+    intent_id: int
+    what: Literal["delete", "back", "yes"]
+
+
+@callback("rw")
+class OpenIntent(Callback):
+    """Shows one intent."""
+
+    intent_id: int
+
+
+def made_reply(one: Intent) -> CommandReply:
+    """Shows the intent that was made."""
+    return CommandReply(describe(one), rows=rows_of(one), result=one)
+
+
+def describe(one: Intent) -> str:
+    """Renders an intent (Markdown)."""
+    text = f"💡 When you mention “{escape_markdown(one.about)}”: {escape_markdown(one.text)}"
+    if one.status == "deleted":
+        return f"~~{text}~~\nDeleted."
+    if one.status == "proposed":
+        return f"{text}\nNeeds your OK."
+    left = pluralize(one.most - one.used, "more time")
+    return f"{text}\nOnce a day at most, up to {left} until {one.expires_at:%Y-%m-%d}."
+
+
+def lines(found: Sequence[Intent]) -> list[str]:
+    """Renders the intents under the list of reminders."""
+    if not found:
+        return []
+    shown = [f"💡 {escape_markdown(one.about)}: {escape_markdown(shorten(one.text, 60))}" for one in found[:SHOWN]]
+    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return ["**When you mention**\n" + "\n".join([*shown, *more])]
+
+
+def list_rows(found: Sequence[Intent]) -> list[list[Button]]:
+    """Returns buttons that open the intents."""
+    return [[button(f"💡 {shorten(one.about, 20)}", OpenIntent(one.id)) for one in found[:SHOWN]]] if found else []
+
+
+def rows_of(one: Intent) -> list[list[Button]]:
+    """Returns the buttons under an intent."""
+    if one.status == "deleted":
+        return [[button("↶ Undo", ActOnIntent(one.id, "back"))]]
+    yes = [button("✅ Yes", ActOnIntent(one.id, "yes"))] if one.status == "proposed" else []
+    return [[*yes, button("🗑 Delete", ActOnIntent(one.id, "delete"))]]
+
+
+@pressed(OpenIntent)
+async def open_intent(call: ChatContext, to: OpenIntent) -> ButtonReply:
+    found = next((one for one in await commands.intents(call) if one.id == to.intent_id), None)
+    if found is None:
+        return ButtonReply("That one is gone or isn't yours.")
+    return ButtonReply(text=describe(found), rows=rows_of(found), result=found)
+
+
+@pressed(ActOnIntent)
+async def act(call: ChatContext, to: ActOnIntent) -> ButtonReply:
+    now = await commands.set_intent(call, to.intent_id, STATUSES[to.what])
+    return ButtonReply(text=describe(now), rows=rows_of(now), result=now)

@@ -1,0 +1,73 @@
+"""The line and the buttons under an answer that set a reminder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+from relay.commands.reminders import reminders as commands
+from relay.core.models import Button
+from relay.core.text import escape_markdown, shorten
+from relay.memory.rows.proactive.reminders import Reminder
+from relay.surfaces.chat.callbacks import Callback, callback, decode
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.reminders.reminders import EditReminder
+from relay.surfaces.chat.reminders.wording import plain_moment, say_rule, show_moment
+from relay.surfaces.chat.reply import ButtonReply, button
+
+LATER = 60
+"""Minutes by which the button postpones a reminder."""
+
+
+@callback("rm")
+class MadeReminder(Callback):
+    """Undoes, restores, accepts or postpones a reminder under the answer that set it."""
+
+    reminder_id: int
+    what: Literal["undo", "back", "yes", "later"]
+
+
+def made_line(one: Reminder, now: datetime) -> str:
+    """Describes a reminder in the line under an answer (Markdown)."""
+    text = escape_markdown(shorten(one.text, 60))
+    if one.status == "deleted":
+        return f"⏰ Deleted: {text}"
+    when = show_moment(one.next_at, one.tzinfo, now) if one.next_at else ""
+    waits = "needs your OK" if one.status == "proposed" else ""
+    return f"⏰ {', '.join(filter(None, [when, say_rule(one), waits]))}: {text}"
+
+
+def made_row(one: Reminder) -> list[Button]:
+    """Returns the buttons for a reminder under an answer."""
+    if one.status == "deleted":
+        return [button("⏰ Undo", MadeReminder(one.id, "back"))]
+    if one.status == "proposed":
+        return [button("⏰ Yes", MadeReminder(one.id, "yes")), button("✖ No", MadeReminder(one.id, "undo"))]
+    return [
+        button("⏰ Undo", MadeReminder(one.id, "undo")),
+        button("✎ Edit", EditReminder(one.id)),
+        button("1 h later", MadeReminder(one.id, "later")),
+    ]
+
+
+@pressed(MadeReminder)
+async def press_made(call: ChatContext, to: MadeReminder) -> ButtonReply:
+    """Changes a reminder, and its row of buttons; the answer above stays."""
+    if to.what == "yes":
+        now = await commands.accept(call, to.reminder_id)
+    elif to.what == "later":
+        now = await commands.postpone(call, to.reminder_id, LATER)
+    else:
+        now = await commands.delete(call, to.reminder_id, to.what == "undo")
+    when = plain_moment(now.next_at, call.zone, datetime.now(UTC)) if now.next_at else ""
+    toast = "Deleted." if now.status == "deleted" else f"I'll remind you: {when}"
+    rows = [made_row(now) if is_about(row, now.id) else list(row) for row in call.said.rows]
+    return ButtonReply(toast, rows=rows, result=now)
+
+
+def is_about(row: Sequence[Button], reminder_id: int) -> bool:
+    """Tests whether a row of buttons is about a reminder."""
+    shown = [decode(one.callback_data) for one in row]
+    return any(isinstance(one, MadeReminder) and one.reminder_id == reminder_id for one in shown)

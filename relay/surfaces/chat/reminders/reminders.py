@@ -1,0 +1,209 @@
+"""Renders /remind, /reminders and /quiet."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from relay.commands.reminders import reminders as commands
+from relay.commands.reminders.intents import intents as list_intents
+from relay.commands.reminders.intents import make_intent, read_intent
+from relay.core.models import Button, File
+from relay.core.text import escape_markdown, pluralize, shorten
+from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
+from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.reminders import intents
+from relay.surfaces.chat.reminders.wording import plain_moment, say_rule, show_moment
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
+
+PAGE = 6
+HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
+EVENTS = {
+    "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
+    "failed": "couldn't be delivered", "paused": "paused", "resumed": "resumed", "deleted": "deleted",
+    "restored": "restored",
+}  # fmt: skip
+EDITED = "reminder"
+"""The word of the question that asks for another text or time."""
+
+
+@callback("rp")
+class ListReminders(Callback):
+    """Shows the list from an offset on."""
+
+    offset: int
+
+
+@callback("ro")
+class OpenReminder(Callback):
+    """Shows one reminder."""
+
+    reminder_id: int
+    offset: int
+
+
+@callback("ra")
+class ActOnReminder(Callback):
+    """Does something to a reminder."""
+
+    reminder_id: int
+    what: Literal["pause", "go", "delete", "restore", "accept"]
+
+
+@callback("re")
+class EditReminder(Callback):
+    """Asks for another time or text."""
+
+    reminder_id: int
+
+
+@shows("remind")
+async def remind(call: ChatContext) -> CommandReply:
+    """Makes a reminder for a time, or for when something is mentioned."""
+    if (wanted := read_intent(call.text)) is not None:
+        return intents.made_reply(await make_intent(call, *wanted))
+    made = await commands.remind(call, call.text)
+    row = [button("↶ Undo", ActOnReminder(made.id, "delete")), button("✎ Edit", EditReminder(made.id))]
+    return CommandReply(describe(call, made), rows=[row], result=made)
+
+
+@shows("reminders")
+async def reminders(call: ChatContext) -> CommandReply:
+    """Lists the upcoming reminders, or sends them as a calendar file."""
+    if call.text.strip().lower() in ("ics", "ical", "calendar"):
+        made = await commands.calendar(call)
+        text = f"📅 {pluralize(made.events, 'reminder')} as a calendar file. Open it to import into your calendar."
+        return CommandReply(text, file=File(made.name, made.text.encode()), result=made)
+    return await page(call, 0)
+
+
+@shows("quiet")
+async def quiet(call: ChatContext) -> CommandReply:
+    """Holds back all messages that the bot sends unasked."""
+    now = await commands.quiet(call, call.text)
+    return CommandReply(say_quiet(call, now.until), result=now)
+
+
+def say_quiet(call: ChatContext, until: datetime | None) -> str:
+    """Says whether messages are held back."""
+    if until is None:
+        return "I speak up when something is due. `/quiet until 8:00` or `/quiet on` holds my messages back."
+    held = "I'm quiet until you write `/quiet off`." if until.year > 9000 else (
+        f"I'm quiet until {show_moment(until, call.zone, datetime.now(UTC))}."
+    )  # fmt: skip
+    return f"🤫 {held} Whatever comes due waits."
+
+
+@pressed(ListReminders)
+async def turn_page(call: ChatContext, to: ListReminders) -> ButtonReply:
+    listed = await page(call, to.offset)
+    return ButtonReply(text=listed.text, rows=listed.rows)
+
+
+@pressed(OpenReminder)
+async def press_reminder(call: ChatContext, to: OpenReminder) -> ButtonReply:
+    return await show(call, to.reminder_id, to.offset)
+
+
+@pressed(ActOnReminder)
+async def act(call: ChatContext, to: ActOnReminder) -> ButtonReply:
+    if to.what == "accept":
+        await commands.accept(call, to.reminder_id)
+    elif to.what in ("pause", "go"):
+        await commands.pause(call, to.reminder_id, to.what == "pause")
+    else:
+        await commands.delete(call, to.reminder_id, to.what == "delete")
+    return await show(call, to.reminder_id)
+
+
+@pressed(EditReminder)
+async def ask_edit(call: ChatContext, to: EditReminder) -> ButtonReply:
+    one = await commands.own_reminder(call, to.reminder_id)
+    text = (
+        f"{question(EDITED, one.id)} – reply with a new time, a new text, or both: `friday 9:00`, "
+        f"`friday 9:00 {shorten(one.text, 40)}`"
+    )
+    return ButtonReply(says=CommandReply(text, asks="friday 9:00"))
+
+
+@answers(EDITED)
+async def edit(call: ChatContext, reminder_id: int) -> CommandReply:
+    """Changes a reminder as the reply says."""
+    changed = await commands.edit(call, reminder_id, call.text)
+    return CommandReply(describe(call, changed), rows=rows_of(changed), result=changed)
+
+
+async def show(call: ChatContext, reminder_id: int, offset: int = 0) -> ButtonReply:
+    """Puts a reminder in place of the message above the button."""
+    one = await commands.open_reminder(call, reminder_id)
+    lines = [describe(call, one), *history(call, one)]
+    return ButtonReply(
+        text="\n\n".join(lines), rows=[*rows_of(one), [button("‹ Reminders", ListReminders(offset))]], result=one
+    )
+
+
+async def page(call: ChatContext, offset: int) -> CommandReply:
+    """Renders a page of the list, with its buttons."""
+    found = await commands.reminders(call, offset, PAGE)
+    quiet_line = [say_quiet(call, found.quiet_until)] if found.quiet_until else []
+    mentions = await list_intents(call)
+    if not found.reminders:
+        text = "There are no more." if found.total else f"You have no upcoming reminders. {HOW}"
+        parts = [text, *quiet_line, *intents.lines(mentions)]
+        return CommandReply("\n\n".join(parts), rows=intents.list_rows(mentions), result=found)
+    numbered = list(enumerate(found.reminders, offset + 1))
+    lines = [f"⏰ **{pluralize(found.total, 'reminder')}**", *quiet_line]
+    lines += [f"**{number}** · {line(call, one)}" for number, one in numbered]
+    rows = [[button(str(number), OpenReminder(one.id, offset)) for number, one in numbered]]
+    rows += step_rows(offset, PAGE, found.total, ListReminders, ("‹ Sooner", "Later ›"))
+    lines, rows = [*lines, *intents.lines(mentions)], [*rows, *intents.list_rows(mentions)]
+    return CommandReply("\n\n".join(lines), rows=rows, result=found)
+
+
+def line(call: ChatContext, one: Reminder) -> str:
+    """Renders a reminder in the list."""
+    states = {"proposed": "needs your OK", "paused": "paused"}
+    when = states.get(one.status) or (
+        plain_moment(one.next_at, call.zone, datetime.now(UTC)) if one.next_at else "over"
+    )
+    rule = say_rule(one)
+    return f"{escape_markdown(shorten(one.text, 80))}\n{' · '.join(filter(None, [when, rule]))}"
+
+
+def describe(call: ChatContext, one: Reminder) -> str:
+    """Renders a reminder: what, when, how often."""
+    text = f"⏰ {escape_markdown(one.text)}"
+    when = show_moment(one.next_at, call.zone, datetime.now(UTC)) if one.next_at else ""
+    if one.status == "deleted":
+        return f"~~{text}~~\nDeleted."
+    if one.status == "ended" or not when:
+        return f"{text}\nIt's over."
+    states = {"proposed": "Needs your OK", "paused": "Paused"}
+    parts = [states.get(one.status, ""), f"next {when}" if one.rule else when, say_rule(one)]
+    return f"{text}\n" + " · ".join(filter(None, parts))
+
+
+def history(call: ChatContext, one: OpenedReminder) -> list[str]:
+    """Renders the latest events of a reminder."""
+    now = datetime.now(UTC)
+    lines = []
+    for event in one.events[:5]:
+        said = EVENTS[event.kind]
+        if event.kind == "fired":
+            said = "sent" if event.sent else "refused by Telegram" if event.failed else "on its way"
+        lines.append(f"{plain_moment(event.at, call.zone, now)}: {said}")
+    return ["\n".join(lines)] if lines else []
+
+
+def rows_of(one: Reminder) -> list[list[Button]]:
+    """Returns the buttons under a reminder."""
+    if one.status == "deleted":
+        return [[button("↶ Undo", ActOnReminder(one.id, "restore"))]]
+    first = {
+        "proposed": [button("✅ Yes", ActOnReminder(one.id, "accept"))],
+        "active": [button("⏸ Pause", ActOnReminder(one.id, "pause"))],
+        "paused": [button("▶ Resume", ActOnReminder(one.id, "go"))],
+    }.get(one.status, [])
+    return [[*first, button("✎ Edit", EditReminder(one.id)), button("🗑 Delete", ActOnReminder(one.id, "delete"))]]

@@ -1,0 +1,111 @@
+"""`relay session versions`, `compare` and `prune`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from relay.core.errors import CommandRefused
+from relay.core.text import pluralize
+from relay.surfaces.cli.contexts.session import (
+    AsJson,
+    Chat,
+    Name,
+    Offset,
+    Topic,
+    Where,
+    find,
+    run,
+    session,
+    version_id,
+)
+from relay.surfaces.cli.memory.group import PAGE, plain
+
+if TYPE_CHECKING:
+    from relay.commands.contexts.pruning import PruningPlan
+    from relay.memory.rows.contexts.versions import ComparedVersions, VersionPage
+    from relay.memory.rows.contexts.versions import Version as VersionRow
+    from relay.surfaces.chat.context import ChatContext
+
+Version = Annotated[str, typer.Argument(help="Its number or name: v002.")]
+
+
+@session.command()
+def versions(name: Name, offset: Offset = 0, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
+    """List a session's compressed versions, newest first."""
+
+    async def listed(ctx: ChatContext) -> VersionPage:
+        from relay.commands.contexts.versions import list_versions
+
+        return await list_versions(ctx, (await find(ctx, name)).id, offset, PAGE)
+
+    def lines(_: ChatContext, page: VersionPage) -> str:
+        return "\n".join([*map(_line, page.versions), f"{len(page.versions)} of {page.total}"])
+
+    run(Where(chat, topic, as_json), listed, lines)
+
+
+@session.command()
+def compare(
+    name: Name, one: Version, other: Version, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False
+) -> None:
+    """Show two versions of a session side by side, with the words that differ."""
+
+    async def compared(ctx: ChatContext) -> ComparedVersions:
+        from relay.commands.contexts.versions import compare_versions, versions_named
+
+        a, b = await versions_named(ctx, (await find(ctx, name)).id, (one, other))
+        return await compare_versions(ctx, a.id, b.id)
+
+    run(Where(chat, topic, as_json), compared, _compared)
+
+
+@session.command()
+def prune(
+    name: Name,
+    which: Annotated[list[str], typer.Argument(help="Their numbers or names: v001 v002.", metavar="VERSIONS")],
+    yes: Annotated[bool, typer.Option("--yes", help="Drop them; without it, they are only shown.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also those that a running conversation uses.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring back what was pruned, by the id that was shown.")] = False,
+    chat: Chat = None,
+    topic: Topic = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Drop versions of a session. The original stays, and compositions keep their text."""
+
+    async def pruned(ctx: ChatContext) -> list[VersionRow]:
+        from relay.commands.contexts.pruning import plan_pruning, restore_versions
+        from relay.commands.contexts.pruning import prune as prune_command
+        from relay.commands.contexts.versions import all_versions, versions_named
+
+        own = (await find(ctx, name)).id
+        if undo:
+            ids = [version_id(one) for one in which]
+            back = {one.id for id in ids for one in await restore_versions(ctx, id)}
+            return [one for one in await all_versions(ctx, own) if one.id in back]
+        ids = [one.id for one in await versions_named(ctx, own, which)]
+        require_yes(await plan_pruning(ctx, own, ids), yes)
+        return list(await prune_command(ctx, ids, force))
+
+    run(Where(chat, topic, as_json), pruned, lambda _, found: "\n".join(map(_line, found)))
+
+
+def require_yes(plan: PruningPlan, yes: bool) -> None:
+    """Raises `CommandRefused`, which says what would be dropped, if the plan needs a yes."""
+    if plan.asks and not yes:
+        raise CommandRefused("\n".join([*map(_line, plan.versions), "Nothing was pruned. Add --yes to drop these."]))
+
+
+def _line(one: VersionRow) -> str:
+    said = [f"#{one.id}", one.name, one.status, pluralize(one.tokens, "token"), f"{one.created_at:%Y-%m-%d}"]
+    said += [f"used {one.last_used_at:%Y-%m-%d}"] if one.last_used_at else []
+    said += [f"in {', '.join(one.compositions)}"] if one.compositions else []
+    return " · ".join([*said, *(["in use"] if one.active else [])])
+
+
+def _compared(_: ChatContext, found: ComparedVersions) -> str:
+    from relay.surfaces.chat.contexts.comparison import comparison
+
+    text, file = comparison(found)
+    return plain(text if file is None else file.whole().decode())

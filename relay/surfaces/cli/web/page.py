@@ -1,0 +1,70 @@
+"""`relay web`: a link that opens the web app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from relay.core.errors import RelayError
+from relay.core.program import RELAY
+from relay.core.settings import Settings
+from relay.surfaces.cli.memory.group import AsJson, run
+from relay.surfaces.cli.shell import ready
+
+if TYPE_CHECKING:
+    from relay.surfaces.chat.context import ChatContext
+
+ANSWER_SECONDS = 3.0
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 — the address to open for a server that listens on all
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A link that opens the web app."""
+
+    url: str
+    minutes: int
+
+
+def show_link(as_json: AsJson = False) -> None:
+    """Print a link that opens the web app in a browser on this machine. It works once, for ten minutes."""
+    settings = ready(quiet=True)
+
+    async def made(ctx: ChatContext) -> PageLink:
+        from relay.commands.people.tokens import LINK_SECONDS, new_link
+
+        page = await _find_page(settings)
+        return PageLink(f"{page}/#link={await new_link(ctx)}", LINK_SECONDS // 60)
+
+    def lines(_: ChatContext, link: PageLink) -> str:
+        told = f"{link.url}\nOpen it within {link.minutes} minutes. It works once."
+        menu = "In Telegram, the button beside the message field opens the app too, at"
+        return f"{told}\n{menu} {settings.web_url}." if settings.web_url else told
+
+    run(made, lines, as_json)
+
+
+async def _find_page(settings: Settings) -> str:
+    """Returns where the running bot serves the app. Raises `RelayError` that says what to do if it doesn't."""
+    import httpx
+
+    for off, name in ((not settings.web, "RELAY_WEB"), (not settings.api, "RELAY_API")):
+        if off:
+            raise RelayError(f"The web app is switched off. Set {name}=on, and start the bot again.")
+    if not settings.web_port:
+        raise RelayError("RELAY_WEB_PORT is 0, so each start has another port. Set one, and start the bot again.")
+    host = EVERYWHERE.get(settings.web_host, settings.web_host)
+    page = f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{settings.web_port}"
+    try:
+        async with httpx.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
+            answer = await client.get(f"{page}/api/me")
+    except httpx.HTTPError:
+        raise RelayError(
+            f"Nothing answers at {page}: the bot isn't running here. Start it with `{RELAY} run`, and ask again."
+        ) from None
+    if answer.headers.get("server") != "relay" or answer.status_code != 401:
+        raise RelayError(
+            f"What answers at {page} is another program, or a bot with RELAY_API=off. "
+            f"Choose another RELAY_WEB_PORT, and start the bot with `{RELAY} run`."
+        )
+    return page

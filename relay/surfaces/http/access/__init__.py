@@ -1,0 +1,1 @@
+"""Access to the API: proofs and sessions, limits, and idempotent requests."""

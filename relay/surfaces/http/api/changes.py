@@ -1,0 +1,91 @@
+"""Changes of memory: listed, undone, kept, discarded."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from relay.commands.context import CommandContext
+from relay.commands.memory.access import find_change
+from relay.commands.memory.decide import (
+    CHANGED_SINCE,
+    SETTLED,
+    Decided,
+    Decision,
+    decide,
+    decide_several,
+    list_changes,
+)
+from relay.core.errors import Conflict
+from relay.core.limits import FORGOTTEN_AT_ONCE
+from relay.memory.rows.changes import ChangePage
+from relay.surfaces.http.api.paging import Page, Space
+from relay.surfaces.http.caller import Reading, Writing, WritingRoute
+from relay.surfaces.http.wire import GivenId, WireInput, WireModel, wire
+
+listing = APIRouter(prefix="/memories", tags=["changes"])
+router = APIRouter(prefix="/changes", tags=["changes"], route_class=WritingRoute)
+
+
+class Changes(wire(ChangePage)):  # type: ignore[misc]
+    """A page of changes."""
+
+    next: str | None
+    """The cursor of the next page; null after the last."""
+
+
+class Several(WireInput):
+    """Changes, and what to do with them."""
+
+    ids: Annotated[list[GivenId], Field(min_length=1, max_length=FORGOTTEN_AT_ONCE)]
+    decision: Decision
+
+
+class Decisions(WireModel):
+    """How many changes were decided; others were decided before or have changed since."""
+
+    decided: int
+
+
+@listing.get("/changes", response_model=Changes)
+async def list_all(ctx: Reading, page: Page, state: Literal["all", "pending"] = "all", space: Space = 0) -> Any:
+    """Lists what changed in memory, newest first. `pending`: only what waits to be kept or discarded."""
+    waiting = state == "pending"
+    found = await list_changes(ctx, waiting, page.offset, page.limit, space)
+    return page.extend(found, found.pending if waiting else found.total)
+
+
+@router.post("/decide", response_model=Decisions)
+async def decide_all(ctx: Writing, several: Several) -> Any:
+    """Decides about several changes."""
+    return {"decided": await decide_several(ctx, several.ids, several.decision)}
+
+
+@router.post("/{change_id}/undo", response_model=wire(Decided))
+async def undo(ctx: Writing, change_id: GivenId) -> Decided:
+    """Undoes a change."""
+    return await require_done(ctx, change_id, "undo")
+
+
+@router.post("/{change_id}/keep", response_model=wire(Decided))
+async def keep(ctx: Writing, change_id: GivenId) -> Decided:
+    """Keeps a change that waits."""
+    return await require_done(ctx, change_id, "keep")
+
+
+@router.post("/{change_id}/discard", response_model=wire(Decided))
+async def discard(ctx: Writing, change_id: GivenId) -> Decided:
+    """Discards a change that waits."""
+    return await require_done(ctx, change_id, "discard")
+
+
+async def require_done(ctx: CommandContext, change_id: int, decision: Decision) -> Decided:
+    """Decides about a change. Raises `NotFound` if the person may not see it, and `Conflict` if it was decided
+    differently or has changed since."""
+    await find_change(ctx, change_id)
+    decided = await decide(ctx, change_id, decision)
+    if decided.outcome != "done":
+        raise Conflict(SETTLED if decided.outcome == "settled" else CHANGED_SINCE)
+    return decided

@@ -1,0 +1,199 @@
+"""Compositions: several sessions' versions together within a budget."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from relay.commands.contexts.composition import (
+    compose,
+    drop_composition,
+    export_composition,
+    open_composition,
+    plan_composition,
+    project_compositions,
+    use_composition,
+)
+from relay.core.limits import COMPOSED_BUDGET, COMPOSED_PARTS, MOST_BUDGET
+from relay.memory.rows.contexts.composition import ComposedPart, ComposeRequest, CompositionPlan, PartAsked
+from relay.surfaces.http.api.contexts.convert import composition_line, composition_record, short
+from relay.surfaces.http.api.contexts.files import Format, download, downloads, listing_what_holds_it, sent
+from relay.surfaces.http.api.contexts.names import (
+    Budget,
+    CompositionId,
+    Name,
+    ProjectId,
+    in_composition,
+    in_project,
+    number_of,
+)
+from relay.surfaces.http.api.contexts.records import CompositionLine, CompositionRecord
+from relay.surfaces.http.api.contexts.versions import CompressionSettings
+from relay.surfaces.http.api.paging import Page, paged
+from relay.surfaces.http.caller import Reading, Writing, WritingRoute, begin_writing
+from relay.surfaces.http.wire import WireInput, WireModel
+
+router = APIRouter(prefix="/memory", tags=["compositions"], route_class=WritingRoute)
+
+
+class ComponentAsked(WireInput):
+    """A session to compose. `versionId`: auto takes what fits best, new makes one; else `original` or a version."""
+
+    session_id: Name
+    version_id: Name = "auto"
+    allocation: Annotated[int, Field(ge=1, le=MOST_BUDGET)] | None = None
+    recompress_settings: CompressionSettings | None = None
+
+    def part(self) -> tuple[int, PartAsked]:
+        """Returns the session's number, and the rest as the command takes it."""
+        version = None if self.version_id == "auto" else self.version_id
+        recompress = self.recompress_settings.given() if self.recompress_settings else None
+        return number_of(self.session_id), PartAsked(version, self.allocation, recompress)
+
+
+class CompositionAsked(WireInput):
+    """Sessions to compose, in this order. `replaces`: the composition to make again. `preview`: only returns a
+    preview."""
+
+    name: Annotated[str, Field(max_length=200)]
+    components: Annotated[list[ComponentAsked], Field(min_length=1, max_length=COMPOSED_PARTS)]
+    total_token_budget: Budget = COMPOSED_BUDGET
+    strategy: Literal["equal", "recency", "proportional"] = "equal"
+    output_format: Literal["markdown", "jsonl", "both"] | None = None
+    replaces: Name | None = None
+    preview: bool = False
+
+    def request(self) -> ComposeRequest:
+        """Returns the request as the command takes it."""
+        return ComposeRequest(
+            name=self.name,
+            parts=tuple(one.part() for one in self.components),
+            budget=self.total_token_budget,
+            strategy=self.strategy,
+            format=self.output_format,
+            in_order=True,
+            replaces=number_of(self.replaces, "c") if self.replaces else None,
+        )
+
+
+class Choice(WireModel):
+    """A version to choose from."""
+
+    version_id: str
+    tokens: int
+
+
+class PlannedComponent(WireModel):
+    """What would be included of a session. `estimate`: about how many tokens. `reason`: asked, fits, best or new."""
+
+    session_id: str
+    title: str | None
+    original_tokens: int
+    version_id: str
+    allocation: int | None
+    estimate: int
+    reason: str | None
+    versions: list[Choice]
+
+
+class CompositionPreview(WireModel):
+    """What composing would do. `toMake`: how many versions would be made first."""
+
+    total_token_budget: int
+    total_tokens: int
+    to_make: int
+    components: list[PlannedComponent]
+
+
+class CompositionMade(WireModel):
+    """A requested composition."""
+
+    composition_id: str
+    status: Literal["making", "ready", "over", "failed"]
+
+
+class UsedComposition(WireModel):
+    """The session that began with a composition."""
+
+    composition_id: str
+    session_id: str
+
+
+@router.get("/projects/{projectId}/compositions", response_model=paged("compositions", CompositionLine))
+async def list_all(ctx: Reading, page: Page, project_id: ProjectId) -> Any:
+    """Lists a project's compositions, newest first."""
+    there = await in_project(ctx, project_id)
+    found = await project_compositions(there, page.offset, page.limit)
+    return page.page_of("compositions", [composition_line(one) for one in found.compositions], found.total)
+
+
+@router.post(
+    "/projects/{projectId}/compositions",
+    status_code=202,
+    response_model=CompositionMade,
+    responses={200: {"model": CompositionPreview}, 201: {"model": CompositionMade}},
+)
+async def make(
+    request: Request, response: Response, ctx: Reading, project_id: ProjectId, body: CompositionAsked
+) -> Any:
+    """Composes sessions, or says what that would do. 200: a preview. 201: it is there. 202: versions are made first."""
+    there = await in_project(ctx, project_id)
+    if body.preview:
+        return sent(preview(await plan_composition(there, body.request())))
+    async with begin_writing(there, request) as written:
+        made = await compose(written, body.request())
+    response.status_code = 202 if made.status == "making" else 201
+    return CompositionMade(composition_id=f"c{made.id}", status=made.status)
+
+
+def preview(plan: CompositionPlan) -> CompositionPreview:
+    """Returns a plan as it is sent."""
+    return CompositionPreview(
+        total_token_budget=plan.budget,
+        total_tokens=plan.total,
+        to_make=plan.new,
+        components=[planned(part) for part in plan.parts],
+    )
+
+
+def planned(part: ComposedPart) -> PlannedComponent:
+    """Returns a planned part as it is sent."""
+    return PlannedComponent(
+        session_id=str(part.session_id),
+        title=part.title,
+        original_tokens=part.tokens or 0,
+        version_id=short(part.version),
+        allocation=part.allocation,
+        estimate=part.estimate,
+        reason=part.reason,
+        versions=[Choice(version_id=short(one.name), tokens=one.tokens) for one in part.versions],
+    )
+
+
+@router.get(
+    "/compositions/{compositionId}", response_model=CompositionRecord, responses=downloads("md", "jsonl", "zip")
+)
+async def read(ctx: Reading, composition_id: CompositionId, format: Format = "json") -> Any:
+    """Returns a composition, or its text as a file."""
+    there, number = await in_composition(ctx, composition_id)
+    if format == "json":
+        return composition_record(await open_composition(there, number))
+    return download(await export_composition(there, number, format))
+
+
+@router.delete("/compositions/{compositionId}", status_code=204)
+async def drop(ctx: Writing, composition_id: CompositionId, force: bool = False) -> None:
+    """Drops a composition. 409: a running conversation began with it; with `force` it keeps it until it ends."""
+    there, number = await in_composition(ctx, composition_id)
+    with listing_what_holds_it():
+        await drop_composition(there, number, force)
+
+
+@router.post("/compositions/{compositionId}/use")
+async def use(ctx: Writing, composition_id: CompositionId) -> UsedComposition:
+    """Ends the running session of the composition's project, and begins one with the composition."""
+    there, number = await in_composition(ctx, composition_id)
+    used = await use_composition(there, number)
+    return UsedComposition(composition_id=composition_id, session_id=str(used.new.ended.session_id))

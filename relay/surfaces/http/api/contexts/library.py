@@ -1,0 +1,203 @@
+"""The sessions of a memory as a whole: settings, storage, search, suggestions, links."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field
+
+from relay.commands.contexts.library import link_session, storage_statistics, unlink_session
+from relay.commands.contexts.space_settings import change_settings, show_settings
+from relay.commands.contexts.suggestion import suggest
+from relay.commands.history.session_search import KINDS, FoundInSession, SessionQuery, search_sessions
+from relay.core.limits import COMPOSED_BUDGET, REASON_LENGTH
+from relay.memory.contexts.markers import round_weight
+from relay.memory.rows.contexts.library import StorageStatistics, Suggestion
+from relay.memory.rows.search import Weights
+from relay.surfaces.http.api.contexts.convert import short
+from relay.surfaces.http.api.contexts.names import Budget, Name, SomeProject, in_project, number_of
+from relay.surfaces.http.api.paging import Page, paged
+from relay.surfaces.http.caller import Reading, Writing, WritingRoute
+from relay.surfaces.http.wire import WireInput, WireModel, wire
+
+router = APIRouter(prefix="/memory", tags=["library"], route_class=WritingRoute)
+
+Words = Annotated[str, Field(max_length=4_000)]
+Part = Annotated[str, Field(min_length=1, max_length=200)]
+"""A part of a name."""
+
+
+class SuggestionAsked(WireInput):
+    """The topic of a new conversation. `budget`: tokens for all suggested versions together."""
+
+    query: Words
+    budget: Budget = COMPOSED_BUDGET
+    project_id: Name | None = None
+
+
+class SuggestedSession(WireModel):
+    """A past session that fits. Without a version it is its original; `make`: a version would have to be made."""
+
+    session_id: str
+    title: str | None
+    opening: str | None
+    version_id: str | None
+    relevance_score: float
+    matched_topics: list[str]
+    matched_files: list[str]
+    suggested_tokens: int
+    make: bool
+    linked: str | None
+    registered: bool
+    last_used: datetime
+
+
+class Suggestions(WireModel):
+    """Past sessions that fit, best first."""
+
+    suggestions: list[SuggestedSession]
+
+
+class LinkAsked(WireInput):
+    """A session to link to another project of the same memory."""
+
+    session_id: Name
+    project_id: Name
+    reason: Annotated[str, Field(max_length=REASON_LENGTH)] = ""
+
+
+class Link(WireModel):
+    """A session linked to another project."""
+
+    link_id: str
+    session_id: str
+    project_id: str
+    reason: str
+
+
+class SearchAsked(WireModel):
+    """The conditions of a search, which must all hold. `files` and `topics`: parts of names; `start` and `end`: when it
+    was said; `min` and `max`: the weight of a marker in it."""
+
+    text: Annotated[str, Field(max_length=1_000)] = ""
+    files: Annotated[list[Part], Field(default_factory=list, max_length=8)]
+    topics: Annotated[list[Part], Field(default_factory=list, max_length=8)]
+    start: datetime | None = None
+    end: datetime | None = None
+    min: Annotated[Decimal | None, Field(ge=0, le=1)] = None
+    max: Annotated[Decimal | None, Field(ge=0, le=1)] = None
+    kind: Literal["message", "summary", "version"] | None = None
+    project_id: SomeProject = None
+
+    def as_query(self, zone: tzinfo) -> SessionQuery:
+        """Returns the query. Times without a zone are in this one."""
+        weights = None
+        if self.min is not None or self.max is not None:
+            lowest, highest = (Decimal(else_) if one is None else one for one, else_ in ((self.min, 0), (self.max, 1)))
+            weights = Weights(f"{round_weight(lowest):.2f}", f"{round_weight(highest):.2f}")
+        return SessionQuery(
+            words=self.text,
+            files=tuple(self.files),
+            topics=tuple(self.topics),
+            since=self.start if self.start is None or self.start.tzinfo else self.start.replace(tzinfo=zone),
+            until=self.end if self.end is None or self.end.tzinfo else self.end.replace(tzinfo=zone),
+            keepit=weights,
+            kinds=(self.kind,) if self.kind else KINDS,
+        )
+
+
+class Hit(WireModel):
+    """Something found. `score`: 1 for the best, falling by rank. `matched`: the conditions, which all hold. Words of
+    the snippet that match are between U+0002 and U+0003."""
+
+    session_id: str
+    version_id: str | None
+    message_id: str | None
+    score: float
+    snippet: str
+    at: datetime
+    matched: list[str]
+
+
+@router.get("/settings")
+async def read_settings(ctx: Reading, project_id: SomeProject = None) -> dict[str, Any]:
+    """Returns the settings of a memory's sessions as a document."""
+    return (await show_settings(await in_project(ctx, project_id))).as_json()
+
+
+@router.put("/settings")
+async def write_settings(ctx: Writing, body: dict[str, Any], project_id: SomeProject = None) -> dict[str, Any]:
+    """Changes the settings in a whole or partial document. Returns the whole document."""
+    return (await change_settings(await in_project(ctx, project_id), body)).as_json()
+
+
+@router.get("/stats", response_model=wire(StorageStatistics))
+async def read_statistics(ctx: Reading, project_id: SomeProject = None) -> StorageStatistics:
+    """Returns how much a memory stores, in bytes, and what its settings would drop tonight."""
+    return await storage_statistics(await in_project(ctx, project_id))
+
+
+@router.get("/search", response_model=paged("results", Hit))
+async def search(ctx: Reading, page: Page, asked: Annotated[SearchAsked, Query()]) -> Any:
+    """Finds messages, summaries and versions."""
+    there = await in_project(ctx, asked.project_id)
+    query = asked.as_query(ctx.zone)
+    found = await search_sessions(there, query, page.offset, page.limit)
+    return page.page_of("results", [hit(one, query.named()) for one in found.found], found.total)
+
+
+def hit(one: FoundInSession, matched: tuple[str, ...]) -> Hit:
+    """Returns a hit as it is sent."""
+    return Hit(
+        session_id=str(one.session_id),
+        version_id=None if one.version is None else f"v{one.version:03}",
+        message_id=f"m{one.id}" if one.kind == "message" else None,
+        score=round(1 / one.rank, 3),
+        snippet=one.text,
+        at=one.at,
+        matched=list(matched),
+    )
+
+
+@router.post("/suggest")
+async def suggest_sessions(ctx: Reading, body: SuggestionAsked) -> Suggestions:
+    """Returns up to five past sessions that fit, best first, each with what fits into the rest of the budget."""
+    there = await in_project(ctx, body.project_id)
+    return Suggestions(suggestions=[suggested(one) for one in await suggest(there, body.query, body.budget)])
+
+
+def suggested(one: Suggestion) -> SuggestedSession:
+    """Returns a suggestion as it is sent."""
+    return SuggestedSession(
+        session_id=str(one.session_id),
+        title=one.title,
+        opening=one.first,
+        version_id=short(one.version) if one.version else None,
+        relevance_score=one.score,
+        matched_topics=list(one.topics),
+        matched_files=list(one.files),
+        suggested_tokens=one.tokens,
+        make=one.make,
+        linked=one.linked,
+        registered=one.registered is not None,
+        last_used=one.used_at,
+    )
+
+
+@router.post("/links", status_code=201)
+async def link(ctx: Writing, body: LinkAsked) -> Link:
+    """Links a session to another project of the same memory, which then lists and suggests it."""
+    there = await in_project(ctx, body.project_id)
+    one = await link_session(there, number_of(body.session_id), body.reason)
+    name = f"{one.id}-{body.project_id}"
+    return Link(link_id=name, session_id=str(one.id), project_id=body.project_id, reason=one.linked or "")
+
+
+@router.delete("/links/{linkId}", status_code=204)
+async def unlink(ctx: Writing, link_id: Annotated[str, Path(alias="linkId", pattern=r"^\d{1,18}-t\d{1,18}$")]) -> None:
+    """Removes a link."""
+    session_id, _, project_id = link_id.partition("-")
+    await unlink_session(await in_project(ctx, project_id), number_of(session_id))

@@ -1,0 +1,74 @@
+"""Dropping versions of a session, and bringing them back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from relay.commands.contexts.pruning import MOST_PRUNED, prune, restore_versions
+from relay.commands.contexts.versions import versions_named
+from relay.surfaces.http.api.contexts.convert import short, version_record
+from relay.surfaces.http.api.contexts.files import listing_what_holds_it
+from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, in_session, number_of
+from relay.surfaces.http.api.contexts.records import CompressionRecord
+from relay.surfaces.http.caller import Writing, WritingRoute
+from relay.surfaces.http.wire import WireInput, WireModel
+
+router = APIRouter(prefix="/memory", tags=["versions"], route_class=WritingRoute)
+
+
+class Pruning(WireInput):
+    """Versions of a session to drop, all or none. `force`: also those that a running conversation uses."""
+
+    session_id: Name
+    version_ids: Annotated[list[Name], Field(min_length=1, max_length=MOST_PRUNED)]
+    force: bool = False
+
+
+class Pruned(WireModel):
+    """What was dropped. For ten minutes `undo` brings it back."""
+
+    pruned: list[CompressionRecord]
+    undo: str
+
+
+class Restoring(WireInput):
+    """What to bring back."""
+
+    session_id: Name
+    undo: Name
+
+
+class Restored(WireModel):
+    """The versions that were brought back."""
+
+    version_ids: list[str]
+
+
+@router.delete("/sessions/{sessionId}/versions/{versionId}", status_code=204)
+async def drop(ctx: Writing, session_id: SessionId, version_id: VersionId, force: bool = False) -> None:
+    """Drops a version. Compositions that hold it keep their text. 409: a running conversation uses one of them."""
+    there, number = await in_session(ctx, session_id)
+    found = await versions_named(there, number, [version_id])
+    with listing_what_holds_it():
+        await prune(there, [found[0].id], force)
+
+
+@router.post("/versions/prune")
+async def prune_some(ctx: Writing, body: Pruning) -> Pruned:
+    """Drops versions of a session, all or none."""
+    there, number = await in_session(ctx, body.session_id)
+    found = await versions_named(there, number, body.version_ids)
+    with listing_what_holds_it():
+        gone = await prune(there, [one.id for one in found], body.force)
+    return Pruned(pruned=[version_record(one) for one in gone], undo=str(gone[0].id))
+
+
+@router.post("/versions/restore")
+async def restore(ctx: Writing, body: Restoring) -> Restored:
+    """Brings back what was dropped together: within ten minutes; within a day, if the night did it."""
+    there, _ = await in_session(ctx, body.session_id)
+    back = await restore_versions(there, number_of(body.undo))
+    return Restored(version_ids=[short(one.name) for one in back])

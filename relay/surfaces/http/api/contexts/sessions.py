@@ -1,0 +1,172 @@
+"""One session: its record, its messages, its markers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from relay.commands.contexts.keepit import (
+    Passage,
+    keep_passage,
+    keepits,
+    open_keepit,
+    remove_keepit,
+    require_marker,
+    weigh_keepit,
+)
+from relay.commands.contexts.projects import preview_decay, read_original, read_record
+from relay.commands.memory.access import GONE
+from relay.core.errors import NotFound
+from relay.memory.contexts.markers import round_weight
+from relay.memory.contexts.settings import LEAST_RATIO, MOST_RATIO, Level
+from relay.memory.rows.contexts.library import OriginalMessage
+from relay.surfaces.http.api.contexts.convert import marker, session_record
+from relay.surfaces.http.api.contexts.names import MarkerId, Name, SessionId, in_session, number_of
+from relay.surfaces.http.api.contexts.records import Marker, SessionRecord
+from relay.surfaces.http.api.paging import Page, paged
+from relay.surfaces.http.caller import Reading, Writing, WritingRoute
+from relay.surfaces.http.wire import WireInput, WireModel
+
+router = APIRouter(prefix="/memory", tags=["sessions"], route_class=WritingRoute)
+
+Weight = Annotated[float, Field(ge=0, le=1, strict=True)]
+Aggressiveness = Literal["light", "minimal", "moderate", "aggressive"]
+
+
+class Message(WireModel):
+    """A message as it was said."""
+
+    message_uuid: str
+    role: str
+    name: str | None
+    text: str
+    at: datetime
+    untrusted: bool
+    """Whether others wrote some of it."""
+
+
+class NewMarker(WireInput):
+    """A passage to keep. `text`: empty for the whole message."""
+
+    message_uuid: Name
+    weight: Weight
+    text: Annotated[str, Field(max_length=20_000)] = ""
+
+
+class NewWeight(WireInput):
+    """The new weight of a marker."""
+
+    weight: Weight
+
+
+class DecayAsked(WireInput):
+    """A compression whose markers to judge. By default, the level is that of the ratio and the distance that of the
+    session."""
+
+    session_id: Name
+    compression_ratio: Annotated[int, Field(ge=LEAST_RATIO, le=MOST_RATIO)]
+    aggressiveness: Aggressiveness | None = None
+    session_distance: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+class JudgedMarker(WireModel):
+    """A marker, and whether it survives."""
+
+    marker_id: str
+    weight: float
+    survives: bool
+
+
+class FullyJudgedMarker(JudgedMarker):
+    """A judged marker with its words. `margin`: by how much its weight is above the threshold."""
+
+    content: str
+    margin: float
+
+
+class DecayShown(WireModel):
+    """Which markers survive: those with at least the threshold, which is 1 at most, and pinned ones."""
+
+    markers: list[FullyJudgedMarker | JudgedMarker]
+    threshold: float
+
+
+@router.get("/sessions/{sessionId}")
+async def show_session(ctx: Reading, session_id: SessionId) -> SessionRecord:
+    """Returns a session with its markers and versions."""
+    there, number = await in_session(ctx, session_id)
+    return session_record(await read_record(there, number))
+
+
+@router.get("/sessions/{sessionId}/messages", response_model=paged("messages", Message))
+async def list_messages(ctx: Reading, page: Page, session_id: SessionId) -> Any:
+    """Lists a session's messages as they were said, oldest first."""
+    there, number = await in_session(ctx, session_id)
+    found = await read_original(there, number, page.offset, page.limit)
+    return page.page_of("messages", [message(one) for one in found.messages], found.total)
+
+
+def message(one: OriginalMessage) -> Message:
+    """Returns a message as it is sent."""
+    return Message(
+        message_uuid=f"m{one.id}", role=one.role, name=one.name, text=one.text, at=one.at, untrusted=one.untrusted
+    )
+
+
+@router.get("/sessions/{sessionId}/keepits", response_model=paged("markers", Marker))
+async def list_markers(ctx: Reading, page: Page, session_id: SessionId) -> Any:
+    """Lists a session's markers, the most important first."""
+    there, number = await in_session(ctx, session_id)
+    found = await keepits(there, number, page.offset, page.limit)
+    return page.page_of("markers", [marker(one) for one in found.keepits], found.total)
+
+
+@router.post("/sessions/{sessionId}/keepits", status_code=201)
+async def keep(ctx: Writing, session_id: SessionId, body: NewMarker) -> Marker:
+    """Marks a passage of a message. One that is marked already gets this weight."""
+    there, number = await in_session(ctx, session_id)
+    passage = Passage(message_id=number_of(body.message_uuid, "m"), session_id=number, text=body.text)
+    done = await keep_passage(there, passage, round_weight(Decimal(str(body.weight))), "http")
+    return marker(require_marker(done))
+
+
+@router.put("/sessions/{sessionId}/keepits/{markerId}")
+async def weigh(ctx: Writing, session_id: SessionId, marker_id: MarkerId, body: NewWeight) -> Marker:
+    """Gives a marker another weight. The message stays as it is, and so do versions that were made before."""
+    there, number = await find_marker(ctx, session_id, marker_id)
+    return marker(require_marker(await weigh_keepit(there, number, round_weight(Decimal(str(body.weight))))))
+
+
+@router.delete("/sessions/{sessionId}/keepits/{markerId}", status_code=204)
+async def remove(ctx: Writing, session_id: SessionId, marker_id: MarkerId) -> None:
+    """Removes a marker. Versions that were made before keep what they hold."""
+    there, number = await find_marker(ctx, session_id, marker_id)
+    await remove_keepit(there, number)
+
+
+async def find_marker(ctx: Reading, session_id: str, marker_id: str) -> tuple[Reading, int]:
+    """Returns the context of a session's conversation, and the number of its marker. Raises `NotFound`."""
+    there, session = await in_session(ctx, session_id)
+    number = number_of(marker_id, "p")
+    found = (await open_keepit(there, number)).keepit
+    if found.session_id != session or found.removed:
+        raise NotFound(GONE)
+    return there, number
+
+
+@router.post("/decay/preview")
+async def judge(ctx: Reading, body: DecayAsked, full: bool = False) -> DecayShown:
+    """Says which markers of a session would survive a compression. `full`: with their words and margins."""
+    there, number = await in_session(ctx, body.session_id)
+    level: Level | None = "light" if body.aggressiveness == "minimal" else body.aggressiveness
+    found = await preview_decay(there, number, body.compression_ratio, level, body.session_distance)
+    shown: list[FullyJudgedMarker | JudgedMarker] = []
+    for one in found.markers:
+        judged = JudgedMarker(marker_id=f"p{one.id}", weight=float(one.weight), survives=one.survives)
+        margin = float(one.weight - found.threshold)
+        shown.append(FullyJudgedMarker(**judged.model_dump(), content=one.content, margin=margin) if full else judged)
+    return DecayShown(markers=shown, threshold=float(min(found.threshold, Decimal(1))))

@@ -1,0 +1,273 @@
+"""Versions of a session: listed, made, read, compared."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from relay.commands.context import CommandContext
+from relay.commands.contexts.compress import CompressionPreview, Making, compress, make_version
+from relay.commands.contexts.making import complete_settings, find_made
+from relay.commands.contexts.projects import read_whole_original
+from relay.commands.contexts.version_file import original_file, version_file
+from relay.commands.contexts.versions import compare_versions, list_versions, read_version, versions_named
+from relay.commands.contexts.wish import Wish
+from relay.commands.history.sessions import open_session
+from relay.core.errors import BudgetUsedUp
+from relay.memory.contexts.settings import LEAST_RATIO, MOST_RATIO, MOST_TIERS
+from relay.memory.rows.contexts.versions import LoneMarker, OpenedVersion
+from relay.surfaces.http.api.contexts.convert import optional, rows, version_record
+from relay.surfaces.http.api.contexts.files import download, downloads, sent
+from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, in_session
+from relay.surfaces.http.api.contexts.records import CompressionRecord, Row
+from relay.surfaces.http.api.contexts.sessions import Aggressiveness
+from relay.surfaces.http.api.paging import Page
+from relay.surfaces.http.caller import Reading, begin_writing
+from relay.surfaces.http.wire import WireInput, WireModel
+
+router = APIRouter(prefix="/memory", tags=["versions"])
+
+Ratio = Annotated[int, Field(ge=LEAST_RATIO, le=MOST_RATIO)]
+ORIGINAL: Final = "original"
+
+
+class VersionList(WireModel):
+    """A session's versions, newest first."""
+
+    session_id: str
+    original_tokens: int
+    original_messages: int
+    versions: list[CompressionRecord]
+    total: int
+    next: str | None
+
+
+class TierAsked(WireInput):
+    """A stretch of a session's tokens, oldest first, and how it is compressed."""
+
+    end_percent: Annotated[int, Field(ge=1, le=100)]
+    compaction_ratio: Ratio
+    aggressiveness: Aggressiveness
+
+
+class CompressionSettings(WireInput):
+    """How to make a version. Missing fields have the defaults of the session's memory."""
+
+    mode: Literal["uniform", "tiered"] | None = None
+    compaction_ratio: Ratio | None = None
+    aggressiveness: Aggressiveness | None = None
+    tier_preset: Literal["gentle", "standard", "aggressive", "custom"] | None = None
+    custom_tiers: Annotated[list[TierAsked], Field(max_length=MOST_TIERS)] | None = None
+    model: Literal["small", "big"] | None = None
+    method: Literal["model", "extract"] | None = None
+    """extract: without a model, for free."""
+    skip_first_messages: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    keepit_mode: Literal["decay", "preserve-all", "ignore"] | None = None
+    session_distance: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Returns the given fields, in the form in which settings are stored."""
+        shape = self.model_dump(include=set(CompressionSettings.model_fields), exclude_none=True)
+        for one in (shape, *shape.get("customTiers", ())):
+            if one.get("aggressiveness") == "minimal":
+                one["aggressiveness"] = "light"
+        return shape
+
+
+class VersionAsked(CompressionSettings):
+    """A version to make. `preview`: only returns a preview. `again`: even if there is one like it."""
+
+    source_version: Name | None = None
+    preview: bool = False
+    again: bool = False
+
+
+class Estimate(WireModel):
+    """The approximate size and cost of a version."""
+
+    output_tokens: int
+    output_messages: int
+    compression_ratio: float
+    cost_usd: float | None
+
+
+class KeepitEstimate(WireModel):
+    """Which markers it would keep. `threshold`: the highest of its stretches; null without markers."""
+
+    threshold: float | None
+    preserved: int
+    summarized: int
+
+
+class VersionPreview(WireModel):
+    """The preview of a version, with its settings. `thresholds`: of all stretches with markers, ascending.
+    `unavailable`: why a model can't be asked now; else empty."""
+
+    estimate: Estimate
+    keepit: KeepitEstimate
+    thresholds: list[float]
+    settings: dict[str, Any]
+    input_tokens: int
+    input_messages: int
+    may_make: bool
+    unavailable: str
+
+
+class VersionMade(WireModel):
+    """A requested version."""
+
+    version_id: str
+    status: Literal["due", "ready", "failed"]
+
+
+class OpenedRecord(CompressionRecord):
+    """A version with its text. `leftOut`: how many messages no row is made from."""
+
+    rows: list[Row]
+    left_out: int
+
+
+class OriginalRecord(WireModel):
+    """A session's original as if it were a version."""
+
+    version_id: Literal["original"]
+    output_tokens: int
+    output_messages: int
+    rows: list[Row]
+
+
+class MarkerOfOne(WireModel):
+    """A marker that only one of two versions kept."""
+
+    marker_id: str
+    weight: float
+    content: str
+
+
+class Comparison(WireModel):
+    """Two versions side by side."""
+
+    a: OpenedRecord
+    b: OpenedRecord
+    only_a: list[MarkerOfOne]
+    only_b: list[MarkerOfOne]
+
+
+@router.get("/sessions/{sessionId}/versions")
+async def list_all(ctx: Reading, page: Page, session_id: SessionId) -> VersionList:
+    """Lists a session's versions, newest first."""
+    there, number = await in_session(ctx, session_id)
+    session = await open_session(there, number)
+    found = await list_versions(there, number, page.offset, page.limit)
+    return VersionList(
+        session_id=session_id,
+        original_tokens=session.tokens,
+        original_messages=session.messages,
+        versions=[version_record(one) for one in found.versions],
+        total=found.total,
+        next=page.next_of(found.total),
+    )
+
+
+@router.post(
+    "/sessions/{sessionId}/versions",
+    status_code=202,
+    response_model=VersionMade,
+    responses={200: {"model": VersionPreview | VersionMade, "description": "A preview, or it is there already."}},
+)
+async def make(request: Request, response: Response, ctx: Reading, session_id: SessionId, body: VersionAsked) -> Any:
+    """Makes a version, or says what it would be. 200: a preview, or there is one like it. 202: it is being made."""
+    there, number = await in_session(ctx, session_id)
+    settings = await complete_settings(there, body.given())
+    source = (await versions_named(there, number, [body.source_version]))[0].id if body.source_version else None
+    if body.preview:
+        shown = await compress(there, Wish(settings=settings), number, source)
+        return sent(preview(shown))
+    if not body.again and (there_already := await find_made(there, number, settings, source)):
+        return sent(VersionMade(version_id=there_already.short, status="ready"))
+    async with begin_writing(there, request) as written:
+        made = require_made(await make_version(written, number, settings, source))
+    response.status_code = 200 if made.status == "ready" else 202
+    return made
+
+
+def require_made(made: Making) -> VersionMade:
+    """Returns the requested version. Raises `BudgetUsedUp` if no model may be asked."""
+    if made.version is None:
+        raise BudgetUsedUp(made.detail)
+    return VersionMade(version_id=made.version.short, status=made.version.status)
+
+
+def preview(shown: CompressionPreview) -> VersionPreview:
+    """Returns a preview as it is sent."""
+    return VersionPreview(
+        estimate=Estimate(
+            output_tokens=shown.estimated_tokens,
+            output_messages=shown.estimated_messages,
+            compression_ratio=round(shown.tokens / max(1, shown.estimated_tokens), 1),
+            cost_usd=shown.cost,
+        ),
+        keepit=KeepitEstimate(
+            threshold=optional(max(shown.thresholds, default=None)), preserved=shown.keeps, summarized=shown.summarises
+        ),
+        thresholds=[float(one) for one in shown.thresholds],
+        settings=dict(shown.settings),
+        input_tokens=shown.tokens,
+        input_messages=shown.messages,
+        may_make=shown.may_make,
+        unavailable=shown.no_model,
+    )
+
+
+@router.get(
+    "/sessions/{sessionId}/versions/{versionId}",
+    response_model=OpenedRecord | OriginalRecord,
+    responses=downloads("md", "jsonl"),
+)
+async def read(
+    ctx: Reading, session_id: SessionId, version_id: VersionId, format: Literal["json", "md", "jsonl"] = "json"
+) -> Any:
+    """Returns a version with its text, or as a file; `original` is what was said."""
+    there, number = await in_session(ctx, session_id)
+    if version_id == ORIGINAL:
+        return await read_as_said(there, number, format)
+    opened = await read_version(there, (await versions_named(there, number, [version_id]))[0].id)
+    return opened_record(opened) if format == "json" else download(version_file(opened, format, ctx.zone))
+
+
+async def read_as_said(ctx: CommandContext, number: int, format: Literal["json", "md", "jsonl"]) -> Any:
+    """Returns a session's original."""
+    session, messages = await open_session(ctx, number), await read_whole_original(ctx, number)
+    if format != "json":
+        return download(original_file(session, messages, format, ctx.zone))
+    said = [Row(role=one.role, text=one.text, at=one.at, kept=True, weight=None) for one in messages]
+    return OriginalRecord(
+        version_id=ORIGINAL, output_tokens=session.tokens, output_messages=session.messages, rows=said
+    )
+
+
+def opened_record(opened: OpenedVersion) -> OpenedRecord:
+    """Returns a version with its text as it is sent."""
+    record = version_record(opened.version)
+    return OpenedRecord(**dict(record), rows=rows(opened.rows), left_out=opened.left_out)
+
+
+@router.get("/sessions/{sessionId}/compare")
+async def compare(ctx: Reading, session_id: SessionId, a: str, b: str) -> Comparison:
+    """Returns two versions of a session side by side."""
+    there, number = await in_session(ctx, session_id)
+    one, other = await versions_named(there, number, [a, b])
+    found = await compare_versions(there, one.id, other.id)
+    return Comparison(
+        a=opened_record(found.a),
+        b=opened_record(found.b),
+        only_a=[lone(each) for each in found.only_a],
+        only_b=[lone(each) for each in found.only_b],
+    )
+
+
+def lone(one: LoneMarker) -> MarkerOfOne:
+    """Returns a marker of one version as it is sent."""
+    return MarkerOfOne(marker_id=f"p{one.id}", weight=one.weight, content=one.content)

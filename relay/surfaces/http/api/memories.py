@@ -1,0 +1,162 @@
+"""Memories: what /memory lists and changes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from relay.commands.memory.browse import (
+    MemoryOrigin,
+    ShownMemory,
+    list_memories,
+    list_past,
+    open_memory,
+    trace_memory,
+)
+from relay.commands.memory.change import (
+    MemoryPatch,
+    PatchedMemory,
+    forget_memories,
+    forget_memory,
+    merge_memories,
+    patch_memory,
+    restore_memory,
+)
+from relay.commands.memory.remember import remember
+from relay.core.errors import Conflict
+from relay.core.limits import FORGOTTEN_AT_ONCE
+from relay.memory.rows.changes import Changed, MemoryPast
+from relay.memory.rows.memories import MemoryFilter, MemoryPage
+from relay.surfaces.http.api.paging import Page, Space
+from relay.surfaces.http.caller import Reading, Writing, WritingRoute
+from relay.surfaces.http.wire import Flag, GivenId, WireInput, wire
+
+router = APIRouter(prefix="/memories", tags=["memories"], route_class=WritingRoute)
+State = Literal["active", "pending", "unconfirmed", "pinned", "past"]
+KINDS = Literal["fact", "preference", "decision", "event", "person", "goal", "feeling", "learning"]
+
+
+class Memories(wire(MemoryPage)):  # type: ignore[misc]
+    """A page of memories, with the numbers of all of them."""
+
+    next: str | None
+    """The cursor of the next page; null after the last."""
+
+
+class History(wire(MemoryPast)):  # type: ignore[misc]
+    """A page of a memory's history."""
+
+    next: str | None
+    """The cursor of the next page; null after the last."""
+
+
+class NewMemory(WireInput):
+    """A fact to remember, in the person's own words."""
+
+    text: str
+
+
+class Patch(WireInput):
+    """What to change of a memory."""
+
+    text: str | None = None
+    pinned: Flag | None = None
+    confirmed: Literal[True] | None = None
+
+
+class Restoring(WireInput):
+    """What to bring back: what the memory said before a change, or (without one) the memory itself."""
+
+    change_id: GivenId | None = None
+
+
+class Merge(WireInput):
+    """Two memories, and the text of the one that replaces them."""
+
+    ids: Annotated[list[GivenId], Field(min_length=2, max_length=2)]
+    text: str
+
+
+class Chosen(WireInput):
+    """Memories that were chosen from a list."""
+
+    ids: Annotated[list[GivenId], Field(min_length=1, max_length=FORGOTTEN_AT_ONCE)]
+
+
+@router.get("", response_model=Memories)
+async def list_all(
+    ctx: Reading,
+    page: Page,
+    q: Annotated[str, Query(description="Only what has all of these words: the newest 1,000.")] = "",
+    kind: KINDS | None = None,
+    category: str | None = None,
+    state: State = "active",
+    space: Space = 0,
+) -> Any:
+    """Lists what is remembered, newest first."""
+    states = {"unconfirmed": state == "unconfirmed", "pinned": state == "pinned"}
+    chosen = MemoryFilter(
+        kind=kind, category=category, words=q or None, past=state == "past", pending=state == "pending", **states
+    )
+    found = await list_memories(ctx, chosen, page.offset, page.limit, space)
+    return page.extend(found, found.matching)
+
+
+@router.post("", status_code=201, response_model=wire(PatchedMemory))
+async def add(ctx: Writing, new: NewMemory) -> PatchedMemory:
+    """Remembers a fact. 409: nothing is stored off the record, and while memory is off."""
+    changed = await remember(ctx, new.text)
+    for failure in changed.failed:
+        raise Conflict(f"I can't remember that: {failure.failed.partition(', /')[0]}.")
+    return PatchedMemory((await open_memory(ctx, changed.changes[0].memory_id)).memory, changed)
+
+
+@router.post("/merge", response_model=wire(PatchedMemory))
+async def merge(ctx: Writing, given: Merge) -> PatchedMemory:
+    """Replaces two memories by one."""
+    return await merge_memories(ctx, given.ids, given.text)
+
+
+@router.post("/forget", response_model=wire(Changed))
+async def forget_chosen(ctx: Writing, chosen: Chosen) -> Changed:
+    """Forgets several memories of one space, all or none. `POST /api/changes/decide` takes that back."""
+    return await forget_memories(ctx, chosen.ids)
+
+
+@router.get("/{memory_id}", response_model=wire(ShownMemory))
+async def open_one(ctx: Reading, memory_id: GivenId) -> ShownMemory:
+    """Opens a memory."""
+    return await open_memory(ctx, memory_id)
+
+
+@router.patch("/{memory_id}", response_model=wire(PatchedMemory))
+async def patch(ctx: Writing, memory_id: GivenId, given: Patch) -> PatchedMemory:
+    """Rewords, pins, unpins or confirms a memory."""
+    return await patch_memory(ctx, memory_id, MemoryPatch(given.text, given.pinned, bool(given.confirmed)))
+
+
+@router.delete("/{memory_id}", response_model=wire(PatchedMemory))
+async def forget(ctx: Writing, memory_id: GivenId) -> PatchedMemory:
+    """Forgets a memory. `POST /api/changes/{id}/undo` takes that back."""
+    return await forget_memory(ctx, memory_id)
+
+
+@router.post("/{memory_id}/restore", response_model=wire(PatchedMemory))
+async def restore(ctx: Writing, memory_id: GivenId, given: Restoring) -> PatchedMemory:
+    """Restores a former wording, or a memory that is no longer used."""
+    return await restore_memory(ctx, memory_id, given.change_id)
+
+
+@router.get("/{memory_id}/source", response_model=wire(MemoryOrigin))
+async def trace(ctx: Reading, memory_id: GivenId) -> MemoryOrigin:
+    """Shows where a memory came from."""
+    return await trace_memory(ctx, memory_id)
+
+
+@router.get("/{memory_id}/history", response_model=History)
+async def history(ctx: Reading, memory_id: GivenId, page: Page) -> Any:
+    """Lists a memory's history, newest first."""
+    past = (await list_past(ctx, memory_id, page.offset, page.limit)).past
+    return page.extend(past, past.total)

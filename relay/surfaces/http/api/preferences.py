@@ -1,0 +1,127 @@
+"""Preferences: how a person likes answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import AwareDatetime, Field
+
+from relay.commands.history.why import PreferenceDiagnostics, diagnose_preferences
+from relay.commands.preferences.feedback import Feedback, prefer
+from relay.commands.preferences.preferences import (
+    ForgottenPreferences,
+    PreferenceSwitch,
+    ResetPreferences,
+    decide_waiting,
+    forget_preferences,
+    list_preferences,
+    open_preference,
+    reset_preferences,
+    switch_preferences,
+    undo_forgetting,
+)
+from relay.core.limits import FORGOTTEN_AT_ONCE
+from relay.memory.rows.turns.preferences import Preferences, PreferenceSource
+from relay.surfaces.http.caller import Reading, Writing, WritingRoute
+from relay.surfaces.http.wire import Flag, GivenId, WireInput, WireModel, wire
+
+router = APIRouter(prefix="/preferences", tags=["preferences"], route_class=WritingRoute)
+
+
+class Statement(WireInput):
+    """What answers should do, or avoid."""
+
+    polarity: Literal["prefer", "avoid"]
+    pattern: str
+
+
+class Settings(WireInput):
+    """Switches to change; missing ones stay as they are."""
+
+    on: Flag | None = None
+    paused_until: AwareDatetime | None = None
+    """null: ends a pause."""
+    here: Literal["use", "ignore", "quiet", "own"] | None = None
+    """How the person's own chat uses preferences."""
+
+
+class Recall(WireInput):
+    """Decisions that forgot preferences."""
+
+    decisions: Annotated[list[GivenId], Field(min_length=1, max_length=FORGOTTEN_AT_ONCE)]
+
+
+class Waiting(WireInput):
+    """Whether to keep the waiting reactions."""
+
+    keep: Flag
+
+
+class Reset(WireInput):
+    """The number of preferences, to confirm the reset."""
+
+    known: Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
+
+
+class Count(WireModel):
+    """How many."""
+
+    done: int
+
+
+@router.get("", response_model=wire(Preferences))
+async def list_all(ctx: Reading) -> Preferences:
+    """Lists how the person likes answers, strongest first, and how that is switched."""
+    return await list_preferences(ctx)
+
+
+@router.post("", status_code=201, response_model=wire(Feedback))
+async def say(ctx: Writing, given: Statement) -> Feedback:
+    """Sets what answers should do, or avoid. Takes effect at once."""
+    return await prefer(ctx, given.pattern, 1 if given.polarity == "prefer" else -1)
+
+
+@router.get("/last", response_model=wire(PreferenceDiagnostics))
+async def diagnose(ctx: Reading) -> PreferenceDiagnostics:
+    """Returns which preferences the last answer followed, and which it left out."""
+    return await diagnose_preferences(ctx)
+
+
+@router.put("/settings", response_model=wire(Preferences))
+async def switch(ctx: Writing, given: Settings) -> Preferences:
+    """Switches preferences, or pauses them."""
+    resume = "paused_until" in given.model_fields_set and given.paused_until is None
+    until: datetime | None = given.paused_until
+    return await switch_preferences(ctx, PreferenceSwitch(given.on, until, resume, given.here))
+
+
+@router.post("/recall", response_model=Count)
+async def recall(ctx: Writing, given: Recall) -> Count:
+    """Brings forgotten preferences back."""
+    return Count(done=await undo_forgetting(ctx, given.decisions))
+
+
+@router.post("/waiting", response_model=Count)
+async def decide(ctx: Writing, given: Waiting) -> Count:
+    """Keeps the waiting reactions, or discards them."""
+    return Count(done=await decide_waiting(ctx, given.keep))
+
+
+@router.post("/reset", response_model=wire(ResetPreferences))
+async def reset(ctx: Writing, given: Reset) -> ResetPreferences:
+    """Forgets all preferences."""
+    return await reset_preferences(ctx, given.known)
+
+
+@router.get("/{preference_id}", response_model=wire(PreferenceSource))
+async def open_one(ctx: Reading, preference_id: GivenId) -> PreferenceSource:
+    """Opens a preference, with what taught it."""
+    return await open_preference(ctx, preference_id)
+
+
+@router.delete("/{preference_id}", response_model=wire(ForgottenPreferences))
+async def forget(ctx: Writing, preference_id: GivenId) -> ForgottenPreferences:
+    """Forgets a preference. `POST /api/preferences/recall` takes that back."""
+    return await forget_preferences(ctx, [preference_id])

@@ -1,0 +1,140 @@
+"""Reminders, and the calendar that apps read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+
+from relay.commands.reminders import reminders as commands
+from relay.commands.reminders.feed import CalendarAddress, CalendarFeed, close_feed, open_feed, show_feed
+from relay.commands.reminders.intents import intents, set_intent
+from relay.commands.reminders.reminders import Quiet, ReminderPatch
+from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
+from relay.surfaces.http.api.paging import Page
+from relay.surfaces.http.caller import Reading, Writing, WritingRoute, reading_calendar
+from relay.surfaces.http.wire import Flag, GivenId, WireInput, WireModel, wire
+
+router = APIRouter(prefix="/reminders", tags=["reminders"], route_class=WritingRoute)
+feed = APIRouter(prefix="/calendar", tags=["reminders"])
+
+
+class Reminders(wire(ReminderPage)):  # type: ignore[misc]
+    """A page of reminders."""
+
+    next: str | None
+    """The cursor of the next page; null after the last."""
+
+
+class Phrase(WireInput):
+    """A phrase, as after /remind: tomorrow 9:00 call the dentist."""
+
+    text: str
+
+
+class Patch(WireInput):
+    """What to change of a reminder."""
+
+    text: str | None = None
+    """Another time, another text, or both: friday 9:00 bins."""
+    paused: Flag | None = None
+    deleted: Annotated[Flag | None, "False brings it back."] = None
+    accepted: Flag = False
+    """Accepts a proposed reminder."""
+
+
+class Holding(WireInput):
+    """How long to hold back unasked messages: on, off, until 8:00, for 2h."""
+
+    until: str
+
+
+class Intents(WireModel):
+    """What the person is reminded of when they mention something."""
+
+    intents: list[wire(Intent)]  # type: ignore[valid-type]
+
+
+@router.get("", response_model=Reminders)
+async def list_all(ctx: Reading, page: Page) -> Any:
+    """Lists upcoming reminders, the nearest first."""
+    found = await commands.reminders(ctx, page.offset, page.limit)
+    return page.extend(found, found.total)
+
+
+@router.post("", status_code=201, response_model=wire(Reminder))
+async def make(ctx: Writing, given: Phrase) -> Reminder:
+    """Makes a reminder."""
+    return await commands.remind(ctx, given.text)
+
+
+@router.put("/quiet", response_model=wire(Quiet))
+async def hold(ctx: Writing, given: Holding) -> Quiet:
+    """Holds back all unasked messages."""
+    return await commands.quiet(ctx, given.until)
+
+
+@router.get("/intents", response_model=Intents)
+async def list_intents(ctx: Reading) -> Any:
+    """Lists what the person is reminded of when they mention something."""
+    return {"intents": await intents(ctx)}
+
+
+@router.delete("/intents/{intent_id}", response_model=wire(Intent))
+async def drop_intent(ctx: Writing, intent_id: GivenId) -> Intent:
+    """Deletes one of these intents."""
+    return await set_intent(ctx, intent_id, "deleted")
+
+
+@router.get("/calendar", response_model=wire(CalendarFeed))
+async def show_calendar(ctx: Reading) -> CalendarFeed:
+    """Returns whether the calendar has an address, and since when."""
+    return await show_feed(ctx)
+
+
+@router.post("/calendar", status_code=201, response_model=wire(CalendarAddress))
+async def open_calendar(ctx: Writing) -> CalendarAddress:
+    """Gives the calendar a new address, shown once; the former one stops working."""
+    return await open_feed(ctx)
+
+
+@router.delete("/calendar", status_code=204)
+async def close_calendar(ctx: Writing) -> None:
+    """Ends the address of the calendar."""
+    await close_feed(ctx)
+
+
+@feed.get("/{secret}.ics", response_class=Response, responses={200: {"content": {"text/calendar": {}}}})
+async def read_calendar(
+    request: Request, secret: Annotated[str, Path(description="From `POST /api/reminders/calendar`.")]
+) -> Response:
+    """Returns the reminders as a calendar, for an app that reads it again and again."""
+    made = await commands.calendar(await reading_calendar(request, secret), empty=True)
+    headers = {"Content-Disposition": f'inline; filename="{made.name}"'}
+    return Response(made.text, headers=headers, media_type="text/calendar")
+
+
+@router.get("/{reminder_id}", response_model=wire(OpenedReminder))
+async def open_one(ctx: Reading, reminder_id: GivenId) -> OpenedReminder:
+    """Opens a reminder, with what happened to it."""
+    return await commands.open_reminder(ctx, reminder_id)
+
+
+@router.patch("/{reminder_id}", response_model=wire(Reminder))
+async def patch(ctx: Writing, reminder_id: GivenId, given: Patch) -> Reminder:
+    """Changes, pauses, resumes or brings back a reminder."""
+    return await commands.patch_reminder(
+        ctx, reminder_id, ReminderPatch(given.text, given.paused, given.deleted, given.accepted)
+    )
+
+
+@router.delete("/{reminder_id}", response_model=wire(Reminder))
+async def delete(ctx: Writing, reminder_id: GivenId) -> Reminder:
+    """Deletes a reminder. `PATCH` with {"deleted": false} takes that back."""
+    return await commands.delete(ctx, reminder_id)
+
+
+@router.post("/{reminder_id}/done", response_model=wire(Reminder))
+async def done(ctx: Writing, reminder_id: GivenId) -> Reminder:
+    """Marks the last sent occurrence as done; the next one of a rule stays."""
+    return await commands.mark_done(ctx, reminder_id)

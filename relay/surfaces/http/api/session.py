@@ -1,0 +1,49 @@
+"""Signing in to the page, and out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from relay.memory.calls.api import hash_token
+from relay.surfaces.http.access.sessions import open_from_link, open_from_telegram
+from relay.surfaces.http.caller import ApiCore, find_caller, not_signed_in, read_authorization
+from relay.surfaces.http.wire import WireInput, WireModel
+
+router = APIRouter(tags=["session"])
+
+
+class Link(WireInput):
+    """The secret of a link that `relay web` printed."""
+
+    link: str
+
+
+class OpenedSession(WireModel):
+    """A session: its token goes into the header `Authorization: Bearer`."""
+
+    token: str
+    expires_at: datetime
+
+
+@router.post("/session", status_code=201)
+async def open_session(request: Request, body: Link | None = None) -> OpenedSession:
+    """Signs in: with `Authorization: tma` and what Telegram signed, or with a link's secret."""
+    core: ApiCore = request.app.state.core
+    scheme, proof = read_authorization(request)
+    if scheme == "tma":
+        opened = await open_from_telegram(core, proof)
+    elif body is not None:
+        opened = await open_from_link(core, body.link)
+    else:
+        raise not_signed_in()
+    return OpenedSession(token=opened.token, expires_at=opened.expires_at)
+
+
+@router.delete("/session", status_code=204, dependencies=[Depends(find_caller)])
+async def end_session(request: Request) -> Response:
+    """Signs out. A token that a person made stays; `relay token revoke` revokes it."""
+    core: ApiCore = request.app.state.core
+    await core.services.store.end_api_session(hash_token(read_authorization(request)[1]))
+    return Response(status_code=204)

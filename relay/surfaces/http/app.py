@@ -1,0 +1,54 @@
+"""The HTTP application: the API, the app's files, and the document that describes the API."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+
+from relay.surfaces.http.access.guard import Guard
+from relay.surfaces.http.access.idempotency import Idempotency
+from relay.surfaces.http.api import changes, docs, events, history, me, memories, preferences, reminders, session
+from relay.surfaces.http.api.contexts import compositions, library, projects, pruning, sessions, versions
+from relay.surfaces.http.caller import ApiCore
+from relay.surfaces.http.files import add_files
+from relay.surfaces.http.problems import PROBLEMS, add_handlers
+
+ROUTERS: tuple[APIRouter, ...] = (
+    session.router,
+    me.router,
+    changes.listing,
+    memories.router,
+    changes.router,
+    preferences.router,
+    reminders.router,
+    history.router,
+    events.router,
+    docs.router,
+    projects.router,
+    sessions.router,
+    versions.router,
+    pruning.router,
+    compositions.router,
+    library.router,
+)
+"""All routes, in order: if two match a path, the first one counts."""
+
+
+def make_app(core: ApiCore) -> FastAPI:
+    """Makes the application."""
+    app = FastAPI(
+        title="Relay",
+        version=core.services.installation.version,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.core = core
+    app.add_middleware(Idempotency)
+    app.add_middleware(Guard)
+    app.router.redirect_slashes = False
+    add_handlers(app)
+    for router in ROUTERS:
+        app.include_router(router, prefix="/api", responses=PROBLEMS)
+    app.include_router(reminders.feed, responses=PROBLEMS)
+    add_files(app)
+    return app

@@ -1,0 +1,150 @@
+"""A connection to the HTTP server, with limits on everything."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Sequence
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MOST_CONNECTIONS = 200
+"""The most connections. A new one replaces the longest silent one or one whose body is late; else it is closed."""
+MOST_OF_ADDRESS = 50
+"""The most connections from one address. No limit for this machine and its network, where a proxy may be."""
+HEAD_SECONDS = 3.0
+"""How long a request's head may take, from the start of the connection or from its first byte."""
+MOST_LINE = 2048
+"""The most bytes in the address of a request."""
+MOST_FIELD = 4096
+"""The most bytes in a header, with its name."""
+MOST_FIELDS = 64
+MOST_HEAD = 32_768
+"""The most bytes of an incomplete head."""
+NO_HTTP = b"HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n400\n"
+
+
+class OpenConnections:
+    """The open connections, longest silent first."""
+
+    def __init__(self) -> None:
+        self._taken: dict[Connection, str] = {}
+
+    def take(self, one: Connection, address: str) -> bool:
+        """Admits a connection if its address has a free slot; another one may lose its slot. Returns whether it did."""
+        if address and list(self._taken.values()).count(address) >= MOST_OF_ADDRESS:
+            return False
+        if len(self._taken) >= MOST_CONNECTIONS:
+            silent = next((other for other in self._taken if not other.busy), None)
+            loser = silent or next((other for other in self._taken if other.awaits_body), None)
+            if loser is None:
+                return False
+            self.leave(loser)
+            loser.transport.abort()
+        self._taken[one] = address
+        return True
+
+    def note_request(self, one: Connection) -> None:
+        """Notes a complete request: this connection is the last to lose its slot."""
+        if one in self._taken:
+            self._taken[one] = self._taken.pop(one)
+
+    def leave(self, one: Connection) -> None:
+        """Frees the slot of a connection."""
+        self._taken.pop(one, None)
+
+
+class Connection(H11Protocol):
+    """One connection, which must send a request's head soon. Input that is not HTTP does not reach the application: it
+    gets a short answer here, without a log entry, because anyone could fill the log."""
+
+    def __init__(self, places: OpenConnections, **given: Any) -> None:
+        super().__init__(**given)
+        self.conn = BoundedParser(h11.SERVER, MOST_HEAD)
+        self._places = places
+        self._late: asyncio.TimerHandle | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request with a complete head is being answered."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    @property
+    def awaits_body(self) -> bool:
+        """Whether a request's head has arrived but its body has not."""
+        return self.cycle is not None and self.cycle.more_body
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if self._places.take(self, find_remote(transport)):
+            self._expect_head()
+        else:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            self._places.note_request(self)
+        if self.busy:
+            self._forget_head()
+        elif self.cycle is before:
+            # Input after an answer, such as the rest of an unread body, has the same time limit.
+            self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_head()
+        self._unset_keepalive_if_required()
+        self._places.leave(self)
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answers input that is not HTTP, or too long."""
+        if not self.busy:
+            self.transport.write(NO_HTTP)
+        self.transport.close()
+
+    def _expect_head(self) -> None:
+        if self._late is None:
+            self._late = self.loop.call_later(HEAD_SECONDS, self._hang_up)
+
+    def _forget_head(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _hang_up(self) -> None:
+        self._late = None
+        if not self.busy:
+            self.transport.abort()
+
+
+class BoundedParser(h11.Connection):
+    """Reads requests, and refuses those whose head is too long. h11 itself limits only an incomplete head."""
+
+    def next_event(self) -> Any:
+        """See `h11.Connection.next_event`."""
+        event = super().next_event()
+        if isinstance(event, h11.Request) and not _fits(event.target, list(event.headers)):
+            raise h11.RemoteProtocolError("the head is too long", error_status_hint=431)
+        return event
+
+
+def _fits(target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    return (
+        len(target) <= MOST_LINE
+        and len(headers) <= MOST_FIELDS
+        and all(len(name) + len(value) <= MOST_FIELD for name, value in headers)
+    )
+
+
+def find_remote(transport: asyncio.BaseTransport) -> str:
+    """Returns the remote address; empty for this machine and its network."""
+    try:
+        address = ipaddress.ip_address(str((transport.get_extra_info("peername") or ("",))[0]).partition("%")[0])
+    except ValueError:
+        return ""
+    address = getattr(address, "ipv4_mapped", None) or address
+    return "" if address.is_private else str(address)

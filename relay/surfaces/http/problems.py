@@ -1,0 +1,126 @@
+"""Errors as problem documents (RFC 9457)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from relay.core.errors import (
+    BudgetUsedUp,
+    CommandRefused,
+    Conflict,
+    DatabaseError,
+    MessengerError,
+    ModelError,
+    NotAllowed,
+    NotFound,
+    OutOfRange,
+    RelayError,
+)
+
+log = structlog.get_logger()
+
+MEDIA_TYPE = "application/problem+json"
+STATUSES: tuple[tuple[type[RelayError], int, str], ...] = (
+    (NotFound, 404, "unknown"),
+    (Conflict, 409, "conflict"),
+    (OutOfRange, 422, "out_of_range"),
+    (NotAllowed, 403, "not_yours"),
+    (BudgetUsedUp, 422, "budget"),
+    (CommandRefused, 422, "refused"),
+    (DatabaseError, 503, "away"),
+    (ModelError, 503, "away"),
+    (MessengerError, 503, "away"),
+)
+"""The type, status and code of each error; the first type that matches counts."""
+TITLES = {
+    400: "Malformed request",
+    401: "Not signed in",
+    403: "Not yours",
+    404: "Not found",
+    405: "Wrong method",
+    408: "Too slow",
+    409: "Conflict",
+    413: "Too large",
+    422: "Not accepted",
+    429: "Too many requests",
+    500: "Internal error",
+    503: "Not available now",
+}
+
+
+class Problem(BaseModel):
+    """What went wrong. `detail` is a sentence to show; `code` is for programs."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+
+
+class ApiError(Exception):
+    """An error of a request rather than of a command. `more`: further members of the document."""
+
+    def __init__(self, status: int, code: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.headers = headers
+        self.more = more
+
+
+def problem(status: int, code: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
+    """Returns a problem document as a response."""
+    document = Problem(title=TITLES.get(status, "Error"), status=status, detail=detail, code=code).model_dump()
+    return JSONResponse(document | more, status, headers, MEDIA_TYPE)
+
+
+def render_error(error: RelayError | ApiError) -> JSONResponse:
+    """Returns the problem document of an error."""
+    if isinstance(error, ApiError):
+        return problem(error.status, error.code, str(error), error.headers, **error.more)
+    for kind, status, code in STATUSES:
+        if isinstance(error, kind):
+            return problem(status, code, error.plain)
+    log.error("a request failed", exc_info=error)
+    return problem(500, "internal", error.plain)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Makes an application answer every error with a problem document."""
+
+    @app.exception_handler(ApiError)
+    @app.exception_handler(RelayError)
+    async def expected(_: Request, error: RelayError | ApiError) -> JSONResponse:
+        return render_error(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def of_input(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        malformed = first["type"] in ("json_invalid", "missing") or first["loc"][:1] == ("path",)
+        where = ".".join(str(step) for step in first["loc"][1:])
+        detail = f"{where}: {first['msg']}." if where else f"{first['msg']}."
+        return problem(400 if malformed else 422, "malformed" if malformed else "out_of_range", detail)
+
+    @app.exception_handler(HTTPException)
+    async def of_http(_: Request, error: HTTPException) -> JSONResponse:
+        return problem(error.status_code, "http", str(error.detail), dict(error.headers or {}))
+
+    @app.exception_handler(Exception)
+    async def unexpected(_: Request, error: Exception) -> JSONResponse:
+        log.error("a request failed", exc_info=error)
+        return problem(500, "internal", "Something went wrong here. My admins find it in the log.")
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": TITLES[status], "content": {MEDIA_TYPE: {}}}
+    for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
+}
+"""The errors that each route may answer with, for the generated document."""

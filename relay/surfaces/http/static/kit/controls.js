@@ -1,0 +1,120 @@
+// Form controls. Import from kit/ui.js. Each control has a `label`; `hint` and `error` are read with it.
+//
+//   <${Text} label="Name" value=${name} onInput=${setName} hint="…" error=${problem} multiline rows=${4} />
+//       further attributes (type, maxlength, required, inputmode) go to the input
+//   <${Select} label="Level" value=${level} onChange=${setLevel} options=${[["light", "Light"], …]} />
+//   <${Segmented} label="Mode" value=${mode} onChange=${setMode} options=${…} />        one of few
+//   <${Chips} label="Kind" value=${kind} onChange=${setKind} options=${[["", "All", 12], …]} />   a filter with counts
+//   <${Slider} label="Weight" value=${0.8} min=${0} max=${1} step=${0.05} format=${(v) => v.toFixed(2)} onInput=${…} />
+//   <${Switch} label="Learn while we talk" hint="…" checked=${on} onChange=${setOn} />
+//   <${Check} label="…" checked=${on} onChange=${setOn} />
+//   <${Search} label="Search memories" value=${query.q} onInput=${(q) => setQuery({ q })} />   waits 250 ms; `/` goes there
+// Callbacks get the value, not the event. Options: [value, label, count?].
+
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
+import { attempt } from "./basic.js";
+import { IconButton } from "./basic.js";
+import { useShortcut, useSpaced } from "./hooks.js";
+import { Icon } from "./icons.js";
+
+let made = 0;
+
+/** An id that stays the same for a component. */
+export function useId() {
+  const id = useRef(null);
+  if (id.current === null) id.current = `f${(made += 1)}`;
+  return id.current;
+}
+
+/** A labelled control with its hint and error. `children(ids)` returns the control with `...${ids}`. */
+export function Field({ label, hint, error, hidden, children }) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
+  return html`<div class="field ${error ? "wrong" : ""}">
+    <label for=${id} class=${hidden ? "sr-only" : ""}>${label}</label>
+    ${children({ id, "aria-describedby": described, "aria-invalid": error ? "true" : undefined })}
+    ${hint && html`<p id="${id}-hint" class="hint">${hint}</p>`}
+    ${error && html`<p id="${id}-error" class="error" role="alert">${error}</p>`}
+  </div>`;
+}
+
+export function Text({ label, hint, error, hidden, value, onInput, multiline, ...more }) {
+  const write = (event) => onInput(event.currentTarget.value);
+  return html`<${Field} label=${label} hint=${hint} error=${error} hidden=${hidden}>${(ids) =>
+    multiline
+      ? html`<textarea rows="4" ...${ids} ...${more} value=${value} onInput=${write} dir="auto"></textarea>`
+      : html`<input type="text" autocomplete="off" ...${ids} ...${more} value=${value} onInput=${write} dir="auto" />`}</>`;
+}
+
+export function Select({ label, hint, error, hidden, value, options, onChange, ...more }) {
+  const choose = (event) => attempt(event.currentTarget, () => onChange(event.currentTarget.value));
+  return html`<${Field} label=${label} hint=${hint} error=${error} hidden=${hidden}>${(ids) =>
+    html`<select ...${ids} ...${more} value=${value} onChange=${choose}>
+      ${options.map(([one, words]) => html`<option key=${one} value=${one} selected=${one === value}>${words}</option>`)}</select>`}</>`;
+}
+
+export function Segmented({ label, value, options, onChange, hidden }) {
+  const id = useId();
+  const choose = (event, one) => attempt(event.currentTarget, () => onChange(one));
+  return html`<fieldset class="segmented"><legend class=${hidden ? "sr-only" : ""}>${label}</legend>
+    <div>${options.map(([one, words]) => html`<label key=${one}>
+      <input type="radio" name=${id} value=${one} checked=${one === value} onChange=${(event) => choose(event, one)} /><span>${words}</span></label>`)}</div>
+  </fieldset>`;
+}
+
+export function Chips({ label, value, options, onChange }) {
+  return html`<div class="chips" role="group" aria-label=${label}>${options.map(([one, words, count]) => html`
+    <button key=${one} type="button" class="chip" aria-pressed=${one === (value ?? "")} onClick=${(event) => attempt(event.currentTarget, () => onChange(one))}>
+      ${words}${count !== undefined && html`<span class="count">${count}</span>`}</button>`)}</div>`;
+}
+
+export function Slider({ label, hint, value, min = 0, max = 1, step = 0.01, format = String, onInput, onChange, ...more }) {
+  return html`<${Field} label=${html`${label}<output>${format(value)}</output>`} hint=${hint}>${(ids) => html`<input type="range" ...${ids} ...${more}
+    min=${min} max=${max} step=${step} value=${value} aria-valuetext=${format(value)}
+    style=${{ "--share": `${(100 * (value - min)) / (max - min)}%` }}
+    onInput=${(event) => onInput?.(Number(event.currentTarget.value))}
+    onChange=${(event) => attempt(event.currentTarget, () => onChange?.(Number(event.currentTarget.value)))} />`}</>`;
+}
+
+export const Switch = (props) => html`<${Tick} ...${props} role="switch" />`;
+export const Check = (props) => html`<${Tick} ...${props} />`;
+
+function Tick({ label, hint, checked, onChange, role, disabled }) {
+  const id = useId();
+  const [shown, setShown] = useState(checked);
+  useEffect(() => setShown(checked), [checked]);
+  const turn = async (event) => {
+    const { currentTarget } = event;
+    setShown(currentTarget.checked);
+    await attempt(currentTarget, () => onChange(currentTarget.checked));
+    setShown((now) => (now === checked ? now : checked)); // what the page says counts
+  };
+  return html`<div class="tick"><input type="checkbox" id=${id} role=${role} class=${role || "check"} checked=${shown} disabled=${disabled}
+      aria-describedby=${hint ? `${id}-hint` : undefined} onChange=${turn} />
+    <div><label for=${id}>${label}</label>${hint && html`<p id="${id}-hint" class="hint">${hint}</p>`}</div></div>`;
+}
+
+export function Search({ label = "Search", value = "", onInput, shortcut = "/" }) {
+  const [words, setWords] = useState(value);
+  const input = useRef(null);
+  const told = useRef(value);
+  useEffect(() => {
+    if (value !== told.current) setWords((told.current = value));
+  }, [value]);
+  useShortcut(shortcut, "Search", () => input.current.focus());
+  const tell = useSpaced(() => words !== told.current && onInput((told.current = words)), 250, 1000);
+  const write = (text) => {
+    setWords(text);
+    tell();
+  };
+  const clear = () => {
+    setWords("");
+    onInput((told.current = ""));
+    input.current.focus();
+  };
+  return html`<div class="search" role="search"><${Icon} name="search" />
+    <input ref=${input} type="search" aria-label=${label} placeholder=${label} value=${words} dir="auto" autocomplete="off" enterkeyhint="search"
+      aria-keyshortcuts=${shortcut} onInput=${(event) => write(event.currentTarget.value)} />
+    ${words ? html`<${IconButton} icon="close" label="Clear the search" onClick=${clear} />` : html`<kbd aria-hidden="true">${shortcut}</kbd>`}
+  </div>`;
+}

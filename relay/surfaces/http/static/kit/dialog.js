@@ -1,0 +1,168 @@
+// Dialogs, toasts and menus. Import from kit/ui.js.
+//
+//   ${open && html`<${Dialog} title="Compress" onClose=${close} actions=${html`<${Button} …/>`}>…</>`}
+//       the browser's own <dialog>: focus stays inside and returns, Esc closes. On a phone it rises from below.
+//   if (await confirm({ title: "Delete it?", text: "…", action: "Delete", danger: true })) …
+//   const text = await ask({ title: "Edit", label: "Memory", value, multiline: true, action: "Save" })   null: cancelled
+//   toast("Deleted.", { action: "Undo", run: () => post(…) })      tone: "bad" for errors
+//   openMenu(event, [{ label: "Edit", icon: "edit", run }, { label: "Delete", icon: "trash", danger: true, run }])
+
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
+import { attempt, Button, IconButton } from "./basic.js";
+import { Text, useId } from "./controls.js";
+import { Icon } from "./icons.js";
+
+const SECONDS = { plain: 5, undo: 10 };
+let update = () => {};
+let shown = { toasts: [], modal: null };
+let count = 0;
+
+function show(changes) {
+  shown = { ...shown, ...changes };
+  update(shown);
+}
+
+export function Dialog({ title, onClose, actions, children, wide, className = "", style }) {
+  const dialog = useRef(null);
+  const id = useId();
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    const { current } = dialog;
+    const before = document.activeElement;
+    const tell = (event) => {
+      event.stopPropagation();
+      setProblem(event.detail);
+    };
+    current.addEventListener("problem", tell);
+    current.showModal();
+    return () => {
+      current.removeEventListener("problem", tell);
+      current.close();
+      if (before?.isConnected) before.focus();
+    };
+  }, []);
+  const leave = (event) => {
+    event.preventDefault();
+    onClose();
+  };
+  return html`<dialog ref=${dialog} class="dialog ${wide ? "wide" : ""} ${className}" style=${style} aria-labelledby=${id}
+      onCancel=${leave} onClick=${(event) => event.target === dialog.current && onClose()}>
+    <div class="dialog-box">
+      <header><h2 id=${id}>${title}</h2><${IconButton} icon="close" label="Close" onClick=${onClose} /></header>
+      <div class="dialog-body">${children}</div>
+      ${problem && html`<p class="error" role="alert">${problem}</p>`}
+      ${actions && html`<footer>${actions}</footer>`}
+    </div>
+  </dialog>`;
+}
+
+/** Asks whether to do it; returns true or false. */
+export function confirm({ title, text, action = "OK", danger = false }) {
+  return modal((answer) => html`<${Dialog} title=${title} onClose=${() => answer(false)}
+    actions=${html`<${Button} onClick=${() => answer(false)}>Cancel</><${Button} kind=${danger ? "danger" : "primary"} autofocus onClick=${() => answer(true)}>${action}</>`}>
+    <p>${text}</p></>`);
+}
+
+/** Asks for a text; returns it, or null. */
+export function ask(options) {
+  return modal((answer) => html`<${Question} ...${options} answer=${answer} />`);
+}
+
+function Question({ title, text, label, value = "", hint, multiline, action = "Save", maxlength, answer }) {
+  const [words, setWords] = useState(value);
+  const send = (event) => {
+    event.preventDefault();
+    if (words.trim()) answer(words.trim());
+  };
+  const keys = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && send(event);
+  return html`<${Dialog} title=${title} onClose=${() => answer(null)}
+    actions=${html`<${Button} onClick=${() => answer(null)}>Cancel</><${Button} kind="primary" disabled=${!words.trim()} onClick=${send}>${action}</>`}>
+    <form onSubmit=${send} onKeyDown=${keys}>${text && html`<p>${text}</p>`}
+      <${Text} label=${label} hint=${hint} value=${words} onInput=${setWords} multiline=${multiline} maxlength=${maxlength} autofocus /></form></>`;
+}
+
+function modal(draw) {
+  return new Promise((resolve) => {
+    const answer = (value) => {
+      show({ modal: null });
+      resolve(value);
+    };
+    show({ modal: { key: (count += 1), draw: () => draw(answer) } });
+  });
+}
+
+/** Shows a message for some seconds, with an optional action. */
+export function toast(text, { action, run, tone = "plain" } = {}) {
+  const one = { key: (count += 1), text, action, run, tone };
+  show({ toasts: [...shown.toasts.slice(-2), one] });
+  return one.key;
+}
+
+const hide = (key) => show({ toasts: shown.toasts.filter((one) => one.key !== key) });
+
+function Toast({ one }) {
+  const timer = useRef(0);
+  const start = () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => hide(one.key), 1000 * (one.run ? SECONDS.undo : SECONDS.plain));
+  };
+  const stop = () => clearTimeout(timer.current);
+  useEffect(() => {
+    start();
+    return stop;
+  }, []);
+  const act = async (event) => {
+    const { currentTarget } = event;
+    stop();
+    await attempt(currentTarget, one.run);
+    hide(one.key);
+  };
+  return html`<div class="toast ${one.tone}" onMouseEnter=${stop} onMouseLeave=${start} onFocusIn=${stop} onFocusOut=${start}>
+    <span>${one.text}</span>
+    ${one.run && html`<button type="button" class="toast-action" onClick=${act}>${one.action}</button>`}
+    <${IconButton} icon="close" label="Dismiss" onClick=${() => hide(one.key)} />
+  </div>`;
+}
+
+/** Opens a menu at the element of an event, or where the event is. */
+export function openMenu(event, items) {
+  event.preventDefault();
+  const box = event.currentTarget.getBoundingClientRect();
+  const at = event.type === "contextmenu" && event.clientX ? { x: event.clientX, y: event.clientY } : { x: box.right, y: box.bottom };
+  return modal((answer) => html`<${Menu} items=${items.filter(Boolean)} at=${at} answer=${answer} />`);
+}
+
+function Menu({ items, at, answer }) {
+  const list = useRef(null);
+  const element = useRef(document.activeElement);
+  useEffect(() => list.current.querySelector("button").focus(), []);
+  const move = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const all = [...list.current.querySelectorAll("button")];
+    all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
+  };
+  const choose = (item) => {
+    answer(null);
+    setTimeout(() => attempt(element.current, item.run)); // after the focus has returned
+  };
+  const y = Math.min(at.y, innerHeight - 48 * items.length - 24);
+  return html`<${Dialog} title="Actions" className="menu" style=${{ "--x": `${at.x}px`, "--y": `${Math.max(8, y)}px` }} onClose=${() => answer(null)}>
+    <div role="menu" aria-label="Actions" ref=${list} onKeyDown=${move}>${items.map((item) => html`
+      <button key=${item.label} type="button" role="menuitem" class=${item.danger ? "danger" : ""} disabled=${item.disabled} onClick=${() => choose(item)}>
+        ${item.icon && html`<${Icon} name=${item.icon} />`}<span>${item.label}</span></button>`)}</div></>`;
+}
+
+/** Draws toasts, questions and menus. The frame holds it once. */
+export function Overlays() {
+  const [now, setNow] = useState(shown);
+  useEffect(() => {
+    update = setNow;
+    const tell = (event) => toast(event.detail, { tone: "bad" });
+    addEventListener("problem", tell);
+    return () => removeEventListener("problem", tell);
+  }, []);
+  return html`<div class="toasts" role="status" aria-live="polite">${now.toasts.map((one) => html`<${Toast} key=${one.key} one=${one} />`)}</div>
+    ${now.modal && html`<div key=${now.modal.key}>${now.modal.draw()}</div>`}`;
+}

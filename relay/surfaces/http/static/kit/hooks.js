@@ -1,0 +1,154 @@
+// Data for components.
+//
+//   const memory = useFetch(`/memories/${id}`)
+//       memory.data · memory.error · memory.loading · memory.reload() · memory.set(data)
+//       A path of null fetches nothing. Show it with `Loaded` of kit/ui.js.
+//   const list = useList("/memories", "memories", { q }, { id: "id" })
+//       list.rows · list.total · list.loading · list.error · list.done · list.more() · list.reload()
+//       list.page: the last answer, with its other fields
+//       list.change(id, fields) and list.drop(id) change what is shown at once. Show it with `List` of kit/ui.js.
+//   useEvents(["memory"], list.reload)       when the chat changes something; once in three seconds at most
+//   const ask = useSpaced(act, 250, 1500)    ask(…) calls act(…) after 250 ms of quiet, once in 1500 ms: a person
+//       has 60 requests a minute. `keep`: a waiting call is made when the component goes, not dropped
+//   useShortcut("c", "Compress", open)       a key; it is listed under "?"
+//   const picked = useSelection()            picked.has(id) · toggle(id) · clear() · size · ids()
+//   useTitle("Session 12")                   the window's title
+
+import { useCallback, useEffect, useRef, useState } from "../lib/preact.js";
+import { get } from "./api.js";
+import { listen } from "./events.js";
+import { addShortcut } from "./keyboard.js";
+
+const [FIRST, MOST] = [50, 200]; // rows at first, and at a time later
+const EVENT_GAP = 3000; // ms
+
+/** Fetches one thing. */
+export function useFetch(path, query) {
+  const [state, setState] = useState({ path: null, data: null, error: null, loading: path !== null });
+  const running = useRef(null);
+  const key = path === null ? null : JSON.stringify([path, query]);
+  const load = useCallback(async () => {
+    running.current?.abort();
+    if (path === null) return;
+    const mine = (running.current = new AbortController());
+    setState((old) => ({ path, data: old.path === path ? old.data : null, error: null, loading: true }));
+    try {
+      const data = await get(path, query, { signal: mine.signal });
+      setState({ path, data, error: null, loading: false });
+    } catch (error) {
+      if (!mine.signal.aborted) setState((old) => ({ ...old, error, loading: false }));
+    }
+  }, [key]);
+  useEffect(() => {
+    load();
+    return () => running.current?.abort();
+  }, [load]);
+  return { ...state, reload: load, set: (data) => setState({ path, data, error: null, loading: false }) };
+}
+
+/** Fetches a list, page by page. `id`: the field that identifies its rows. */
+export function useList(path, plural, query = {}, { id = "id" } = {}) {
+  const [state, setState] = useState({ rows: [], page: null, total: null, next: null, error: null, loading: true, done: false });
+  const latest = useRef(state);
+  latest.current = state;
+  const running = useRef({});
+  const key = path === null ? null : JSON.stringify([path, query]);
+  const abort = () => Object.values(running.current).forEach((one) => one.abort());
+
+  const load = useCallback(async (kind) => {
+    if (path === null || (kind === "more" && (latest.current.loading || latest.current.done))) return;
+    if (kind === "reload" && running.current.reload) return; // one is on its way
+    if (kind === "first") abort();
+    const mine = (running.current[kind] = new AbortController());
+    const { rows, next } = latest.current;
+    const wanted = { first: FIRST, more: MOST, reload: Math.min(MOST, Math.max(FIRST, rows.length)) }[kind];
+    if (kind !== "reload") setState((old) => ({ ...old, error: null, loading: true }));
+    try {
+      const page = await get(path, { ...query, limit: wanted, cursor: kind === "more" ? next : null }, { signal: mine.signal });
+      if (!mine.signal.aborted) setState((old) => joined(old, page, kind, wanted));
+    } catch (error) {
+      if (!mine.signal.aborted && kind !== "reload") setState((old) => ({ ...old, error, loading: false }));
+    }
+    if (running.current[kind] === mine) delete running.current[kind];
+  }, [key]);
+
+  function joined(old, page, kind, wanted) {
+    const fresh = page[plural];
+    const known = new Set(fresh.map((row) => row[id]));
+    let { rows, next } = { rows: fresh, next: page.next ?? null };
+    if (kind === "more") rows = [...old.rows.filter((row) => !known.has(row[id])), ...fresh];
+    if (kind === "reload" && old.rows.length > wanted) {
+      rows = [...fresh, ...old.rows.slice(wanted).filter((row) => !known.has(row[id]))];
+      next = old.next;
+    }
+    const loading = kind === "reload" && old.loading;
+    return { rows, page, total: page.total ?? null, next, error: null, loading, done: next === null };
+  }
+
+  useEffect(() => {
+    load("first");
+    return abort;
+  }, [load]);
+  return {
+    ...state,
+    id,
+    more: useCallback(() => load("more"), [load]),
+    reload: useCallback(() => load("reload"), [load]),
+    retry: () => load(state.rows.length ? "more" : "first"),
+    change: (which, fields) =>
+      setState((old) => ({ ...old, rows: old.rows.map((row) => (row[id] === which ? { ...row, ...fields } : row)) })),
+    drop: (which) =>
+      setState((old) => ({ ...old, rows: old.rows.filter((row) => row[id] !== which), total: old.total && old.total - 1 })),
+  };
+}
+
+/** Calls `callback` when the server says that something of these kinds has changed. */
+export function useEvents(kinds, callback) {
+  const tell = useSpaced(callback, 0, EVENT_GAP);
+  useEffect(() => listen(kinds, tell), [kinds.join()]);
+}
+
+/** A function that calls `act` later, not too often, for the last call. */
+export function useSpaced(act, rest, gap, keep) {
+  const own = useRef({ last: 0 }).current;
+  own.act = act;
+  useEffect(() => () => {
+    clearTimeout(own.timer);
+    if (keep && own.given) own.act(...own.given);
+  }, []);
+  return useCallback((...given) => {
+    own.given = given;
+    clearTimeout(own.timer);
+    own.timer = setTimeout(() => {
+      own.last = Date.now();
+      own.given = null;
+      own.act(...given);
+    }, Math.max(rest, own.last + gap - Date.now()));
+  }, []);
+}
+
+/** A shortcut while the component is shown. `key`: as in KeyboardEvent.key. */
+export function useShortcut(key, label, callback) {
+  const latest = useRef(callback);
+  latest.current = callback;
+  useEffect(() => addShortcut(key, label, (event) => latest.current?.(event)), [key, label]);
+}
+
+/** Which rows are selected. */
+export function useSelection() {
+  const [chosen, setChosen] = useState(new Set());
+  const toggle = (id) =>
+    setChosen((old) => {
+      const next = new Set(old);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  return { has: (id) => chosen.has(id), toggle, clear: () => setChosen(new Set()), size: chosen.size, ids: () => [...chosen] };
+}
+
+/** Sets the window's title. */
+export function useTitle(title) {
+  useEffect(() => {
+    document.title = title ? `${title} · Relay` : "Relay";
+  }, [title]);
+}

@@ -1,0 +1,120 @@
+// Long lists. Import from kit/ui.js.
+//
+//   <${List} list=${useList(…)} label="Memories" row=${(memory) => html`<${Row} …/>`} group=${(m) => month(m.createdAt)}
+//       empty=${html`<${Empty} …/>`} />
+//       More rows are fetched as one scrolls. Rows are in blocks of 50, and a block that is far away is not
+//       drawn, so 10,000 rows are as quick as 100. The arrow keys move from row to row.
+//   <${Row} title="…" text="…" meta=${["3 May", "12.4k"]} badges=${html`…`} icon="pin" href=${link(…)} or onOpen=${…}
+//       actions=${[{ label, icon, run, danger }]} selected=${picked.has(id)} onSelect=${() => picked.toggle(id)} />
+//       The actions open with the button at its end, with a right click, and with a long press.
+
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
+import { Button, ErrorState, Skeleton } from "./basic.js";
+import { openMenu } from "./dialog.js";
+import { Icon } from "./icons.js";
+import { buzz } from "./telegram.js";
+
+const BLOCK = 50;
+const USUAL_HEIGHT = 76; // of a row, in pixels, until it was drawn
+const LONG_PRESS = 550;
+
+export function List({ list, row, label, empty = null, group }) {
+  const box = useRef(null);
+  const { rows } = list;
+  if (!rows.length) {
+    if (list.error) return html`<${ErrorState} error=${list.error} retry=${list.retry} />`;
+    return list.loading ? html`<${Skeleton} rows=${8} />` : empty;
+  }
+  const blocks = [];
+  for (let at = 0; at < rows.length; at += BLOCK) blocks.push(rows.slice(at, at + BLOCK));
+  const move = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.target.closest("input, textarea, select")) return;
+    const all = [...box.current.querySelectorAll(".row-main")];
+    const next = all[all.indexOf(event.target.closest(".row")?.querySelector(".row-main")) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  };
+  return html`<div class="list-wrap"><div class="list" role="list" aria-label=${label} ref=${box} onKeyDown=${move}>
+    ${blocks.map((block, at) => html`<${Block} key=${at} rows=${block} before=${rows[at * BLOCK - 1]} start=${at * BLOCK}
+      total=${list.total ?? (list.done ? rows.length : -1)} id=${list.id} row=${row} group=${group} />`)}
+    </div><${Tail} list=${list} /></div>`;
+}
+
+/** Fifty rows. Far from the window only their height remains. */
+function Block({ rows, before, start, total, id, row, group }) {
+  const element = useRef(null);
+  const height = useRef(rows.length * USUAL_HEIGHT);
+  const [near, setNear] = useState(start === 0);
+  useEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry.isIntersecting) setNear(true);
+      else if (!element.current.contains(document.activeElement)) {
+        height.current = entry.boundingClientRect.height;
+        setNear(false);
+      }
+    }, { rootMargin: "1500px 0px" });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  if (!near) return html`<div ref=${element} style=${{ height: `${height.current}px` }}></div>`;
+  return html`<div ref=${element} style=${{ height: "auto" }}>${rows.map((one, at) => {
+    const heading = group?.(one);
+    const last = at ? rows[at - 1] : before;
+    const changed = group && heading !== (last && group(last));
+    return html`<div key=${one[id]} role="listitem" aria-setsize=${total} aria-posinset=${start + at + 1}>
+      ${changed && html`<h2 class="group">${heading}</h2>`}${row(one)}</div>`;
+  })}</div>`;
+}
+
+/** The end of a list: fetches more when it comes near. */
+function Tail({ list }) {
+  const element = useRef(null);
+  useEffect(() => {
+    if (list.done || list.error) return undefined;
+    const observer = new IntersectionObserver(([entry]) => entry.isIntersecting && list.more(), { rootMargin: "900px 0px" });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [list.rows.length, list.done, list.loading, list.error, list.more]);
+  if (list.done) return null;
+  return html`<div class="tail" ref=${element}>${list.error
+    ? html`<${ErrorState} error=${list.error} retry=${list.retry} />`
+    : html`<${Button} kind="quiet" onClick=${list.more}>Show more</>`}</div>`;
+}
+
+export function Row({ title, text, meta = [], badges, icon, href, onOpen, actions = [], selected, onSelect, tone = "" }) {
+  const press = useRef({ timer: 0, long: false });
+  const items = actions.filter(Boolean);
+  const menu = (event) => items.length && openMenu(event, items);
+  const down = (event) => {
+    const { currentTarget } = event;
+    press.current.long = false;
+    if (event.pointerType !== "touch" || !items.length) return;
+    press.current.timer = setTimeout(() => {
+      press.current.long = true;
+      buzz();
+      openMenu({ currentTarget, type: "press", preventDefault() {} }, items);
+    }, LONG_PRESS);
+  };
+  const up = () => clearTimeout(press.current.timer);
+  const click = (event) => {
+    if (press.current.long) event.preventDefault(); // the finger that opened the menu
+    else if (onOpen) {
+      event.preventDefault();
+      onOpen(event);
+    }
+  };
+  const shown = meta.filter((one) => one !== null && one !== undefined && one !== "");
+  const body = html`${icon && html`<span class="row-icon"><${Icon} name=${icon} /></span>`}
+    <span class="row-body"><span class="row-title" dir="auto">${title}</span>${text && html`<span class="row-text" dir="auto">${text}</span>`}
+      ${(shown.length > 0 || badges) && html`<span class="row-meta">${badges}${shown.map((one, at) => html`<span key=${at}>${one}</span>`)}</span>`}</span>`;
+  const main = href || onOpen
+    ? html`<${href ? "a" : "button"} href=${href} type=${href ? undefined : "button"} class="row-main" onClick=${click} draggable=${false}>${body}</>`
+    : html`<div class="row-main" tabindex=${items.length ? 0 : undefined}>${body}</div>`;
+  return html`<div class="row ${selected ? "selected" : ""} ${tone}" onContextMenu=${menu} onPointerDown=${down} onPointerUp=${up} onPointerCancel=${up} onPointerMove=${(event) => (Math.abs(event.movementX) + Math.abs(event.movementY) > 4) && up()}>
+    ${onSelect && html`<input type="checkbox" class="check row-check" checked=${selected} aria-label=${`Select: ${String(title).slice(0, 80)}`} onChange=${onSelect} />`}
+    ${main}
+    ${items.length > 0 && html`<button type="button" class="icon-button row-more" aria-haspopup="menu" aria-label="Actions" title="Actions" onClick=${menu}><${Icon} name="more" /></button>`}
+  </div>`;
+}

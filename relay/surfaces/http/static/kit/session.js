@@ -1,0 +1,79 @@
+// Who is signed in. The page starts with a proof in the address: what Telegram signed (`#tgWebAppData=…`), or the
+// one-use link of `relay web` (`#link=…`). It is exchanged for a token, kept in sessionStorage, and removed from
+// the address. Pages don't need this: kit/api.js sends the token.
+//
+//   await openSession()    returns whether somebody is signed in
+//   token()                the token, or ""
+//   closeSession()         forgets it, here and at the server
+//   onLost(fn)             calls fn when the server no longer takes the token
+
+import { refreshRoute } from "./router.js";
+import { startTelegram, telegram } from "./telegram.js";
+
+const KEY = "relay.token";
+const PERSON = "relay.person"; // whose token it is, as Telegram says; "" for a link
+let lost = () => {};
+
+/** The token, or "" */
+export const token = () => sessionStorage.getItem(KEY) || "";
+
+/** Sets what happens when the server no longer takes the token. */
+export function onLost(callback) {
+  lost = callback;
+}
+
+/** Called by kit/api.js when the server answers 401. */
+export function loseSession() {
+  forgetToken();
+  lost();
+}
+
+function forgetToken() {
+  sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(PERSON);
+}
+
+/** Reads the proof, exchanges it, and returns whether somebody is signed in. Throws if the server is away. */
+export async function openSession() {
+  const { path, values } = takeHash();
+  startTelegram(values);
+  const wanted = telegram.startParam ? `/${telegram.startParam.replaceAll(/[-_]/g, "/")}` : path;
+  history.replaceState({ depth: 0 }, "", `${location.pathname}${wanted ? `#${wanted}` : ""}`);
+  refreshRoute();
+  const { initData } = telegram;
+  if (initData) return exchange(JSON.parse(new URLSearchParams(initData).get("user") || "{}").id, { Authorization: `tma ${initData}` });
+  if (values.has("link")) return exchange("", {}, { link: values.get("link") });
+  return token() !== "";
+}
+
+/** Signs out. */
+export async function closeSession() {
+  await fetch("/api/session", { method: "DELETE", headers: { Authorization: `Bearer ${token()}` } }).catch(() => {});
+  loseSession();
+}
+
+/** Splits the hash into the app's own address and the parameters of Telegram or of `relay web`. */
+function takeHash() {
+  const hash = location.hash.slice(1);
+  const proof = hash.search(/(^|[?&#])(tgWebApp\w+|link)=/);
+  if (proof < 0) return { path: hash, values: new Map() };
+  const path = hash.slice(0, proof);
+  return { path: path.startsWith("/") ? path : "", values: new Map(new URLSearchParams(hash.slice(proof).replace(/^[?&#]/, ""))) };
+}
+
+async function exchange(person, headers, body) {
+  const response = await fetch("/api/session", {
+    method: "POST",
+    headers: body ? { ...headers, "Content-Type": "application/json" } : headers,
+    body: body && JSON.stringify(body),
+  });
+  if (response.ok) {
+    sessionStorage.setItem(KEY, (await response.json()).token);
+    sessionStorage.setItem(PERSON, person);
+    return true;
+  }
+  if (response.status >= 500 || response.status === 429) throw new Error(`The server answered ${response.status}.`);
+  // A proof works once. After a reload with it in the address, its person is signed in already; others are not.
+  if (sessionStorage.getItem(PERSON) !== String(person)) forgetToken();
+  return token() !== "";
+}

@@ -1,0 +1,82 @@
+// Starts the app: signs in, finds the page of the address, and loads it.
+
+import { html, render, useEffect, useErrorBoundary, useState } from "./lib/preact.js";
+import { get } from "./kit/api.js";
+import { useZone } from "./kit/format.js";
+import { startKeyboard } from "./kit/keyboard.js";
+import { fill, match, navigate, useRoute } from "./kit/router.js";
+import { onLost, openSession } from "./kit/session.js";
+import { Button, Empty, ErrorState, Frame, Skeleton } from "./kit/ui.js";
+import { pathOf } from "./kit/frame.js";
+import { home, routes } from "./routes.js";
+
+const loaded = new Map();
+
+/** The component of a route's module, or null until it is loaded. */
+function usePage(module) {
+  const [state, setState] = useState({ module: null, page: null, error: null });
+  useEffect(() => {
+    let left = false;
+    import(module).then(
+      ({ default: page }) => {
+        loaded.set(module, page);
+        if (!left) setState({ module, page, error: null });
+      },
+      (error) => !left && setState({ module, page: null, error }),
+    );
+    return () => (left = true);
+  }, [module]);
+  return state.module === module ? state : { page: loaded.get(module) || null, error: null };
+}
+
+function Guarded({ page, ...props }) {
+  const [error, reset] = useErrorBoundary((problem) => console.error(problem));
+  if (error) return html`<${ErrorState} error=${new Error("This page has a fault. Its details are in the browser's console.")} retry=${reset} />`;
+  return html`<${page} ...${props} />`;
+}
+
+function App({ me }) {
+  const { path, query } = useRoute();
+  const found = match(routes, path);
+  useEffect(() => {
+    if (!found) navigate(home, {}, { replace: true });
+  }, [path]);
+  const { route, params } = found || match(routes, home);
+  const { page, error } = usePage(route.module);
+  const parent = route.parent ? fill(route.parent, params) : Object.keys(params).length ? pathOf(route) : null;
+  const content = error
+    ? html`<${ErrorState} error=${new Error("This page couldn't be loaded.")} retry=${() => location.reload()} />`
+    : page ? html`<${Guarded} key=${route.name} page=${page} params=${params} query=${query} me=${me} />` : html`<div class="page"><${Skeleton} /></div>`;
+  return html`<${Frame} routes=${routes} here=${{ route, parent }} me=${me}>${content}</>`;
+}
+
+const SignedOut = () => html`<main class="alone"><${Empty} icon="out" title="Open this page again">
+  In Telegram, use the menu button of the chat, or send /browse. On the machine itself, run <code>relay web</code> and open the link it prints.</></main>`;
+
+const Away = ({ error }) => html`<main class="alone"><${Empty} icon="warning" title="Relay can't be reached"
+  action=${html`<${Button} kind="primary" onClick=${() => location.reload()}>Retry</>`}>${error.message}</></main>`;
+
+async function start() {
+  const root = document.getElementById("app");
+  const show = (view) => {
+    root.replaceChildren();
+    render(null, root);
+    render(view, root);
+  };
+  onLost(() => show(html`<${SignedOut} />`));
+  try {
+    if (!(await openSession())) {
+      show(html`<${SignedOut} />`);
+      return;
+    }
+    const me = await get("/me");
+    useZone(me.timeZone);
+    startKeyboard(routes, (route) => navigate(pathOf(route)));
+    if (!match(routes, location.hash.slice(1).split("?")[0])) navigate(home, {}, { replace: true });
+    show(html`<${App} me=${me} />`);
+  } catch (error) {
+    if (error.status !== 401) show(html`<${Away} error=${error} />`);
+  }
+}
+
+start();

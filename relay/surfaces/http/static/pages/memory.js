@@ -1,0 +1,135 @@
+// Memories: the list with its filters, which are in the address, and the actions on several rows.
+// One memory (#/memory/12) is in memory_card.js, the changes are in memory_changes.js.
+
+import { html, useEffect, useState } from "../lib/preact.js";
+import { patch, post, remove } from "../kit/api.js";
+import { month } from "../kit/format.js";
+import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/hooks.js";
+import { link, navigate, setQuery } from "../kit/router.js";
+import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Segmented, Select, Text, toast } from "../kit/ui.js";
+import Memory from "./memory_card.js";
+import { Changes, Forgotten, noteForgotten } from "./memory_changes.js";
+
+export const KINDS = { fact: "Facts", preference: "Likes", decision: "Decisions", event: "Events", person: "People", goal: "Goals", feeling: "Feelings", learning: "Learnings" };
+
+export default function Page_({ params, query, me }) {
+  return params.memoryId ? html`<${Memory} key=${params.memoryId} id=${params.memoryId} me=${me} />` : html`<${Memories} query=${query} me=${me} />`;
+}
+
+function Memories({ query, me }) {
+  const { q = "", kind = "", state = "", space = "" } = query;
+  const looks = state === "waiting" || state === "changes";
+  const counts = useFetch(looks ? "/memories" : null, { limit: 1, space });
+  const groups = useFetch("/me/groups");
+  const list = useList(looks ? null : "/memories", "memories", { q, kind, state, space });
+  const reload = looks ? counts.reload : list.reload;
+  useEvents(["memory"], reload);
+  const add = async () => {
+    const text = await ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, maxlength: 500 });
+    if (text === null) return;
+    await post("/memories", { text });
+    toast("Remembered.");
+    reload();
+  };
+  useShortcut("n", "Remember something", add);
+  const known = looks ? counts.data : list.page;
+  const number = (what) => known?.[what];
+  const all = known && known.facts + known.learnings;
+  const states = [["", "All", all], ["pinned", "Pinned", number("pinned")], ["unconfirmed", "Unconfirmed", number("unconfirmed")],
+    ["waiting", "Waiting", number("pending")], ["past", "Past", number("past")], ["changes", "Changes"]];
+  const tools = html`<${Search} label="Search memories" value=${q} onInput=${(words) => setQuery({ q: words })} />
+    <${Chips} label="Which memories" value=${state} options=${states} onChange=${(one) => setQuery({ state: one })} />`;
+  return html`<${Page} title="Memory" text="What I know about you." tools=${tools}
+      actions=${html`<${Button} kind="primary" icon="add" onClick=${add}>Remember</>`}>
+    ${!me.memoryOn && html`<${Notice} tone="warn">Memory is off or paused: I learn nothing, and use nothing of this.</>`}
+    <${Forgotten} then=${reload} />
+    ${groups.data?.groups.length > 0 && html`<${Select} label="Whose memory" value=${space} onChange=${(one) => setQuery({ space: one, kind: null })}
+      options=${[["", "Yours"], ...groups.data.groups.map((one) => [one.spaceId, one.name || "A group"])]} />`}
+    ${looks
+      ? html`<${Changes} key=${state} waiting=${state === "waiting"} space=${space} then=${counts.reload} />`
+      : html`<${Found} list=${list} known=${known} query=${query} reload=${reload} add=${add} />`}
+  </>`;
+}
+
+function Found({ list, known, query, reload, add }) {
+  const { q, kind = "", state, space } = query;
+  const picked = useSelection();
+  const [picking, setPicking] = useState(false);
+  const [merging, setMerging] = useState(null);
+  useEffect(() => stop(), [q, kind, state, space]);
+  const stop = () => {
+    setPicking(false);
+    picked.clear();
+  };
+  const forget = async (row) => {
+    noteForgotten((await remove(`/memories/${row.id}`)).changed);
+    list.drop(row.id);
+    reload();
+  };
+  const forgetPicked = async () => {
+    const ids = picked.ids();
+    if (ids.length > 5 && !(await confirm({ title: `Forget ${ids.length} memories?`, text: "You can take it back for ten minutes.", action: "Forget", danger: true }))) return;
+    for (let at = 0; at < ids.length; at += 100) noteForgotten(await post("/memories/forget", { ids: ids.slice(at, at + 100) }));
+    stop();
+    reload();
+  };
+  const change = async (row, fields, words) => {
+    await patch(`/memories/${row.id}`, fields);
+    toast(words);
+    reload();
+  };
+  const edit = async (row) => {
+    const text = await ask({ title: `Edit memory #${row.number}`, label: "Memory", value: row.content, multiline: true });
+    if (text !== null && text !== row.content) await change(row, { text }, "Changed.");
+  };
+  const kinds = known && [["", "All kinds"], ...Object.entries(KINDS).map(([one, words]) => [one, words, one === "learning" ? known.learnings : known.kinds[one]]).filter(([, , count]) => count)];
+  const actions = (row) => row.status === "active"
+    ? [{ label: "Edit", icon: "edit", run: () => edit(row) },
+       row.pinned ? { label: "Unpin", icon: "pin", run: () => change(row, { pinned: false }, "Unpinned.") } : { label: "Pin", icon: "pin", run: () => change(row, { pinned: true }, "Pinned: it comes first in every prompt.") },
+       { label: "That's right", icon: "check", run: () => change(row, { confirmed: true }, "Thanks. I'm sure of it now.") },
+       { label: "Forget", icon: "trash", danger: true, run: () => forget(row) }]
+    : [];
+  const selected = list.rows.filter((row) => picked.has(row.id));
+  return html`
+    ${kinds?.length > 2 && state !== "past" && html`<${Chips} label="Kind" value=${kind} options=${kinds} onChange=${(one) => setQuery({ kind: one })} />`}
+    ${list.rows.length > 0 && state !== "past" && html`<div class="cluster" role="toolbar" aria-label="Several memories">
+      ${picking
+        ? html`<span>${picked.size} selected</span>
+          <${Button} small kind="danger" icon="trash" disabled=${!picked.size} onClick=${forgetPicked}>Forget</>
+          <${Button} small icon="merge" disabled=${picked.size !== 2} onClick=${() => setMerging(selected)}>Merge two</>
+          <${Button} small kind="quiet" onClick=${stop}>Cancel</>`
+        : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div>`}
+    <${List} list=${list} label="Memories" group=${(row) => month(row.createdAt)} empty=${html`<${Nothing} query=${query} add=${add} />`}
+      row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, row.subject]}
+        href=${link(`/memory/${row.id}`)} actions=${actions(row)} selected=${picked.has(row.id)} onSelect=${picking ? () => picked.toggle(row.id) : undefined} />`} />
+    ${merging && html`<${Merge} rows=${merging} onClose=${() => setMerging(null)} then=${(made) => { setMerging(null); stop(); reload(); navigate(`/memory/${made.memory.id}`); }} />`}`;
+}
+
+function badges(row) {
+  return html`${row.pinned && html`<${Badge} tone="accent" icon="pin">pinned</>`}
+    <${Badge}>${row.kind === "learning" ? row.category || "learning" : row.kind}</>
+    ${row.status !== "active" && html`<${Badge} tone="warn">${row.status === "superseded" ? "replaced" : row.status}</>`}
+    ${row.tainted && html`<${Badge} tone="warn" icon="people">others' words</>`}`;
+}
+
+function Nothing({ query, add }) {
+  if (query.q) return html`<${Empty} icon="search" title="Nothing fits">No memory has all of these words.</>`;
+  if (query.kind || query.state) return html`<${Empty} icon="memory" title="Nothing here">No memory fits this filter.</>`;
+  return html`<${Empty} icon="memory" title="I know nothing about you yet" action=${html`<${Button} icon="add" onClick=${add}>Remember something</>`}>
+    Talk to me, or tell me what to remember.</>`;
+}
+
+function Merge({ rows, onClose, then }) {
+  const [text, setText] = useState(rows[0].content);
+  const merge = async () => {
+    const made = await post("/memories/merge", { ids: rows.map((row) => row.id), text });
+    toast("Merged.", { action: "Undo", run: async () => { await post(`/changes/${made.changed.changes[0].id}/undo`); navigate("/memory"); } });
+    then(made);
+  };
+  return html`<${Dialog} title="Merge two memories" onClose=${onClose}
+      actions=${html`<${Button} onClick=${onClose}>Cancel</><${Button} kind="primary" disabled=${!text.trim()} onClick=${merge}>Merge</>`}>
+    <${Segmented} label="Begin with" value=${text === rows[1].content ? "1" : "0"} onChange=${(one) => setText(rows[one].content)}
+      options=${rows.map((row, at) => [String(at), `#${row.number}`])} />
+    <${Text} label="What I remember from now on" value=${text} onInput=${setText} multiline />
+    <p class="hint">Both stay under “Past”, and you can undo it.</p></>`;
+}

@@ -1,0 +1,124 @@
+// One memory: its text, its origin and its history.
+
+import { html } from "../lib/preact.js";
+import { patch, post, remove } from "../kit/api.js";
+import { day, moment, percent, plural } from "../kit/format.js";
+import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
+import { link } from "../kit/router.js";
+import { ask, Badge, Button, Card, Empty, Facts, Icon, List, Loaded, Notice, Page, Row, toast } from "../kit/ui.js";
+import { decide, Forgotten, noteForgotten, What } from "./memory_changes.js";
+
+const STATES = {
+  pending: "This waits for you. I'm not using it yet.",
+  superseded: "Something newer has replaced this. I no longer use it.",
+  archived: "This is archived: I don't use it, but search finds it.",
+  forgotten: "This is forgotten. I no longer use it.",
+  discarded: "This was undone or discarded. I'm not using it.",
+};
+const ORIGINS = { user: "You asked me to remember it", promoted: "A message was saved", tag: "I noticed it while we talked" };
+
+export default function Memory({ id, me }) {
+  const opened = useFetch(`/memories/${id}`);
+  const past = useList(`/memories/${id}/history`, "changes");
+  const reload = () => {
+    opened.reload();
+    past.reload();
+  };
+  useEvents(["memory"], reload);
+  return html`<${Loaded} of=${opened}>${({ memory, yours }) => html`<${Shown} memory=${memory} yours=${yours} past=${past} reload=${reload} me=${me} />`}</>`;
+}
+
+function Shown({ memory, yours, past, reload }) {
+  const path = `/memories/${memory.id}`;
+  const change = async (fields, words) => {
+    await patch(path, fields);
+    toast(words);
+    reload();
+  };
+  const edit = async () => {
+    const text = await ask({ title: `Edit memory #${memory.number}`, label: "Memory", value: memory.content, multiline: true });
+    if (text !== null && text !== memory.content) await change({ text }, "Changed.");
+  };
+  const forget = async () => {
+    noteForgotten((await remove(path)).changed);
+    reload();
+  };
+  const restore = async () => {
+    await post(`${path}/restore`, {});
+    toast("I use it again.");
+    reload();
+  };
+  const active = memory.status === "active";
+  const editable = yours && (active || memory.status === "pending");
+  useShortcut("e", "Edit", () => editable && edit());
+  const actions = yours && html`
+    ${editable && html`<${Button} icon="edit" onClick=${edit}>Edit</>`}
+    ${active && html`<${Button} icon="pin" onClick=${() => change({ pinned: !memory.pinned }, memory.pinned ? "Unpinned." : "Pinned: it comes first in every prompt.")}>${memory.pinned ? "Unpin" : "Pin"}</>`}
+    ${active && !memory.validatedAt && html`<${Button} icon="check" onClick=${() => change({ confirmed: true }, "Thanks. I'm sure of it now.")}>That's right</>`}
+    ${active && html`<${Button} kind="danger" icon="trash" onClick=${forget}>Forget</>`}
+    ${["archived", "superseded", "forgotten"].includes(memory.status) && html`<${Button} kind="primary" icon="undo" onClick=${restore}>Restore</>`}`;
+  return html`<${Page} title=${`Memory #${memory.number}`}>
+    <${Forgotten} then=${reload} />
+    ${STATES[memory.status] && html`<${Notice} tone="warn">${STATES[memory.status]} ${memory.replacedBy && html`<a href=${link(`/memory/${memory.replacedBy}`)}>See #${memory.replacedNumber}</a>`}</>`}
+    <${Card}>
+      <p class="words" dir="auto" style=${{ fontSize: "18px", lineHeight: 1.45 }}>${memory.content}</p>
+      <div class="cluster">${memory.pinned && html`<${Badge} tone="accent" icon="pin">pinned</>`}<${Badge}>${memory.kind}</>
+        ${memory.category && html`<${Badge}>${memory.category}</>`}${memory.tags.map((tag) => html`<${Badge} key=${tag}>#${tag}</>`)}
+        ${memory.tainted && html`<${Badge} tone="warn" icon="people">others' words</>`}
+        ${memory.validatedAt ? html`<${Badge} tone="good" icon="check">confirmed</>` : html`<${Badge} tone="warn">unconfirmed</>`}</div>
+      <div class="actions">${actions}</div>
+      ${!yours && html`<p class="hint">Only the person it's about and my admins can change it.</p>`}
+    </>
+    <${Card} title="About it"><${Facts} items=${[
+      ["About", memory.subject], ["Learned", day(memory.createdAt)], ["How", ORIGINS[memory.by] || ORIGINS.tag],
+      ["Last changed", memory.updatedAt === memory.createdAt ? "" : day(memory.updatedAt)], ["Importance", `${memory.importance} of 10`],
+      ["Sure", memory.confidence < 1 ? percent(memory.confidence) : ""], ["Valid from", day(memory.validFrom)],
+      [memory.kind === "goal" ? "Deadline" : "Valid until", day(memory.validUntil)],
+      ["Said in", memory.evidence ? plural(memory.evidence, "message") : ""],
+      ["Used", memory.uses ? `${plural(memory.uses, "time")}, last ${day(memory.lastUsedAt)}` : "not yet"],
+    ]} />${memory.faded && active && html`<p class="hint">Unused for half a year: I leave it out of prompts, but search finds it.</p>`}</>
+    <${Source} memory=${memory} />
+    <${Past} past=${past} memory=${memory} yours=${yours} reload=${reload} />
+  </>`;
+}
+
+function Source({ memory }) {
+  const found = useFetch(`/memories/${memory.id}/source`);
+  return html`<${Card} title="Where from"><${Loaded} of=${found} rows=${2}>${({ source }) => html`
+    ${source.elsewhere && html`<p class="muted">It comes from another chat, which I don't show here.</p>`}
+    ${source.said && html`<${Quoted} who=${source.said.role === "assistant" ? "I said" : source.said.name || "Somebody"} said=${source.said} />`}
+    ${source.answer && html`<${Quoted} who="I answered" said=${source.answer} />`}
+    ${!source.said && !source.elsewhere && html`<p class="muted">${memory.by === "user" ? "Told outright" : "Learned"} ${moment(source.at)}${source.chatId === 0 ? ", in the terminal" : ""}.${memory.by === "user" ? "" : " The message is gone."}</p>`}
+    ${source.topic && html`<p class="hint">In the topic “${source.topic}”.</p>`}
+    ${address(source) && html`<a href=${address(source)} target="_blank" rel="noreferrer"><${Icon} name="source" /> Go to the message</a>`}`}</></>`;
+}
+
+/** The address of a message: only those of groups have one. */
+function address({ posted }) {
+  const chat = String(posted?.chatId ?? "");
+  return posted?.messageId && chat.startsWith("-100") ? `https://t.me/c/${chat.slice(4)}/${posted.messageId}` : "";
+}
+
+const Quoted = ({ who, said }) => html`<figure style=${{ margin: 0 }}><figcaption class="muted small">${who}, ${moment(said.at)}</figcaption>
+  <blockquote class="quote" dir="auto">${said.text.length > 700 ? `${said.text.slice(0, 700)}…` : said.text || "(no text)"}</blockquote></figure>`;
+
+function Past({ past, memory, yours, reload }) {
+  const act = async (change, decision) => {
+    await decide(change, decision);
+    reload();
+  };
+  const reword = async (change) => {
+    await post(`/memories/${memory.id}/restore`, { changeId: change.id });
+    toast("It says that again.");
+    reload();
+  };
+  const actions = (change) => [
+    yours && change.status === "pending" && { label: "Keep", icon: "check", run: () => act(change, "keep") },
+    yours && change.status === "pending" && { label: "Discard", icon: "trash", danger: true, run: () => act(change, "discard") },
+    memory.last?.id === change.id && { label: "Undo", icon: "undo", run: () => act(change, "undo") },
+    yours && change.restores && { label: "Restore the wording before", icon: "history", run: () => reword(change) },
+  ];
+  return html`<section class="stack"><h2>History</h2><${List} list=${past} label="History" empty=${html`<${Empty} icon="history" title="Nothing has happened to it" />`}
+    row=${(change) => html`<${Row} title=${change.content} text=${change.before && change.before !== change.content ? `Before: ${change.before}` : ""}
+      badges=${html`<${What} change=${change} />`} meta=${[moment(change.at)]} actions=${actions(change)} />`} /></section>`;
+}

@@ -1,0 +1,32 @@
+// A session's original: every message as it was said, with its marked passages.
+
+import { html } from "../lib/preact.js";
+import { download } from "../kit/api.js";
+import { moment } from "../kit/format.js";
+import { useFetch, useList } from "../kit/hooks.js";
+import { link, navigate } from "../kit/router.js";
+import { Badge, Button, Empty, IconButton, List, Page } from "../kit/ui.js";
+import { Marked } from "../parts/text.js";
+
+export default function Original({ params }) {
+  const path = `/sessions/${params.sessionId}`;
+  const list = useList(`/memory${path}/messages`, "messages", {}, { id: "messageUuid" });
+  const markers = useFetch(`/memory${path}/keepits`, { limit: 200 });
+  const save = (format) => download(`/memory${path}/versions/original`, { format }, `session_${params.sessionId}_original.${format}`);
+  const of = (message) => (markers.data?.markers || []).filter((one) => one.messageUuid === message.messageUuid);
+  return html`<${Page} title="Original" text="As it was said. Nothing changes it."
+    actions=${html`<${Button} icon="download" onClick=${() => save("md")}>Markdown</><${Button} icon="download" onClick=${() => save("jsonl")}>JSON lines</>`}>
+    <${List} list=${list} label="Messages" empty=${html`<${Empty} icon="source" title="Nothing was said here" />`}
+      row=${(one) => html`<article class="said ${one.role}"><header class="cluster"><strong dir="auto">${one.role === "assistant" ? "Relay" : one.name || "You"}</strong>
+        <span class="muted small">${moment(one.at)}</span>${one.untrusted && html`<${Badge}>others' words</>`}
+        ${of(one).map((marker) => html`<a key=${marker.markerId} class="small" href=${link(`${path}/markers/${marker.markerId}`)}>📌 ${marker.weight.toFixed(2)}</a>`)}
+        <${IconButton} icon="pin" label="Mark a passage of it" onClick=${() => navigate(`${path}/markers`, { message: one.messageUuid, text: chosenIn(one) })} /></header>
+        <p class="words" dir="auto"><${Marked} text=${one.text} passages=${of(one).map((marker) => marker.content)} /></p></article>`} />
+  </>`;
+}
+
+/** The text selected with the mouse, if it is in this message. */
+function chosenIn(message) {
+  const text = String(getSelection()).trim();
+  return text && text.length < 2000 && message.text.includes(text) ? text : null;
+}

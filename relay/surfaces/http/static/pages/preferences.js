@@ -1,0 +1,114 @@
+// How a person likes answers: what to prefer and avoid, what taught it, and the switches. One preference
+// (#/preferences/12) is below the list's component.
+
+import { html, useState } from "../lib/preact.js";
+import { post, put, remove } from "../kit/api.js";
+import { ago, day, moment, plural } from "../kit/format.js";
+import { useEvents, useFetch } from "../kit/hooks.js";
+import { link, navigate } from "../kit/router.js";
+import { Badge, Button, Card, Empty, Facts, Loaded, Meter, Notice, Page, Row, Segmented, Select, Switch, Text, toast } from "../kit/ui.js";
+
+const KINDS = { accept: "You went on with it", refine: "You wrote it yourself", tag: "You tagged an answer", thumbs: "You reacted", abandon: "You asked again", revert: "You took the former answer", compare: "You chose between two", said: "You said so" };
+const HERE = [["use", "Follows them"], ["ignore", "Ignores them"], ["quiet", "Follows them, teaches nothing"], ["own", "Has its own"]];
+const PAUSES = [["", "Not paused"], ["1", "For an hour"], ["24", "For a day"], ["168", "For a week"]];
+const LEFT_OUT = { project_override_suppression: "replaced by that chat's own", provisional_excluded: "not sure enough", hard_cap_applied: "too many", polarity_ceiling_applied: "too much to avoid", category_ceiling_applied: "too many of one kind", token_budget_exceeded: "no room" };
+const acts = (row) => row.status === "stable" && row.level !== "low" && row.strength >= 0.4;
+const side = (row) => (row.polarity > 0 ? "Prefer" : "Avoid");
+
+export default function Preferences({ params }) {
+  const listed = useFetch("/preferences");
+  useEvents(["preference"], listed.reload);
+  if (params.preferenceId) return html`<${Opened} key=${params.preferenceId} id=${params.preferenceId} then=${listed.reload} />`;
+  return html`<${Page} title="Preferences" text="How you like answers, and what taught me that.">
+    <${Loaded} of=${listed}>${(found) => html`<${Listed} found=${found} reload=${listed.reload} />`}</></>`;
+}
+
+/** Forgets a preference, and offers to undo it. */
+async function forget(row, then) {
+  const { forgotten } = await remove(`/preferences/${row.id}`);
+  const decisions = forgotten.map((one) => one.decisionId);
+  toast(`Forgotten: ${row.pattern}`, { action: "Undo", run: async () => { await post("/preferences/recall", { decisions }); then(); } });
+  then();
+}
+
+function Listed({ found, reload }) {
+  const { rows } = found;
+  const sections = [
+    ["Prefer", rows.filter((row) => acts(row) && row.polarity > 0)], ["Avoid", rows.filter((row) => acts(row) && row.polarity < 0)],
+    ["Not sure yet", rows.filter((row) => !acts(row) && row.status === "stable")], ["In doubt", rows.filter((row) => row.status === "under_review")],
+    ["Put away", rows.filter((row) => row.status === "archived")],
+  ].filter(([, part]) => part.length);
+  const decide = async (keep) => {
+    await post("/preferences/waiting", { keep });
+    toast(keep ? "Kept." : "Discarded.");
+    reload();
+  };
+  return html`<div class="stack">
+    ${!found.on && html`<${Notice} tone="warn">This is off: I don't follow it, and learn nothing new.</>`}
+    ${found.on && found.pausedUntil && html`<${Notice} tone="warn">Paused until ${moment(found.pausedUntil)}.</>`}
+    ${found.waiting > 0 && html`<${Notice} action=${html`<div class="cluster"><${Button} small icon="check" onClick=${() => decide(true)}>Keep</><${Button} small onClick=${() => decide(false)}>Discard</></div>`}>
+      ${plural(found.waiting, "reaction")} of yours may teach me something.</>`}
+    <${Say} then=${reload} />
+    ${!sections.length && html`<${Empty} icon="preferences" title="I don't know yet how you like answers">Say it above, react to an answer with 👍 or 👎, or tag it in the chat with /tag.</>`}
+    ${sections.map(([title, part]) => html`<section key=${title} class="stack" style=${{ gap: "8px" }}><h2>${title}</h2><div class="list" role="list" aria-label=${title}>
+      ${part.map((row) => html`<div key=${row.id} role="listitem"><${Row} title=${row.pattern} href=${link(`/preferences/${row.id}`)} badges=${html`<${Badges} row=${row} plain=${["Prefer", "Avoid"].includes(title)} />`}
+        meta=${[row.reinforced ? plural(row.observations, "sign") : "provisional", `last ${ago(row.lastSeen)}`]}
+        actions=${row.status === "archived" ? [] : [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row, reload) }]} /></div>`)}</div></section>`)}
+    <${Switches} found=${found} reload=${reload} />
+    <${LastAnswer} />
+  </div>`;
+}
+
+const Badges = ({ row, plain }) => html`${!plain && html`<${Badge} tone=${row.polarity > 0 ? "good" : "bad"}>${side(row)}</>`}
+  <${Badge} tone=${{ high: "good", medium: "accent", low: "plain" }[row.level]}>${row.level}</>${row.here && html`<${Badge}>in one chat</>`}${row.new && html`<${Badge} tone="accent" icon="spark">new</>`}`;
+
+function Say({ then }) {
+  const [polarity, setPolarity] = useState("prefer");
+  const [pattern, setPattern] = useState("");
+  const say = async () => {
+    await post("/preferences", { polarity, pattern });
+    setPattern("");
+    toast("Noted. I follow it from now on.");
+    then();
+  };
+  return html`<${Card} title="Say how you like answers">
+    <form class="stack" onSubmit=${(event) => { event.preventDefault(); event.currentTarget.querySelector("button").click(); }}>
+      <${Segmented} label="What to do" hidden value=${polarity} onChange=${setPolarity} options=${[["prefer", "Prefer"], ["avoid", "Avoid"]]} />
+      <${Text} label="In a few words" hint="For example: short answers, metric units, exclamation marks" value=${pattern} onInput=${setPattern} maxlength="60" />
+      <div class="actions"><${Button} kind="primary" icon="add" disabled=${!pattern.trim()} onClick=${say}>Add</></div></form></>`;
+}
+
+function Switches({ found, reload }) {
+  const change = async (to) => {
+    await put("/preferences/settings", to);
+    reload();
+  };
+  const pause = (hours) => change({ pausedUntil: hours ? new Date(Date.now() + hours * 3_600_000).toISOString() : null });
+  return html`<${Card} title="Switches">
+    <${Switch} label="Follow and learn preferences" hint="Off: what is known stays, but nothing is used or learned." checked=${found.on} onChange=${(on) => change({ on })} />
+    <${Select} label="Pause" value=${found.pausedUntil ? "now" : ""} onChange=${pause} options=${found.pausedUntil ? [["now", `Until ${moment(found.pausedUntil)}`], ["", "End the pause"], ...PAUSES.slice(1)] : PAUSES} />
+    <${Select} label="Our private chat" value=${found.here} onChange=${(here) => change({ here })} options=${HERE} /></>`;
+}
+
+function LastAnswer() {
+  const last = useFetch("/preferences/last");
+  if (last.data && !last.data.turnId) return null;
+  return html`<${Card} title="The last answer" text="What it followed, and what was left out."><${Loaded} of=${last} rows=${2}>${({ turnId, at, used, notes }) => html`
+    ${used.length ? html`<ul class="lines">${used.map((row) => html`<li key=${row.id}><a href=${link(`/preferences/${row.id}`)}>${row.polarity > 0 ? "" : "no "}${row.pattern}</a></li>`)}</ul>` : html`<p class="muted">No preference was in its prompt.</p>`}
+    ${notes.filter((note) => LEFT_OUT[note.type]).map((note, nr) => html`<p key=${nr} class="hint">${note.dropped || note.count || note.ids.length || 1} left out: ${LEFT_OUT[note.type]}</p>`)}
+    <p><a href=${link(`/why/${turnId}`)}>Why that answer${at && ` of ${moment(at)}`}</a></p>`}</></>`;
+}
+
+function Opened({ id, then }) {
+  const opened = useFetch(`/preferences/${id}`);
+  useEvents(["preference"], opened.reload);
+  return html`<${Loaded} of=${opened}>${({ preference: row, evidence, total, remembered }) => html`<${Page} title=${`${side(row)}: ${row.pattern}`}
+      actions=${row.status !== "archived" && html`<${Button} kind="danger" icon="trash" onClick=${() => forget(row, () => { then(); navigate("/preferences"); })}>Forget</>`}>
+    ${remembered.length > 0 && html`<${Notice}>Memory says, and that counts first: ${remembered.join(" · ")}</>`}
+    <${Card}><${Meter} label="How sure I am" value=${row.strength} text=${`${row.level}, ${row.strength.toFixed(2)}`} tone=${acts(row) ? "good" : "warn"} />
+      <${Facts} items=${[["State", acts(row) ? "I follow it" : { stable: "not sure enough to follow", under_review: "in doubt: signs disagree", archived: row.faded ? "put away: nothing confirmed it for half a year" : "put away" }[row.status]],
+        ["Signs", plural(row.observations, "sign")], ["In", plural(row.sessions, "conversation")], ["Last seen", day(row.lastSeen)], ["Where", row.here ? "in one chat only" : "everywhere"]]} /></>
+    <section class="stack" style=${{ gap: "8px" }}><h2>What taught me that (${total})</h2><div class="list" role="list" aria-label="Evidence">${evidence.map((one, nr) => html`
+      <div key=${nr} role="listitem"><${Row} title=${KINDS[one.kind] || one.kind} text=${one.text} meta=${[moment(one.at)]} badges=${html`<${Badge} tone=${one.polarity > 0 ? "good" : "bad"}>${one.polarity > 0 ? "for" : "against"}</>`} /></div>`)}</div>
+      ${total > evidence.length && html`<p class="hint">The newest ${evidence.length} are shown.</p>`}</section></>`}</>`;
+}

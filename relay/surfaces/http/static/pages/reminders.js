@@ -1,0 +1,160 @@
+// Upcoming reminders, made by the same phrases as /remind; one reminder (#/reminders/12) with its history; the
+// address of the calendar.
+
+import { html, useState } from "../lib/preact.js";
+import { patch, post, put, remove } from "../kit/api.js";
+import { ago, moment, time, weekday } from "../kit/format.js";
+import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
+import { link } from "../kit/router.js";
+import { ask, Badge, Button, Card, confirm, Empty, Facts, List, Loaded, Notice, Page, Row, Text, toast } from "../kit/ui.js";
+
+const DAYS = { MO: "Monday", TU: "Tuesday", WE: "Wednesday", TH: "Thursday", FR: "Friday", SA: "Saturday", SU: "Sunday" };
+const UNITS = { MINUTELY: "minute", HOURLY: "hour", DAILY: "day", WEEKLY: "week", MONTHLY: "month", YEARLY: "year" };
+const EVENTS = { made: "Made", changed: "Changed", fired: "Told", snoozed: "Snoozed", done: "Done", missed: "Missed", failed: "Could not be told", paused: "Paused", resumed: "Resumed", deleted: "Deleted", restored: "Restored" };
+const HINT = "For example: tomorrow 9:00 call the dentist · every monday 8:00 bins · in 2 hours tea";
+
+/** How often a rule comes: "every Monday, Friday". */
+function repeats({ rule }) {
+  if (!rule) return "";
+  const parts = Object.fromEntries(rule.split(";").map((part) => part.split("=")));
+  const every = parts.INTERVAL > 1 ? `every ${parts.INTERVAL} ${UNITS[parts.FREQ]}s` : `every ${UNITS[parts.FREQ]}`;
+  const days = (parts.BYDAY || "").split(",").filter(Boolean).map((one) => one.replace(/^(-?\d+)?(\w\w)$/, (_, nth, day) => `${nth === "-1" ? "last " : nth ? `${nth}. ` : ""}${DAYS[day]}`));
+  if (days.length === 5 && parts.BYDAY === "MO,TU,WE,TH,FR") return "every weekday";
+  if (days.length) return parts.FREQ === "WEEKLY" && !(parts.INTERVAL > 1) ? `every ${days.join(", ")}` : `${every} on ${days.join(", ")}`;
+  return parts.BYMONTHDAY ? `${every} on day ${parts.BYMONTHDAY.replace("-1", "last")}` : every;
+}
+
+async function drop(one, then) {
+  await remove(`/reminders/${one.id}`);
+  toast(`Deleted: ${one.text}`, { action: "Undo", run: async () => { await patch(`/reminders/${one.id}`, { deleted: false }); then(); } });
+  then();
+}
+
+const change = async (one, fields, then, words) => {
+  await patch(`/reminders/${one.id}`, fields);
+  toast(words);
+  then();
+};
+
+async function edit(one, then) {
+  const text = await ask({ title: "Change the reminder", label: "Another time, another text, or both", hint: "friday 9:00 · friday 9:00 bins · bins out, both", value: one.text });
+  if (text !== null && text !== one.text) await change(one, { text }, then, "Changed.");
+}
+
+const actionsOf = (one, then) => [
+  one.status === "proposed" && { label: "Yes, remind me", icon: "check", run: () => change(one, { accepted: true }, then, "I'll remind you.") },
+  { label: "Change", icon: "edit", run: () => edit(one, then) },
+  one.status === "active" && { label: "Pause", icon: "history", run: () => change(one, { paused: true }, then, "Paused.") },
+  one.status === "paused" && { label: "Go on", icon: "check", run: () => change(one, { paused: false }, then, "It goes on.") },
+  { label: "Delete", icon: "trash", danger: true, run: () => drop(one, then) },
+];
+const stateOf = (one) => ({ proposed: "waits for you", paused: "paused" })[one.status];
+
+export default function Reminders({ params }) {
+  if (params.reminderId) return html`<${Opened} key=${params.reminderId} id=${params.reminderId} />`;
+  return html`<${Listed} />`;
+}
+
+function Listed() {
+  const list = useList("/reminders", "reminders");
+  const { reload, page } = list;
+  useEvents(["reminder"], reload);
+  const group = (one) => one.nextAt ? weekday(one.nextAt) : "No time";
+  return html`<${Page} title="Reminders" text="What I'll tell you, and when.">
+    <${New} then=${reload} />
+    ${page?.quietUntil && html`<${Notice} tone="warn" action=${html`<${Button} small onClick=${async () => { await put("/reminders/quiet", { until: "off" }); reload(); }}>Speak again</>`}>
+      I'm quiet ${page.quietUntil.startsWith("9999") ? "until you end it" : `until ${moment(page.quietUntil)}`}. What comes due waits.</>`}
+    <${List} list=${list} label="Reminders" group=${group}
+      empty=${html`<${Empty} icon="reminders" title="Nothing to come">Write above what I should remind you of, or send /remind in the chat.</>`}
+      row=${(one) => html`<${Row} icon="reminders" title=${one.text} href=${link(`/reminders/${one.id}`)} actions=${actionsOf(one, reload)}
+        badges=${stateOf(one) && html`<${Badge} tone="warn">${stateOf(one)}</>`} meta=${[one.nextAt && time(one.nextAt), repeats(one), one.nextAt && ago(one.nextAt)]} />`} />
+    <${Intents} />
+    <${Quiet} quiet=${page?.quietUntil} then=${reload} />
+    <${Calendar} />
+  </>`;
+}
+
+function New({ then }) {
+  const [text, setText] = useState("");
+  const [error, setError] = useState("");
+  useShortcut("n", "New reminder", () => document.getElementById("new-reminder").querySelector("input").focus());
+  const make = async (event) => {
+    event.preventDefault();
+    if (!text.trim()) return;
+    try {
+      const made = await post("/reminders", { text });
+      setText("");
+      setError("");
+      toast(`I'll remind you ${moment(made.nextAt)}: ${made.text}`, { action: "Undo", run: async () => { await remove(`/reminders/${made.id}`); then(); } });
+      then();
+    } catch (problem) {
+      if (problem.status !== 422) throw problem;
+      setError(problem.message); // a question about the phrase
+    }
+  };
+  return html`<${Card}><form id="new-reminder" class="stack" onSubmit=${make}>
+    <${Text} label="Remind me" hint=${HINT} error=${error} value=${text} onInput=${setText} enterkeyhint="done" />
+    <div class="actions"><${Button} kind="primary" icon="add" type="submit" disabled=${!text.trim()}>Add</></div></form></>`;
+}
+
+function Intents() {
+  const found = useFetch("/reminders/intents");
+  if (!found.data?.intents.length) return null;
+  const end = async (one) => {
+    await remove(`/reminders/intents/${one.id}`);
+    toast("Deleted.");
+    found.reload();
+  };
+  return html`<section class="stack" style=${{ gap: "8px" }}><h2>When you mention something</h2><div class="list" role="list" aria-label="When you mention something">${found.data.intents.map((one) => html`
+    <div key=${one.id} role="listitem"><${Row} icon="spark" title=${one.text} text=${`When you mention ${one.about}`} meta=${[`${one.used} of ${one.most} times`, `until ${moment(one.expiresAt)}`]}
+      actions=${[{ label: "Delete", icon: "trash", danger: true, run: () => end(one) }]} /></div>`)}</div></section>`;
+}
+
+function Quiet({ quiet, then }) {
+  if (quiet) return null;
+  const hold = async () => {
+    const until = await ask({ title: "Be quiet", label: "Until when", value: "8:00", hint: "8:00 · tomorrow 9:00 · on (until you end it)", action: "Be quiet" });
+    if (until === null) return;
+    await put("/reminders/quiet", { until });
+    then();
+  };
+  return html`<${Card} title="Quiet" text="Holds back reminders and everything else I say first." actions=${html`<${Button} onClick=${hold}>Be quiet…</>`} />`;
+}
+
+function Calendar() {
+  const feed = useFetch("/reminders/calendar");
+  const [address, setAddress] = useState("");
+  const open = async () => {
+    if (feed.data?.token && !(await confirm({ title: "A new address?", text: "The present one ends, and calendars that read it stop.", action: "New address" }))) return;
+    const { path } = await post("/reminders/calendar");
+    setAddress(new URL(path, location.origin).href);
+    feed.reload();
+  };
+  const close = async () => {
+    await remove("/reminders/calendar");
+    setAddress("");
+    feed.reload();
+  };
+  return html`<${Card} title="Calendar" text="A calendar app can read your reminders from an address of their own. Whoever has it sees them."
+      actions=${html`<${Button} onClick=${open}>${feed.data?.token ? "New address" : "Make an address"}</>${feed.data?.token && html`<${Button} kind="danger" onClick=${close}>End it</>`}`}>
+    ${address && html`<${Text} label="Address, shown once" value=${address} readonly onInput=${() => {}} onFocus=${(event) => event.currentTarget.select()} />
+      <div class="actions"><${Button} small icon="check" onClick=${async () => { await navigator.clipboard.writeText(address); toast("Copied."); }}>Copy</></div>`}
+    ${!address && feed.data?.token && html`<p class="muted">It has had an address since ${moment(feed.data.token.createdAt)}${feed.data.token.usedAt ? `, last read ${ago(feed.data.token.usedAt)}` : ""}.</p>`}</>`;
+}
+
+function Opened({ id }) {
+  const opened = useFetch(`/reminders/${id}`);
+  useEvents(["reminder"], opened.reload);
+  const done = async () => {
+    await post(`/reminders/${id}/done`);
+    toast("Done.");
+    opened.reload();
+  };
+  return html`<${Loaded} of=${opened}>${(one) => html`<${Page} title=${one.text}>
+    <${Card}><${Facts} items=${[["Next", one.nextAt ? moment(one.nextAt) : "over"], ["Repeats", repeats(one) || "once"], ["State", one.status], ["Kind", { say: "says its text", ask: "asks until you answer", check: "looks first" }[one.kind]], ["Time zone", one.zone], ["Made", moment(one.createdAt)]]} />
+      <div class="actions">${one.status === "deleted"
+        ? html`<${Button} kind="primary" icon="undo" onClick=${() => change(one, { deleted: false }, opened.reload, "It's back.")}>Bring it back</>`
+        : html`${one.occurrence && html`<${Button} icon="check" onClick=${done}>Done</>`}${actionsOf(one, opened.reload).filter(Boolean).map((act) => html`<${Button} key=${act.label} icon=${act.icon} kind=${act.danger ? "danger" : "plain"} onClick=${act.run}>${act.label}</>`)}`}</div></>
+    <section class="stack" style=${{ gap: "8px" }}><h2>What happened</h2><div class="list" role="list" aria-label="What happened">${one.events.map((event, nr) => html`
+      <div key=${nr} role="listitem"><${Row} title=${EVENTS[event.kind] || event.kind} text=${event.detail} meta=${[moment(event.at), event.occurrence && `for ${moment(event.occurrence)}`]} /></div>`)}</div></section></>`}</>`;
+}

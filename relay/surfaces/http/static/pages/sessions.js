@@ -1,0 +1,77 @@
+// Sessions: a project's conversations, the newest first, by month; search in them; suggestions.
+
+import { html, useState } from "../lib/preact.js";
+import { post, remove } from "../kit/api.js";
+import { day, month, plural, tokens } from "../kit/format.js";
+import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
+import { link, navigate, setQuery } from "../kit/router.js";
+import { Badge, Button, Empty, List, Loaded, Page, Row, Search, Select, toast } from "../kit/ui.js";
+import { nameOf, Snippet, useProject } from "../parts/sessions.js";
+import { Suggest } from "../parts/suggest.js";
+
+export default function Sessions({ query }) {
+  const { projects, project } = useProject(query.project);
+  const [suggesting, setSuggesting] = useState(false);
+  return html`<${Page} title="Sessions" text="Your conversations, to look at, shorten and bring back."
+    actions=${html`<${Button} icon="spark" onClick=${() => setSuggesting(true)} disabled=${!project}>Suggest</>
+      <${Button} kind="primary" icon="compose" disabled=${!project} onClick=${() => navigate("/compose", { project: project.projectId })}>Compose</>`}
+    tools=${html`${projects.data?.projects.length > 1 && html`<${Select} label="Project" hidden value=${project?.projectId}
+        onChange=${(id) => setQuery({ project: id, q: null })} options=${projects.data.projects.map((one) => [one.projectId, labelOf(one)])} />`}
+      <${Search} label="Search in sessions" value=${query.q} onInput=${(q) => setQuery({ q })} />`}>
+    <${Loaded} of=${projects} rows=${8}>${() => {
+      if (!project) return html`<${Empty} icon="sessions" title="No conversations yet">What you say to Relay in Telegram stands here.</>`;
+      return query.q ? html`<${Found} project=${project} words=${query.q} />` : html`<${Timeline} project=${project} />`;
+    }}</>
+    ${suggesting && html`<${Suggest} project=${project} onClose=${() => setSuggesting(false)} />`}
+  </>`;
+}
+
+const labelOf = (one) => `${one.displayName} · ${plural(one.sessions, "session")}${one.space === "group" ? " · group" : ""}`;
+
+function Timeline({ project }) {
+  const list = useList(`/memory/projects/${project.projectId}/sessions`, "sessions", {}, { id: "sessionId" });
+  const { data: settings } = useFetch("/memory/settings", { projectId: project.projectId });
+  const ui = settings?.ui || { defaultView: "timeline", showTokenEstimates: true };
+  useEvents(["version", "composition"], list.reload);
+  useShortcut("c", "Compress the focused session", () => {
+    const focused = document.activeElement.closest?.(".row")?.querySelector("a.row-main");
+    if (focused) navigate(`${focused.hash.slice(1).split("?")[0]}/compress`);
+  });
+  return html`<${List} list=${list} label="Sessions" group=${ui.defaultView === "timeline" ? grouped : undefined}
+    row=${(one) => html`<${Line} one=${one} project=${project} list=${list} counts=${ui.showTokenEstimates} />`}
+    empty=${html`<${Empty} icon="sessions" title="No sessions here">Private sessions are never listed.</>`} />`;
+}
+
+const grouped = (one) => (one.linked === null ? month(one.firstTimestamp) : "Linked from other projects");
+
+function Line({ one, project, list, counts }) {
+  const path = `/sessions/${one.sessionId}`;
+  const register = async () => {
+    const where = `/memory/projects/${project.projectId}/sessions/${one.sessionId}`;
+    await (one.registered ? remove(where) : post(where));
+    list.change(one.sessionId, { registered: !one.registered });
+    toast(one.registered ? "Taken out of the library. Its versions and markers stay." : "In the library now.");
+  };
+  return html`<${Row} href=${link(path)} title=${nameOf(one)} text=${one.title ? one.opening : ""}
+    badges=${html`${one.registered && html`<${Badge} tone="accent" title="In the library" aria-label="In the library">M</>`}
+      ${one.current && html`<${Badge} tone="good">running</>`}`}
+    meta=${[day(one.firstTimestamp), counts && `${tokens(one.originalTokens)} tokens`, plural(one.originalMessages, "message"),
+      one.markers > 0 && `📌 ${one.markers}`, one.versions > 0 && plural(one.versions, "version"), one.linked].filter(Boolean)}
+    actions=${[
+      { label: "Compress", icon: "compress", run: () => navigate(`${path}/compress`) },
+      { label: "Markers", icon: "pin", run: () => navigate(`${path}/markers`) },
+      { label: "View original", icon: "source", run: () => navigate(`${path}/original`) },
+      { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: project.projectId, add: one.sessionId }) },
+      { label: one.registered ? "Take out of the library" : "Put into the library", icon: "memory", run: register },
+    ]} />`;
+}
+
+function Found({ project, words }) {
+  const list = useList("/memory/search", "results", { text: words, projectId: project.projectId }, { id: "key" });
+  const rows = list.rows.map((one, at) => ({ ...one, key: `${one.sessionId}-${one.messageId || one.versionId || at}` }));
+  return html`<${List} list=${{ ...list, rows }} label="Results"
+    row=${(one) => html`<${Row} href=${link(one.versionId ? `/sessions/${one.sessionId}/versions/${one.versionId}` : `/sessions/${one.sessionId}`)}
+      title=${html`<${Snippet} text=${one.snippet} />`}
+      badges=${html`<${Badge}>${one.versionId ? `version ${one.versionId}` : one.messageId ? "message" : "summary"}</>`} meta=${[day(one.at)]} />`}
+    empty=${html`<${Empty} icon="search" title="Nothing found">Try fewer or other words.</>`} />`;
+}

@@ -1,0 +1,104 @@
+// Settings of a memory's sessions, and how much is stored.
+
+import { html, useEffect, useState } from "../lib/preact.js";
+import { put } from "../kit/api.js";
+import { moment, number, plural, size } from "../kit/format.js";
+import { useFetch, useSpaced } from "../kit/hooks.js";
+import { setQuery } from "../kit/router.js";
+import { Button, Card, Facts, Loaded, Page, Segmented, Select, Slider, Switch, Table, Text, attempt, toast } from "../kit/ui.js";
+import { useProject } from "../parts/sessions.js";
+
+const PRESETS = [["gentle", "Gentle"], ["standard", "Standard"], ["aggressive", "Aggressive"]];
+
+export default function Settings({ query }) {
+  const { projects, project } = useProject(query.project);
+  const where = project ? { projectId: project.projectId } : {};
+  const settings = useFetch(projects.data ? "/memory/settings" : null, where);
+  const stats = useFetch(projects.data ? "/memory/stats" : null, where);
+  const spaces = (projects.data?.projects || []).filter((one, at, all) => all.findIndex((other) => memoryOf(other) === memoryOf(one)) === at);
+  const change = async (section, name, value) => {
+    settings.set(await put(`/memory/settings${project ? `?projectId=${project.projectId}` : ""}`, { [section]: { [name]: value } }));
+    toast("Saved.");
+  };
+  const document = () => {
+    const anchor = globalThis.document.createElement("a");
+    anchor.href = URL.createObjectURL(new Blob([JSON.stringify(settings.data, null, 2)], { type: "application/json" }));
+    anchor.download = "settings.json";
+    anchor.click();
+    setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
+  };
+  return html`<${Page} title="Settings" text="How sessions are kept, shortened and shown." actions=${html`<${Button} icon="download" disabled=${!settings.data} onClick=${document}>Download</>`}
+    tools=${spaces.length > 1 && html`<${Select} label="Memory" hidden value=${spaces.find((one) => memoryOf(one) === memoryOf(project))?.projectId}
+      onChange=${(id) => setQuery({ project: id })} options=${spaces.map((one) => [one.projectId, one.space === "group" ? `Group: ${one.displayName}` : "Your own memory"])} />`}>
+    <${Loaded} of=${projects.data ? settings : projects}>${(all) => html`<${Sections} key=${project?.projectId} all=${all} change=${change} />`}</>
+    ${projects.data && html`<${Loaded} of=${stats}>${(found) => html`<${Stored} found=${found} />`}</>`}
+  </>`;
+}
+
+const memoryOf = (one) => (one.space === "group" ? `group ${one.chatId}` : "own");
+
+function Sections({ all: { defaults, storage, keepitDecay, ui, autoDecay }, change }) {
+  const base = keepitDecay.compressionBase;
+  return html`
+    <${Card} title="Versions"><${Segmented} label="Preset" value=${defaults.compressionPreset} onChange=${(one) => change("defaults", "compressionPreset", one)} options=${PRESETS} />
+      <${Segmented} label="Model" value=${defaults.model} onChange=${(one) => change("defaults", "model", one)} options=${[["small", "Small"], ["big", "Big"]]} />
+      <${Switch} label="Markers fade" hint="Off: all markers stay word for word." checked=${defaults.keepitDecayEnabled} onChange=${(on) => change("defaults", "keepitDecayEnabled", on)} />
+      <${Switch} label="Put each session into the library" checked=${defaults.autoRegisterSessions} onChange=${(on) => change("defaults", "autoRegisterSessions", on)} /></>
+    <${Card} title="Storage"><${Typed} label="Storage limit for versions" hint="Such as 500MB or 1GB. Beyond it, those used longest ago are pruned." value=${storage.maxCacheSize} onSave=${(text) => change("storage", "maxCacheSize", text)} />
+      <${Typed} label="Which versions stay" hint="all, how many of each session, such as 5, or for how long, such as 30d." value=${String(storage.compressionRetention)}
+        onSave=${(text) => change("storage", "compressionRetention", /^\d+$/.test(text) ? Number(text) : text)} /></>
+    <${Card} title="Fading of markers" text="The least weight that survives, before ratio and distance.">
+      ${[["light", "Light"], ["moderate", "Moderate"], ["aggressive", "Aggressive"]].map(([level, label]) => html`<${Dial} key=${level} label=${label} value=${base[level]}
+        onSave=${(value) => change("keepitDecay", "compressionBase", { [level]: value })} />`)}
+      <${Dial} label="Pinned from" value=${keepitDecay.pinnedWeight} min=${0.5} onSave=${(value) => change("keepitDecay", "pinnedWeight", value)} />
+      <${Typed} label="Sessions further back count as" type="number" min="1" max="100" value=${String(keepitDecay.maxSessionDistance)} onSave=${(text) => change("keepitDecay", "maxSessionDistance", Number(text))} /></>
+    <${Card} title="At night" text="Sessions that rest are shortened by themselves.">
+      <${Switch} label="Shorten what rests" checked=${autoDecay.enabled} onChange=${(on) => change("autoDecay", "enabled", on)} />
+      ${autoDecay.enabled && html`<${Segmented} label="When" value=${autoDecay.schedule} onChange=${(one) => change("autoDecay", "schedule", one)} options=${[["daily", "Daily"], ["weekly", "Weekly"], ["on-access", "When opened"]]} />
+      <div class="grid">${[["createAfterDays", "First version after days"], ["aggressiveAfterDays", "Shorter one after days"], ["pruneIntermediateAfterDays", "Prune others after days"]].map(([name, label]) => html`
+        <${Typed} key=${name} label=${label} type="number" min="1" value=${String(autoDecay[name])} onSave=${(text) => change("autoDecay", name, Number(text))} />`)}
+        ${[["createPreset", "First version"], ["aggressivePreset", "Shorter one"]].map(([name, label]) => html`<${Select} key=${name} label=${label} value=${autoDecay[name]} options=${PRESETS} onChange=${(one) => change("autoDecay", name, one)} />`)}</div>`}</>
+    <${Card} title="Pages"><${Segmented} label="Sessions as" value=${ui.defaultView} onChange=${(one) => change("ui", "defaultView", one)} options=${[["timeline", "Timeline"], ["list", "List"]]} />
+      <${Switch} label="Show tokens" checked=${ui.showTokenEstimates} onChange=${(on) => change("ui", "showTokenEstimates", on)} />
+      <${Switch} label="Ask before something goes" hint="Erasing and resetting always ask." checked=${ui.confirmDestructiveActions} onChange=${(on) => change("ui", "confirmDestructiveActions", on)} /></>`;
+}
+
+/** A text that is saved when it loses the focus. */
+function Typed({ value, onSave, ...more }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const save = async (event) => {
+    if (text.trim() === value) return;
+    const { currentTarget } = event;
+    await attempt(currentTarget, async () => {
+      try {
+        await onSave(text.trim());
+      } catch (error) {
+        setText(value);
+        throw error;
+      }
+    });
+  };
+  return html`<${Text} ...${more} value=${text} onInput=${setText} onBlur=${save} onKeyDown=${(event) => event.key === "Enter" && event.currentTarget.blur()} />`;
+}
+
+/** A share that is saved when the slider is released. */
+function Dial({ value, onSave, ...more }) {
+  const [now, setNow] = useState(value);
+  useEffect(() => setNow(value), [value]);
+  const save = useSpaced((wanted) => attempt(null, async () => {
+    try {
+      await onSave(wanted);
+    } catch (error) {
+      setNow(value);
+      throw error;
+    }
+  }), 0, 1500, true);
+  return html`<${Slider} ...${more} value=${now} step=${0.01} format=${(one) => one.toFixed(2)} onInput=${setNow} onChange=${save} />`;
+}
+
+function Stored({ found }) {
+  return html`<${Card} title="Stored" text=${`Counted ${moment(found.at)}.`}>
+    <${Table} label="Stored" head=${["What", "Rows", "Size"]} rows=${found.stored.map((one) => [one.kind, number(one.rows), size(one.bytes)])} />
+    <${Facts} items=${[["Whole database", size(found.database)], ["Tonight's cleanup", found.freed.rows ? `${plural(found.freed.rows, "version")}, ${size(found.freed.bytes)}` : "nothing"]]} /></>`;
+}

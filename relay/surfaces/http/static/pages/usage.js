@@ -1,0 +1,56 @@
+// What models used: cost, tokens and the cache's share by day, by model and by kind of work.
+
+import { html, useMemo } from "../lib/preact.js";
+import { Chart } from "../kit/chart.js";
+import { day, money, number, percent, plural, tokens } from "../kit/format.js";
+import { useFetch } from "../kit/hooks.js";
+import { setQuery } from "../kit/router.js";
+import { Card, Empty, Facts, Loaded, Meter, Notice, Page, Segmented, Table } from "../kit/ui.js";
+
+const WORKS = { answer: "Answers", summary: "Summaries", title: "Titles", judge: "Learning", proposal: "Proposals", digest: "Digests", rederive: "Deriving anew", preference: "Preferences", critique: "Critiques", compression: "Compressions", heartbeat: "Heartbeat", reminder: "Reminders", soul: "Soul" };
+const asked = (used) => used.input + used.cached + used.written;
+const share = (used) => (asked(used) ? used.cached / asked(used) : null);
+const cost = (used) => (used.spent || !used.unpriced.length ? money(used.spent) : "no price");
+
+export default function Usage({ query }) {
+  const days = ["7", "30", "90"].includes(query.days) ? query.days : "30";
+  const report = useFetch("/usage", { days });
+  return html`<${Page} title="Usage" text="Tokens and cost of everything I did for you." wide
+      tools=${html`<${Segmented} label="Days" hidden value=${days} onChange=${(one) => setQuery({ days: one })} options=${[["7", "7 days"], ["30", "30 days"], ["90", "90 days"]]} />`}>
+    <${Loaded} of=${report}>${(found) => html`<${Report} found=${found} />`}</></>`;
+}
+
+function Report({ found }) {
+  const { whole, days, starts, models, works, budget, everywhere } = found;
+  const x = useMemo(() => starts.map((one) => new Date(one) / 1000), [found]);
+  const series = useMemo(() => ({
+    cost: [{ label: "Cost", values: days.map((one) => one.spent), format: money, bars: true }],
+    tokens: [{ label: "In", values: days.map(asked), format: tokens }, { label: "Out", values: days.map((one) => one.output), format: tokens }],
+    cache: [{ label: "From the cache", values: days.map(share), format: (value) => percent(value), bars: true }],
+  }), [found]);
+  if (!asked(whole) && !whole.output) return html`<${Empty} icon="usage" title="Nothing was used in these days">Write to me, and what it cost is here.</>`;
+  const busiest = days.reduce((best, one, at) => (one.spent > days[best].spent ? at : best), 0);
+  return html`<div class="stack">
+    ${budget && html`<${Card} title="Today's budget">
+      ${budget.each > 0 && html`<${Meter} label="Yours" value=${budget.own} max=${budget.each} text=${`${money(budget.own)} of ${money(budget.each)}`} />`}
+      ${budget.all > 0 && budget.total !== null && html`<${Meter} label="Everyone" value=${budget.total} max=${budget.all} text=${`${money(budget.total)} of ${money(budget.all)}`} />`}</>`}
+    <${Card}><${Facts} items=${[["Cost", cost(whole)], ["Answers", number(whole.answers)], ["Tokens in", tokens(asked(whole))], ["Tokens out", tokens(whole.output)],
+      ["From the cache", share(whole) === null ? "" : percent(share(whole))], ["A day", money(whole.spent / days.length)], ["Everyone, everywhere", everywhere && cost(everywhere)]]} />
+      ${whole.unpriced.length > 0 && html`<${Notice} tone="warn">I know no price of ${whole.unpriced.join(", ")}; RELAY_PRICES names a file of prices.</>`}</>
+    <${Card} title="Cost by day" text=${whole.spent ? `Most on ${day(starts[busiest])}: ${money(days[busiest].spent)}` : ""}>
+      <${Chart} label=${`Cost by day, ${money(whole.spent)} in ${plural(days.length, "day")}`} x=${x} series=${series.cost} /></>
+    <div class="grid"><${Card} title="Tokens by day"><${Chart} label="Tokens by day" x=${x} series=${series.tokens} height=${180} /></>
+      <${Card} title="Share of the cache" text="The more, the cheaper."><${Chart} label="Share of input that came from the cache, by day" x=${x} series=${series.cache} height=${180} /></></div>
+    <${Card} title="What for"><${Uses} label="Use by kind of work" first="Work" rows=${works.map((one) => [WORKS[one.what] || one.what, one.times, one.used])} /></>
+    <${Card} title="Models"><${Uses} label="Use by model" first="Model" rows=${models.map((one) => [one.model, null, one.used])} /></>
+    <details><summary>Every day as a table</summary><${Uses} label="Use by day" first="Day" rows=${days.map((one, at) => [day(starts[at]), one.answers, one]).reverse()} /></details>
+  </div>`;
+}
+
+function Uses({ label, first, rows }) {
+  const times = rows.some(([, count]) => count !== null);
+  return html`<${Table} label=${label} head=${[first, ...[...(times ? ["Times"] : []), "In", "Out", "Cache", "Cost"].map(right)]}
+    rows=${rows.map(([name, count, used]) => [html`<span style=${{ whiteSpace: "nowrap" }}>${name}</span>`, ...(times ? [right(number(count))] : []), right(tokens(asked(used))), right(tokens(used.output)), right(share(used) === null ? "–" : percent(share(used))), right(cost(used))])} />`;
+}
+
+const right = (value) => html`<span class="right" style=${{ display: "block", whiteSpace: "nowrap" }}>${value}</span>`;

@@ -1,0 +1,100 @@
+// Helpers for the pages of sessions.
+
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
+import { get, post, remove } from "../kit/api.js";
+import { plural, tokens } from "../kit/format.js";
+import { useFetch, useSpaced } from "../kit/hooks.js";
+import { confirm, toast } from "../kit/ui.js";
+
+/** The name of a session. */
+export const nameOf = (one) => one.title || one.opening || `Session ${one.sessionId}`;
+
+/** The projects, and the chosen one: by its id, else the last used. */
+export function useProject(id) {
+  const projects = useFetch("/memory/projects", { limit: 200 });
+  const all = projects.data?.projects || [];
+  return { projects, project: all.find((one) => one.projectId === id) || all[0] || null };
+}
+
+/** A passage of a search, with the words that match marked. */
+export function Snippet({ text }) {
+  return text.split(/\u0002|\u0003/).map((part, at) => (at % 2 ? html`<mark key=${at}>${part}</mark>` : part));
+}
+
+/** Asks the API about the text being typed. Returns the last answer, and what is wrong with the input. */
+export function usePreview(path, body) {
+  const [state, setState] = useState({ data: null, error: null, waiting: true });
+  const asked = useRef(0);
+  const ask = useSpaced(async (mine) => {
+    if (body === null) return;
+    try {
+      const data = await post(path, body);
+      if (mine === asked.current) setState({ data, error: null, waiting: false });
+    } catch (error) {
+      if (mine === asked.current) setState((old) => ({ ...old, error, waiting: false }));
+    }
+  }, 250, 1500);
+  useEffect(() => {
+    const mine = (asked.current += 1);
+    if (body === null) setState({ data: null, error: null, waiting: false });
+    else {
+      setState((old) => ({ ...old, waiting: true }));
+      ask(mine);
+    }
+  }, [path, JSON.stringify(body)]);
+  return state;
+}
+
+/** Fetches all pages of a list. */
+export async function getAll(path, plural) {
+  const rows = [];
+  for (let cursor = ""; cursor !== null; ) {
+    const page = await get(path, { limit: 200, cursor });
+    rows.push(...page[plural]);
+    cursor = page.next;
+  }
+  return rows;
+}
+
+/** Prunes versions of a session after asking; asks by name about those in use. Returns whether they are gone. */
+export async function prune(sessionId, versions, asks, after) {
+  const ids = versions.map((one) => one.versionId);
+  const size = `${plural(ids.length, "version")}, ${tokens(versions.reduce((sum, one) => sum + (one.outputTokens || 0), 0))} tokens`;
+  const held = versions.some((one) => one.usedInCompositions) ? " Compositions that hold them keep their text." : "";
+  if (asks && !(await confirm({ title: `Prune ${plural(ids.length, "version")}?`, text: `${size}. The original stays.${held}`, action: "Prune", danger: true }))) return false;
+  const done = (await inUse(
+    (force) => post("/memory/versions/prune", { sessionId, versionIds: ids, force }),
+    "A running conversation began with it. It keeps its text until it ends.",
+  ));
+  if (!done) return false;
+  after();
+  const undo = async () => {
+    await post("/memory/versions/restore", { sessionId, undo: done.undo });
+    after();
+  };
+  toast(`${size} pruned.`, { action: "Undo", run: undo });
+  return true;
+}
+
+/** Drops a composition after asking. Returns whether it is gone. */
+export async function dropComposition(one, asks) {
+  if (asks && !(await confirm({ title: `Drop “${one.name}”?`, text: "Its sessions and their versions stay.", action: "Drop", danger: true }))) return false;
+  const done = await inUse(async (force) => {
+    await remove(`/memory/compositions/${one.compositionId}`, force ? { force } : {});
+    return true;
+  }, "A running conversation began with it, and keeps it until it ends.");
+  if (done) toast(`“${one.name}” is dropped.`);
+  return Boolean(done);
+}
+
+/** Runs an action. If its object is in use, names what uses it and asks whether to go on. */
+async function inUse(act, text) {
+  try {
+    return await act(false);
+  } catch (problem) {
+    if (problem.code !== "in_use") throw problem;
+    const names = problem.document.error.compositions.filter((one) => one.active).map((one) => `“${one.name}”`);
+    if (!(await confirm({ title: `${names.join(", ")} is in use`, text, action: "Do it all the same", danger: true }))) return null;
+    return act(true);
+  }
+}

@@ -1,0 +1,98 @@
+"""Converts the results of commands to JSON: camelCase names, ids as text."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+import types
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic.alias_generators import to_camel
+
+Id = Annotated[str, BeforeValidator(str)]
+"""A number of the database, as text: JavaScript's numbers are exact only up to 53 bits."""
+
+
+def _read_id(given: object) -> object:
+    """Parses an id from JSON, where it is a text. Raises `ValueError`."""
+    if not isinstance(given, str) or re.fullmatch(ID, given, re.ASCII) is None:
+        raise ValueError("an id is a text of digits")
+    return int(given)
+
+
+ID = "[1-9][0-9]{0,17}"
+GivenId = Annotated[int, BeforeValidator(_read_id), WithJsonSchema({"type": "string", "pattern": f"^{ID}$"})]
+"""An id that a client gives, in a path or a body."""
+Flag = Annotated[bool, Field(strict=True)]
+"""A boolean in a body; other values are refused."""
+LOCAL = ("start_at",)
+"""Fields with times without a zone, as in the rules of reminders. They are local to the `zone` field beside them."""
+LocalTime = Annotated[
+    datetime, WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?$"})
+]
+Number = Annotated[float, BeforeValidator(float)]
+"""A decimal, as a JSON number."""
+
+
+class WireModel(BaseModel):
+    """A model of what the API sends."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        from_attributes=True,
+        serialize_by_alias=True,
+        extra="ignore",
+    )
+
+
+class WireInput(WireModel):
+    """A model of what the API receives; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@functools.cache
+def wire(source: Any) -> type[WireModel]:
+    """Returns a model with the fields of a dataclass. A model is returned unchanged."""
+    if isinstance(source, type) and issubclass(source, WireModel):
+        return source
+    hints = get_type_hints(source, include_extras=False)
+    fields: dict[str, Any] = {
+        field.name: (_type_of(field.name, hints[field.name]), ...) for field in dataclasses.fields(source)
+    }
+    made: type[WireModel] = create_model(source.__name__, __base__=WireModel, __doc__=source.__doc__, **fields)
+    return made
+
+
+def wire_of(given: Any) -> Any:
+    """Returns the JSON type of any type, such as a union of dataclasses."""
+    return _type_of("", given)
+
+
+def _type_of(name: str, given: Any) -> Any:
+    """Returns the JSON type of a field."""
+    origin, arguments = get_origin(given), get_args(given)
+    if given is int and (name in ("id", "ids") or name.endswith(("_id", "_ids"))):
+        return Id
+    if given is datetime and name in LOCAL:
+        return LocalTime
+    if given is Decimal:
+        return Number
+    if dataclasses.is_dataclass(given) and isinstance(given, type):
+        return wire(given)
+    if origin is Annotated:
+        return _type_of(name, arguments[0])
+    if origin in (Union, types.UnionType):
+        return functools.reduce(lambda a, b: a | b, (_type_of(name, one) for one in arguments))
+    if origin in (tuple, list, Sequence, frozenset, set):
+        return types.GenericAlias(list, (_type_of(name, arguments[0]),))
+    if origin in (dict, Mapping):
+        return types.GenericAlias(dict, (arguments[0], _type_of("", arguments[1])))
+    return given

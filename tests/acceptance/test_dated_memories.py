@@ -1,0 +1,99 @@
+"""A learned goal or event offers a reminder. Only a tap sets one."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from tests.acceptance.conftest import World
+from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.test_capture import AUTO, finds, press, says, told
+from tests.acceptance.test_soul_trial import relay_of
+from tests.standins.telegram import StoredMessage
+
+BERLIN = ZoneInfo("Europe/Berlin")
+DAY = date.today() + timedelta(days=20)
+EXAM = f"Ada's driving test is on {DAY}."
+
+
+def count(shared_relay: SharedRelay) -> int:
+    [(found,)] = shared_relay.sql("select count(*) from relay.reminder")
+    return int(found)
+
+
+async def with_button(world: World, answer: StoredMessage, label: str) -> StoredMessage:
+    return await world.tg.wait_for(
+        lambda: next((m for m in world.tg.messages(world.dm) if m.message_id == answer.message_id
+            and any(label in one for one in m.buttons)), None), timeout=30
+    )  # fmt: skip
+
+
+@AUTO
+async def test_a_future_event_offers_a_reminder_that_a_tap_sets(world: World) -> None:
+    shared_relay = relay_of(world)
+    finds(world, "driving", EXAM, kind="event", valid_from=str(DAY))
+    answer = await says(world, "My driving test is in twenty days, and I am quite nervous.", "Good luck!")
+    await told(world, answer, EXAM)
+    shown = await with_button(world, answer, "⏰ Remind me?")
+    assert count(shared_relay) == 0
+    await press(world, shown, "⏰ Remind me?")
+    times = await with_button(world, answer, " 9:00")
+    assert [one for one in times.buttons if one.startswith("⏰")] == [
+        f"⏰ {DAY:%a} {DAY.day} {DAY:%b} 9:00",
+        f"⏰ {DAY - timedelta(days=1):%a} {(DAY - timedelta(days=1)).day} {DAY - timedelta(days=1):%b} 18:00",
+    ]
+    assert count(shared_relay) == 0, "no reminder is set without a tap"
+    await press(world, times, " 18:00")
+    await with_button(world, answer, "⏰ Undo")
+    eve = datetime(DAY.year, DAY.month, DAY.day, 18, tzinfo=BERLIN) - timedelta(days=1)
+    assert shared_relay.sql("select text, next_at, origin, user_id = chat_id from relay.reminder") == [
+        (EXAM, eve, "button", True)
+    ]
+    assert "Remind me?" not in " ".join((await with_button(world, answer, "⏰ Undo")).buttons)
+
+
+@AUTO
+async def test_an_event_with_a_time_of_day_offers_an_hour_before(world: World) -> None:
+    shared_relay = relay_of(world)
+    finds(world, "driving", EXAM, kind="event", valid_from=str(DAY), time="14:30")
+    answer = await says(world, "My driving test is in twenty days at 14:30, and I am nervous.", "Good luck!")
+    shown = await with_button(world, answer, "⏰ Remind me?")
+    await press(world, shown, "⏰ Remind me?")
+    times = await with_button(world, answer, " 9:00")
+    offered = [one for one in times.buttons if one.startswith("⏰")]
+    assert (len(offered), offered[-1]) == (3, f"⏰ {DAY:%a} {DAY.day} {DAY:%b} 13:30 (an hour before)")
+    assert count(shared_relay) == 0, "nothing is set by itself"
+    await press(world, times, "an hour before")
+    await with_button(world, answer, "⏰ Undo")
+    assert shared_relay.sql("select next_at from relay.reminder") == [
+        (datetime(DAY.year, DAY.month, DAY.day, 13, 30, tzinfo=BERLIN),)
+    ]
+
+
+@AUTO
+async def test_a_time_that_nobody_said_offers_no_hour_before(world: World) -> None:
+    finds(world, "driving", EXAM, kind="event", valid_from=str(DAY), time="09:00")
+    answer = await says(world, "My driving test is in twenty days, and I am quite nervous.", "Good luck!")
+    shown = await with_button(world, answer, "⏰ Remind me?")
+    await press(world, shown, "⏰ Remind me?")
+    times = await with_button(world, answer, " 9:00")
+    assert not any("an hour before" in one for one in times.buttons)
+
+
+@AUTO
+async def test_a_past_event_offers_no_reminder(world: World) -> None:
+    finds(world, "driving", "Ada passed her driving test.", kind="event", valid_from="2020-01-01")
+    answer = await says(world, "I passed my driving test back in 2020, on the first try.", "Well done!")
+    shown = await told(world, answer, "passed her driving test")
+    assert list(shown.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
+
+
+@AUTO
+async def test_a_forgotten_goal_can_no_longer_become_a_reminder(world: World) -> None:
+    shared_relay = relay_of(world)
+    finds(world, "thesis", "Ada wants to hand in her thesis.", kind="goal", deadline=str(DAY))
+    answer = await says(world, "I want to hand in my thesis in twenty days, whatever it takes.", "You will!")
+    shown = await with_button(world, answer, "⏰ Remind me?")
+    shared_relay.sql("update relay.memory set status = 'forgotten'")
+    assert "I no longer know about it" in await world.tg.tap(world.dm, world.owner, shown, "⏰ Remind me?")
+    assert count(shared_relay) == 0

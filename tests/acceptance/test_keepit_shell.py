@@ -1,0 +1,33 @@
+"""`relay session keepits` and `keepit` beside a running bot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.acceptance.conftest import World
+from tests.acceptance.test_capture import says
+from tests.acceptance.test_terminal import relay
+
+
+async def test_markers_can_be_listed_set_weighted_and_removed_in_the_shell(world: World, tmp_path: Path) -> None:
+    async def shell(*words: str, ends: int = 0) -> str:
+        chat = ("--chat", str(world.dm.id))
+        code, shown = await relay(world.relay.environment, tmp_path, "session", *words, *chat)
+        assert code == ends, shown
+        return shown
+
+    await says(world, "The gate is ##keepit0.80##always open", "Good to know.")
+    assert "p1 0.80 (important): always open\n1 of 1." in await shell("keepits")
+    assert "Kept p2 1.00 (pinned): gate is always open" in await shell("keepit", "pinned", "gate is always open")
+    page = json.loads(await shell("keepits", "--json"))
+    assert [(row["id"], row["weight"], row["origin"]) for row in page["keepits"]] == [
+        (2, "1.00", "cli"), (1, "0.80", "text"),
+    ]  # fmt: skip
+    assert "Kept p1 0.25 (minor): always open" in await shell("keepit", "minor", "--of", "p1")
+    assert "aggressive 30:1: ✖ 0.53" in await shell("keepit", "--of", "p1")
+    assert "Removed p1" in await shell("keepit", "--of", "p1", "--remove")
+    assert "1 of 1." in await shell("keepits")
+    assert "can't find a message" in await shell("keepit", "0.9", "nobody", "said", "this", ends=1)
+    assert "Name a weight and a passage" in await shell("keepit", "7", "always", ends=1)
+    assert "gone" in await shell("keepit", "--of", "p99", ends=1)

@@ -1,0 +1,231 @@
+"""A person asks for a reminder, in words or by a command, and gets it once, at that time."""
+
+from __future__ import annotations
+
+from tests.acceptance.shared_bot import SESSION, SharedBot
+from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.test_edits import AGAIN, exchange
+from tests.standins.anthropic import tool
+from tests.standins.telegram import Chat, StoredMessage
+
+pytestmark = SESSION
+
+
+async def bring_near(bot: SharedBot, text: str) -> None:
+    """Makes the reminder due now."""
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    shared_relay.sql("update relay.reminder set next_at = now() where text = %s", text)
+    shared_relay.sql("update relay.job set due_at = now() where kind = 'reminder'")
+
+
+async def told(bot: SharedBot, dm: Chat, text: str) -> StoredMessage:
+    return await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text.startswith(f"⏰ {text}")), None), 20
+    )
+
+
+async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    made = await bot.ask(dm, ada, "/remind tomorrow 9:00 to call the dentist")
+    assert made.text == "⏰ call the dentist\ntomorrow 9:00"
+    assert [one["type"] for one in made.raw["entities"]] == ["date_time"]
+    assert "call the dentist" in (await bot.ask(dm, ada, "/reminders")).text
+    await bring_near(bot, "call the dentist")
+    came = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text == "⏰ call the dentist"), None), 20
+    )
+    assert list(came.buttons) == ["10 min", "1 h", "Tomorrow 9:00", "✓ Done"]
+    assert "again: " in await bot.press(dm, ada, came, "1 h")
+    assert "call the dentist" in (await bot.ask(dm, ada, "/reminders")).text
+    await bot.tg.wait_for(lambda: any("Done" in one for one in came.buttons))
+    await bot.press(dm, ada, came, "Done")
+    assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
+
+
+async def test_a_person_can_answer_a_reminder(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "good evening to you")
+    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the axolotl")
+    await bring_near(bot, "feed the axolotl")
+    await bot.tg.wait_for(lambda: "⏰ feed the axolotl" in [one.text for one in bot.tg.messages(dm)], 20)
+    await bot.ask(dm, ada, "tell me more about that one")
+    *_, before, _ = bot.prompt("more about that one").messages
+    assert (before["role"], "feed the axolotl" in str(before)) == ("assistant", True)
+    await bot.ask(dm, ada, "/new")
+    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the newt")
+    await bring_near(bot, "feed the newt")
+    await bot.tg.wait_for(lambda: "⏰ feed the newt" in [one.text for one in bot.tg.messages(dm)], 20)
+    await bot.ask(dm, ada, "tell me more of the second one")
+    *_, before, _ = bot.prompt("more of the second one").messages
+    assert (before["role"], "feed the newt" in str(before)) == ("assistant", True)
+
+
+async def test_the_model_can_set_a_reminder_and_the_answer_shows_its_time(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "Water the plants", "at": "2031-03-01T18:00", "rrule": "FREQ=WEEKLY;BYDAY=SA"}
+    bot.says("water my plants", [tool("set_reminder", given)])
+    answer = await bot.ask(dm, ada, "please remind me to water my plants")
+    assert "⏰ 1 Mar 2031 18:00, every Saturday at 18:00: Water the plants" in answer.text
+    assert await bot.press(dm, ada, answer, "⏰ Undo") == "Deleted."
+    assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
+    await bot.tg.wait_for(lambda: "✎ Edit" not in answer.buttons)
+    await bot.press(dm, ada, answer, "⏰ Undo")
+    assert "Water the plants" in (await bot.ask(dm, ada, "/reminders")).text
+
+
+async def test_a_reminder_from_forwarded_text_needs_a_tap(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    bot.says("look at that", [tool("set_reminder", {"text": "Send money", "at": "2031-03-01T18:00"})])
+    answer = await bot.ask(dm, ada, "look at that", forward_from="Somebody")
+    assert "needs your OK: Send money" in answer.text
+    await bring_near(bot, "Send money")
+    assert "needs your OK" in (await bot.ask(dm, ada, "/reminders")).text
+    assert await bot.press(dm, ada, answer, "✖ No") == "Deleted."
+
+
+async def test_an_unclear_reminder_is_questioned(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    for words, sentence in [
+        ("", "When, and of what?"),
+        ("hello there", "I can't see when"),
+        ("tomorrow call mum", "At what time?"),
+        ("at 5 tea", "In the morning or in the evening?"),
+        ("2020-01-01 9:00 x", "That time has passed"),
+        ("30 february 9:00 x", "That day or hour doesn't exist"),
+        ("every 10 seconds x", "too often"),
+        ("tomorrow 9:00", "What should I remind you of?"),
+        (f"tomorrow 9:00 {'x' * 1500}", "a reminder has at most 1000"),
+    ]:
+        assert sentence in (await bot.ask(dm, ada, f"/remind {words}".strip())).text, words
+    assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
+
+
+async def test_a_reminder_can_be_edited_paused_and_deleted(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind every monday 8:00 bins")
+    listed = await bot.ask(dm, ada, "/reminders")
+    assert "every Monday at 8:00" in listed.text
+    await bot.press(dm, ada, listed, "1")
+    await bot.tg.wait_for(lambda: "⏸ Pause" in listed.buttons)
+    await bot.press(dm, ada, listed, "Pause")
+    await bot.tg.wait_for(lambda: "Paused" in listed.text)
+    await bot.press(dm, ada, listed, "Resume")
+    await bot.tg.wait_for(lambda: "Paused" not in listed.text)
+    await bot.press(dm, ada, listed, "Edit")
+    asking = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text.startswith("✎ reminder")), None)
+    )
+    changed = await bot.ask(dm, ada, "every friday 7:30 recycling", reply_to=asking)
+    assert "recycling" in changed.text
+    assert "every Friday at 7:30" in changed.text
+    await bot.press(dm, ada, changed, "Delete")
+    await bot.tg.wait_for(lambda: "Deleted." in changed.text)
+    await bot.press(dm, ada, changed, "Undo")
+    await bot.tg.wait_for(lambda: "recycling" in changed.text and "Deleted" not in changed.text)
+
+
+async def test_a_reminder_that_asks_the_model_runs_at_most_hourly(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "News of the strike", "at": "2031-03-01T18:00", "rrule": "FREQ=DAILY", "kind": "check"}
+    bot.says("follow the strike", [tool("set_reminder", given)])
+    answer = await bot.ask(dm, ada, "please follow the strike")
+    await bot.press(dm, ada, answer, "✎ Edit")
+    asking = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text.startswith("✎ reminder")), None)
+    )
+    assert "at least an hour" in (await bot.ask(dm, ada, "every 10 minutes", reply_to=asking)).text
+    assert "every 2 hours" in (await bot.ask(dm, ada, "every 2 hours", reply_to=asking)).text
+
+
+async def test_a_new_answer_removes_the_reminders_of_the_former_one(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    tea = tool("set_reminder", {"text": "Tea", "at": "2031-03-01T18:00"})
+    cake = tool("set_reminder", {"text": "Cake", "at": "2031-03-01T19:00"})
+    milk = tool("set_reminder", {"text": "Buy milk", "mention": "shop"})
+    said, answer = await exchange(bot, dm, ada, "remind me of cake", [tea, milk])
+
+    async def reworded(text: str, says: object, shown: str) -> str:
+        """Edits the message, waits for the new answer and returns the list of reminders."""
+        bot.says(text, says)
+        bot.tg.edit(dm, said, text)
+        await bot.tg.wait_for(lambda: AGAIN in answer.buttons)
+        await bot.press(dm, ada, answer, AGAIN)
+        await bot.tg.wait_for(lambda: shown in answer.text)
+        return (await bot.ask(dm, ada, "/reminders")).text
+
+    first = (await bot.ask(dm, ada, "/reminders")).text
+    assert (first.count("Tea"), first.count("Buy milk")) == (1, 1)
+    second = await reworded("remind me of tea, and cake", [tea, cake], "Cake")
+    assert (second.count("Tea"), second.count("Cake"), second.count("milk")) == (1, 1, 0)
+    assert "You have no upcoming reminders" in await reworded("remind me of nothing", "As you like.", "As you like")
+
+
+async def test_quiet_holds_back_reminders(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind 2031-01-01 9:00 quiet thing")
+    assert "I'm quiet until you write" in (await bot.ask(dm, ada, "/quiet on")).text
+    await bring_near(bot, "quiet thing")
+    await bot.ask(dm, ada, "hello")
+    assert not any(one.text.startswith("⏰ quiet thing\n\n") for one in bot.tg.messages(dm))
+    assert "I speak up" in (await bot.ask(dm, ada, "/quiet off")).text
+    await told(bot, dm, "quiet thing")
+
+
+async def test_a_reminder_can_be_triggered_by_a_mention(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    made = await bot.ask(dm, ada, "/remind when I mention dentist: take the insurance card")
+    assert "When you mention “dentist”: take the insurance card" in made.text
+    await bot.ask(dm, ada, "I'm off to the bakery now")
+    assert "insurance card" not in str(bot.prompt("bakery").messages[-1])
+    await bot.ask(dm, ada, "My Dentists are open today")
+    assert "reminded of this when they mention it: dentist: take the insurance card" in str(
+        bot.prompt("Dentists are open").messages[-1]
+    )
+    await bot.ask(dm, ada, "the dentist again, same day")
+    assert "insurance card" not in str(bot.prompt("same day").messages[-1]), "it triggers at most once a day"
+    listed = await bot.ask(dm, ada, "/reminders")
+    assert "dentist: take the insurance card" in listed.text
+    await bot.press(dm, ada, listed, "dentist")
+    await bot.tg.wait_for(lambda: "2 more times" in listed.text)
+    await bot.press(dm, ada, listed, "Delete")
+    await bot.tg.wait_for(lambda: "Deleted." in listed.text)
+
+
+async def test_the_heartbeat_can_be_turned_on_and_off(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    assert "The heartbeat is off" in (await bot.ask(dm, ada, "/heartbeat")).text
+    assert "Every 6 h between 9:00 and 20:00" in (await bot.ask(dm, ada, "/heartbeat on every 6h 9-20")).text
+    assert "The second hour must be later" in (await bot.ask(dm, ada, "/heartbeat on 20-9")).text
+    await bot.ask(dm, ada, "/heartbeat edit")
+    asking = next(one for one in reversed(bot.tg.messages(dm)) if one.text.startswith("✎ checklist"))
+    assert "my parcels" in (await bot.ask(dm, ada, "my parcels", reply_to=asking)).text
+    assert "The heartbeat is off" in (await bot.ask(dm, ada, "/heartbeat off")).text
+
+
+async def test_reminders_can_be_sent_as_a_calendar_file(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind every monday 8:00 bins")
+    sent = await bot.ask(dm, ada, "/reminders ics")
+    assert "1 reminder as a calendar file" in (sent.text or sent.raw.get("caption", ""))
+    await bot.tg.wait_for(lambda: any("document" in one.raw for one in bot.tg.messages(dm)))
+
+
+async def test_a_morning_digest_lists_the_reminders_due_that_day(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at noon")).text
+    assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at 25:00")).text
+    assert "Every morning at 7:30" in (await bot.ask(dm, ada, "/digest at 7:30")).text
+    assert "every morning at 7:30" in (await bot.ask(dm, ada, "/digest")).text
+    await bot.ask(dm, ada, "/remind in 3 hours water the *palms*")
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    shared_relay.sql("update relay.job set due_at = now() where kind = 'digest'")
+    came = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text.startswith("⏰ Due today")), None), 240
+    )
+    assert "water the *palms*" in came.text
+    assert came.silent
+    await bot.ask(dm, ada, "tell me more about the plants")
+    before = bot.prompt("more about the plants").messages[-2]
+    assert (before["role"], "water the *palms*" in str(before)) == ("assistant", True)
+    assert "won't send digests" in (await bot.ask(dm, ada, "/digest off")).text
+    assert "is off" in (await bot.ask(dm, ada, "/digest")).text

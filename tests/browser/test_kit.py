@@ -1,0 +1,289 @@
+"""The kit in a browser: lists, dialogs, filters in the address, keys, errors, and sign-in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from tests.browser.kit import PlayedApi, memory, serve_files
+from tests.browser.telegram_client import BRIDGE, NIGHT, sign_init_data, write_hash
+from tests.browser.visit import DESKTOP, PHONE, Visit, visit
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+INSIDE = """() => {
+  const one = document.activeElement;
+  return one === document.body || one.closest("dialog") !== null;
+}"""
+"""A dialog lets the focus move to the browser's own bars, but never to the page."""
+HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>\u202egnp.exe\u202c ' + "x" * 100_000
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def origin() -> AsyncIterator[str]:
+    async with serve_files() as origin:
+        yield origin
+
+
+@pytest.fixture
+def api() -> PlayedApi:
+    return PlayedApi()
+
+
+@asynccontextmanager
+async def opened(
+    browser: Browser, origin: str, api: PlayedApi, hash_: str = "#link=once", ready: str = "h1", **more: Any
+) -> AsyncIterator[Visit]:
+    """Opens the app with a link."""
+    async with visit(browser, origin, **more) as here:
+        await api.play(here.page)
+        await here.page.goto(f"{origin}/{hash_}")
+        await here.settle(ready)
+        yield here
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+async def test_every_component_fits_the_screen_and_is_accessible(
+    browser: Browser, origin: str, api: PlayedApi, size: tuple[int, int], scheme: str
+) -> None:
+    async with opened(browser, origin, api, size=size, scheme=scheme) as here:
+        await here.go("/memory?all=1", ".u-over")
+        assert await here.find_overflow() == []
+        assert await here.find_violations() == []
+        assert await here.find_unreachable() == []
+        await here.page.get_by_role("button", name="Open", exact=True).click()
+        await here.settle("dialog")
+        assert await here.find_violations() == []
+        await here.page.get_by_role("button", name="Cancel").click()
+        await here.page.get_by_role("button", name="Actions").first.click()
+        await expect(here.page.get_by_role("menuitem")).to_have_count(2)
+        assert await here.find_violations() == []
+        assert here.trouble == []
+
+
+async def test_the_sign_in_link_is_used_once_and_removed_from_the_address(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    async with opened(browser, origin, api, "#/memory/3?link=once") as here:
+        assert here.page.url == f"{origin}/#/memory/3"
+        assert [body for what, _, body in api.calls if what == "POST /session"] == [{"link": "once"}]
+        assert api.called("GET /me")[0]["authorization"] == "Bearer secret"
+        await here.page.reload()
+        await here.settle()
+        assert len(api.called("POST /session")) == 1
+        assert here.trouble == []
+
+
+async def test_sign_in_colours_and_back_button_of_telegram_are_used(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    proof = sign_init_data(1001)
+    async with opened(browser, origin, api, write_hash(proof, NIGHT), script=BRIDGE, size=PHONE) as here:
+        page = here.page
+        assert api.called("POST /session")[0]["authorization"] == f"tma {proof}"
+        assert "tgWebAppData" not in page.url
+        assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 22, 33)"
+        assert await page.evaluate("document.documentElement.dataset.scheme") == "dark"
+        assert await here.posted("web_app_ready") == [{}]
+        assert await here.posted("web_app_expand") == [{}]
+        assert await here.find_violations() == []
+        await page.get_by_role("link", name="Fact 0").click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("One memory")
+        assert (await here.posted("web_app_setup_back_button"))[-1] == {"is_visible": True}
+        await page.evaluate("Telegram.WebView.receiveEvent('back_button_pressed', null)")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
+        assert (await here.posted("web_app_setup_back_button"))[-1] == {"is_visible": False}
+        await page.evaluate("Telegram.WebView.receiveEvent('theme_changed', {theme_params: {bg_color: '#ffffff'}})")
+        assert await page.evaluate("document.documentElement.dataset.scheme") == "light"
+        assert here.trouble == []
+
+
+async def test_a_start_parameter_opens_its_page(browser: Browser, origin: str, api: PlayedApi) -> None:
+    address = write_hash(sign_init_data(1001), start="memory-7")
+    async with opened(browser, origin, api, address, script=BRIDGE) as here:
+        await expect(here.page.locator(".words")).to_have_text("Fact 7")
+
+
+async def test_a_refused_or_signed_out_person_is_told_how_to_sign_in(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    api.answers["POST /session"] = [(401, {"detail": "No.", "code": "not_signed_in"})]
+    async with opened(browser, origin, api, ready=".alone") as here:
+        await expect(here.page.get_by_role("main")).to_contain_text("relay web")
+    api.answers.clear()
+    async with opened(browser, origin, api) as here:
+        api.answers["GET /memories/3"] = [(401, {"detail": "No.", "code": "not_signed_in"})]
+        await here.page.get_by_role("link", name="Fact 3").click()
+        await expect(here.page.get_by_role("main")).to_contain_text("relay web")
+        assert await here.page.evaluate("sessionStorage.length") == 0
+
+
+async def test_hostile_text_is_shown_as_text(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.memories = [memory(1, HOSTILE), memory(2, "\u200f\u202eright to left")]
+    async with opened(browser, origin, api, size=PHONE) as here:
+        page = here.page
+        await expect(page.locator(".row-title").first).to_contain_text("<img src=x")
+        assert await here.find_overflow() == []
+        await page.locator("a.row-main").first.click()
+        await expect(page.locator(".words")).to_have_text(HOSTILE)
+        assert await here.find_overflow() == []
+        assert await page.evaluate("window.hit") is None
+        assert await page.locator("img:not(.brand img), script:not([src])").count() == 0
+        assert here.trouble == []
+
+
+async def test_a_list_of_ten_thousand_rows_draws_only_a_few(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.memories = [memory(number) for number in range(10_000)]
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        for blocks in range(1, 200, 4):
+            await page.wait_for_function("least => document.querySelectorAll('.list > *').length >= least", arg=blocks)
+            await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await expect(page.locator(".tail")).to_have_count(0)
+        await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await expect(page.get_by_role("link", name="Fact 9999 ")).to_be_visible()
+        assert await page.locator(".row").count() < 400
+        await page.evaluate("scrollTo(0, 0)")
+        await expect(page.get_by_role("link", name="Fact 0 ").first).to_be_visible()
+        assert here.trouble == []
+
+
+async def test_filters_are_in_the_address_and_survive_a_reload(browser: Browser, origin: str, api: PlayedApi) -> None:
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.keyboard.press("/")
+        await page.keyboard.type("fact 12")
+        await expect(page.locator(".row")).to_have_count(1)
+        await page.get_by_role("button", name="Goals").click()
+        assert page.url == f"{origin}/#/memory?q=fact+12&kind=goal"
+        await page.reload()
+        await expect(page.get_by_role("searchbox")).to_have_value("fact 12")
+        await expect(page.get_by_role("button", name="Goals")).to_have_attribute("aria-pressed", "true")
+        await page.get_by_role("button", name="Clear the search").click()
+        await expect(page.locator(".row")).to_have_count(30)
+        assert page.url == f"{origin}/#/memory?kind=goal"
+
+
+async def test_keys_open_pages_and_move_in_lists_except_while_typing(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.keyboard.press("c")
+        await expect(page.get_by_role("dialog")).to_contain_text("Compress")
+        await page.keyboard.press("?")
+        await expect(page.get_by_role("dialog")).to_have_count(1)
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("?")
+        await expect(page.get_by_role("dialog")).to_contain_text("A row's actions")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await page.locator("a.row-main").first.focus()
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".words")).to_have_text("Fact 1")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
+        await page.keyboard.press("/")
+        await page.keyboard.type("g c ?")
+        await expect(page.get_by_role("searchbox")).to_have_value("g c ?")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert here.trouble == []
+
+
+async def test_a_dialog_traps_the_focus_and_returns_it(browser: Browser, origin: str, api: PlayedApi) -> None:
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.get_by_role("button", name="Open", exact=True).click()
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        for _ in range(6):
+            await page.keyboard.press("Tab")
+            assert await page.evaluate(INSIDE)
+        await page.keyboard.press("Escape")
+        assert await page.evaluate("document.activeElement.textContent.trim()") == "Open"
+
+
+async def test_a_refusal_is_shown_in_the_dialog_or_as_a_toast(browser: Browser, origin: str, api: PlayedApi) -> None:
+    refusal = (409, {"detail": "A composition uses it.", "code": "conflict"})
+    api.answers = {"DELETE /refused": [refusal], "DELETE /memories/0": [refusal]}
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.get_by_role("button", name="Open", exact=True).click()
+        await page.get_by_role("dialog").get_by_role("button", name="Compress").click()
+        await expect(page.get_by_role("dialog").get_by_role("alert")).to_have_text("A composition uses it.")
+        await page.keyboard.press("Escape")
+        await page.locator(".row-more").first.click()
+        await page.get_by_role("menuitem", name="Delete").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        await expect(page.locator(".toast")).to_contain_text("A composition uses it.")
+        await expect(page.locator(".row")).to_have_count(30)
+
+
+async def test_rows_can_be_deleted_edited_and_selected(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.answers = {"DELETE /memories/0": [(204, {})], "PATCH /memories/1": [(200, memory(1, "Likes rye"))]}
+    async with opened(browser, origin, api, size=PHONE) as here:
+        page = here.page
+        await page.locator(".row-more").first.click()
+        await page.get_by_role("menuitem", name="Delete").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        await expect(page.locator(".row")).to_have_count(29)
+        await page.get_by_role("button", name="Undo").click()
+        await expect(page.locator(".row")).to_have_count(30)
+        await page.locator(".row-main").nth(1).click(button="right")
+        await page.get_by_role("menuitem", name="Edit").click()
+        await page.get_by_label("Memory").fill("Likes rye")
+        await page.keyboard.press("Control+Enter")
+        await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
+        assert [body for what, _, body in api.calls if what == "PATCH /memories/1"] == [{"text": "Likes rye"}]
+        await page.get_by_role("button", name="Select").click()
+        await page.get_by_role("checkbox").nth(2).check()
+        await expect(page.get_by_text("1 selected")).to_be_visible()
+
+
+async def test_requests_to_a_busy_or_unavailable_server_are_repeated(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    busy, away = (
+        (429, {"detail": "Slowly.", "code": "rate"}),
+        (503, {"detail": "The database is away.", "code": "away"}),
+    )
+    api.headers = {"Retry-After": "1"}
+    api.answers = {"GET /memories": [busy, (200, {"memories": [memory(1)], "total": 1, "next": None})]}
+    async with opened(browser, origin, api, ready=".row") as here:
+        await expect(here.page.locator(".row")).to_have_count(1)
+    api.answers = {"GET /memories": [away]}
+    async with opened(browser, origin, api, ready="[role=alert]") as here:
+        await expect(here.page.get_by_role("alert")).to_contain_text("The database is away.")
+        api.answers.clear()
+        await here.page.get_by_role("button", name="Retry").click()
+        await expect(here.page.locator(".row")).to_have_count(30)
+
+
+async def test_an_event_reloads_the_list(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.events = 'event: memory\ndata: {"at": "2026-05-01T10:00:00Z"}\n\n'
+    async with opened(browser, origin, api) as here:
+        api.memories = [memory(99, "Learned in the chat"), *api.memories]
+        await expect(here.page.locator(".row-title").first).to_have_text("Learned in the chat")
+        assert api.called("GET /events")[0]["authorization"] == "Bearer secret"
+
+
+async def test_a_page_whose_stream_a_newer_one_replaced_follows_again_when_it_is_shown(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    api.events = 'event: replaced\ndata: {"at": "2026-05-01T10:00:00Z"}\n\n'
+    async with opened(browser, origin, api) as here:
+        await asyncio.sleep(2.5)
+        assert len(api.called("GET /events")) == 1
+        for hidden in ("true", "false"):
+            await here.page.evaluate(
+                f"Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }});"
+                "document.dispatchEvent(new Event('visibilitychange'))"
+            )
+        await asyncio.sleep(1)
+        assert len(api.called("GET /events")) == 2

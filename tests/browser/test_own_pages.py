@@ -1,0 +1,188 @@
+"""The pages of memory, preferences, reminders, usage and why: actions in a browser, checked in the API."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Locator, Page, expect
+
+from tests.acceptance.harness import OWNER
+from tests.browser.site import Site, open_site
+from tests.browser.visit import DESKTOP, PHONE, Visit
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[Site]:
+    async with open_site() as site:
+        site.shared_relay.tg.dm(site.shared_relay.tg.user(OWNER, "Ada"))
+        yield site
+        assert site.shared_relay.tracebacks() == []
+
+
+@pytest.fixture(params=[pytest.param(PHONE, id="phone"), pytest.param(DESKTOP, id="desktop")])
+def size(request: pytest.FixtureRequest) -> tuple[int, int]:
+    found: tuple[int, int] = request.param
+    return found
+
+
+def row(here: Visit, words: str) -> Locator:
+    return here.page.get_by_role("listitem").filter(has_text=words)
+
+
+async def choose(here: Visit, words: str, action: str) -> None:
+    """Opens the menu of a row and chooses one of its actions."""
+    await row(here, words).get_by_label("Actions").click()
+    await here.page.get_by_role("menuitem", name=action, exact=True).click()
+
+
+async def press(page: Page, name: str) -> None:
+    await page.get_by_role("button", name=name, exact=True).first.click()
+
+
+async def teach(site: Site, user_id: int, *facts: str) -> None:
+    async with site.call(user_id) as api:
+        for text in facts:
+            assert (await api.post("/memories", json={"text": text})).status_code == 201
+
+
+async def test_a_memory_can_be_added_reworded_pinned_and_restored(
+    browser: Browser, site: Site, size: tuple[int, int]
+) -> None:
+    async with site.open(browser, site.shared_relay.guest().id, size=size) as here:
+        await here.go("/memory")
+        await expect(here.page.get_by_text("I know nothing about you yet")).to_be_visible()
+        await press(here.page, "Remember")
+        await here.page.get_by_label("In your own words").fill("Sails a boat")
+        await here.page.get_by_role("dialog").get_by_role("button", name="Remember").click()
+        await choose(here, "Sails a boat", "Edit")
+        await here.page.get_by_label("Memory", exact=True).fill("Sails a dinghy")
+        await press(here.page, "Save")
+        await choose(here, "Sails a dinghy", "Pin")
+        await expect(row(here, "Sails a dinghy")).to_contain_text("pinned")
+        await row(here, "Sails a dinghy").get_by_role("link").click()
+        await choose(here, "Before: Sails a boat", "Restore the wording before")
+        await expect(here.page.locator(".words")).to_have_text("Sails a boat")
+        assert here.trouble == []
+
+
+async def test_several_memories_can_be_forgotten_and_restored_later(
+    browser: Browser, site: Site, size: tuple[int, int]
+) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, "Likes tea", "Likes coffee", "Has a boat")
+    async with site.open(browser, guest, size=size) as here:
+        await here.go("/memory")
+        await press(here.page, "Select")
+        await here.page.get_by_label("Select: Likes tea").check()
+        await here.page.get_by_label("Select: Likes coffee").check()
+        await press(here.page, "Forget")
+        await expect(here.page.get_by_text("2 memories forgotten.")).to_be_visible()
+        await expect(row(here, "Likes")).to_have_count(0)
+        await here.go("/reminders")
+        await here.go("/memory")
+        await press(here.page, "Undo")
+        await expect(row(here, "Likes")).to_have_count(2)
+        assert here.trouble == []
+
+
+async def test_two_memories_can_be_merged(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, "Likes tea", "Drinks much tea")
+    async with site.open(browser, guest) as here:
+        await here.go("/memory")
+        await press(here.page, "Select")
+        for words in ("Likes tea", "Drinks much tea"):
+            await here.page.get_by_label(f"Select: {words}").check()
+        await press(here.page, "Merge two")
+        await here.page.get_by_label("What I remember from now on").fill("Loves tea")
+        await press(here.page, "Merge")
+        await expect(here.page.locator(".words")).to_have_text("Loves tea")
+        await press(here.page, "Undo")
+        await expect(row(here, "tea")).to_have_count(2)
+        assert here.trouble == []
+
+
+async def test_filters_and_search_are_in_the_address_and_work_with_keys(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, "Likes tea", "Has a boat")
+    async with site.open(browser, guest) as here:
+        await here.go("/memory")
+        await here.page.keyboard.press("/")
+        await here.page.keyboard.type("boat")
+        await expect(row(here, "Likes tea")).to_have_count(0)
+        assert here.page.url.endswith("#/memory?q=boat")
+        await here.page.reload()
+        await here.settle()
+        await expect(row(here, "Has a boat")).to_have_count(1)
+        await expect(here.page.get_by_label("Search memories")).to_have_value("boat")
+        await here.go("/memory?state=unconfirmed")
+        await expect(here.page.get_by_text("No memory fits this filter.")).to_be_visible()
+        await here.go("/memory?state=changes")
+        await choose(here, "Likes tea", "Undo")
+        await expect(row(here, "Likes tea")).to_contain_text("undone")
+        await here.page.keyboard.press("g")
+        await here.page.keyboard.press("r")
+        await expect(here.page.get_by_role("heading", level=1, name="Reminders")).to_be_visible()
+        assert here.trouble == []
+
+
+async def test_a_preference_can_be_added_opened_and_forgotten(
+    browser: Browser, site: Site, size: tuple[int, int]
+) -> None:
+    async with site.open(browser, site.shared_relay.guest().id, size=size) as here:
+        await here.go("/preferences")
+        await here.page.get_by_role("radio", name="Avoid").check()
+        await here.page.get_by_label("In a few words").fill("Long answers")
+        await press(here.page, "Add")
+        await row(here, "long answers").get_by_role("link").click()
+        await expect(row(here, "You said so")).to_contain_text("against")
+        await press(here.page, "Forget")
+        await expect(here.page.get_by_text("I don't know yet how you like answers")).to_be_visible()
+        await press(here.page, "Undo")
+        await expect(row(here, "long answers")).to_have_count(1)
+        await here.page.get_by_label("Follow and learn preferences").click()
+        await expect(here.page.get_by_text("This is off")).to_be_visible()
+        assert here.trouble == []
+
+
+async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
+    browser: Browser, site: Site, size: tuple[int, int]
+) -> None:
+    async with site.open(browser, site.shared_relay.guest().id, size=size) as here:
+        await here.go("/reminders")
+        await here.page.get_by_label("Remind me").fill("sometime the dentist")
+        await press(here.page, "Add")
+        await expect(here.page.locator(".field.wrong")).to_be_visible()
+        await here.page.get_by_label("Remind me").fill("every monday 8:00 bins")
+        await here.page.keyboard.press("Enter")
+        await expect(row(here, "bins")).to_contain_text("every Monday")
+        await choose(here, "bins", "Pause")
+        await expect(row(here, "bins")).to_contain_text("paused")
+        await choose(here, "bins", "Delete")
+        await expect(row(here, "bins")).to_have_count(0)
+        await here.page.locator(".toast", has_text="Deleted").get_by_role("button", name="Undo").click()
+        await expect(row(here, "bins")).to_have_count(1)
+        await press(here.page, "Make an address")
+        address = await here.page.get_by_label("Address, shown once").input_value()
+        read = await here.page.request.get(address)
+        assert "SUMMARY:bins" in await read.text()
+        assert [one for one in here.trouble if "422" not in one] == []
+
+
+async def test_an_answer_is_explained_and_its_cost_is_counted(browser: Browser, site: Site) -> None:
+    shared_relay, chat = site.shared_relay, site.shared_relay.guest()
+    await teach(site, chat.id, "Likes oolong tea")
+    await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, None, "What do I drink?"))
+    async with site.open(browser, chat.id) as here:
+        await here.go("/why")
+        await expect(here.page.get_by_text("Memories in it (1)")).to_be_visible()
+        await choose(here, "Likes oolong tea", "Forget")
+        await expect(row(here, "Likes oolong tea")).to_contain_text("forgotten since")
+        await here.go("/usage?days=7")
+        await expect(here.page.locator(".chart canvas").first).to_be_visible()
+        await expect(here.page.get_by_role("row", name="Answers")).to_be_visible()
+        assert here.trouble == []

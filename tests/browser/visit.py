@@ -1,0 +1,149 @@
+"""A visit to the app with Chromium. It records what the page logs and requests, for tests to check."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Page, async_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PHONE, DESKTOP = (320, 640), (1280, 800)
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+STILL = "() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => 0)))"
+MOST_STOPS = 400
+
+FOCUSABLE = """() => {
+  const all = document.querySelectorAll('a[href], button, input, select, textarea, [tabindex="0"]');
+  const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0
+    && !(one.type === "radio" && !one.checked);
+  return [...all].filter(seen).map((one, at) => ((one.dataset.stop = at), at)).length;
+}"""
+FOCUSED = """() => {
+  const one = document.activeElement;
+  const styles = getComputedStyle(one);
+  const ring = styles.outlineStyle !== "none" || one.type === "radio";
+  return [one.dataset.stop ?? null, ring ? "" : one.outerHTML.slice(0, 200)];
+}"""
+WIDER = """() => [...document.querySelectorAll("body *")].filter((one) => {
+  const box = one.getBoundingClientRect();
+  const wide = box.width && box.right > document.documentElement.clientWidth + 1;
+  return wide && !one.closest(".chips, .scroll, .sr-only, .skip, dialog");
+}).slice(0, 5).map((one) => one.outerHTML.slice(0, 160))"""
+
+
+@dataclass
+class Visit:
+    """An open page and its recorded problems."""
+
+    page: Page
+    origin: str
+    trouble: list[str] = field(default_factory=list)
+    """Console errors, script errors, and requests to other origins."""
+
+    def listen(self) -> None:
+        page = self.page
+        page.on(
+            "console",
+            lambda line: self._note(
+                f"console: {line.text} {line.location.get('url')}", line.type in ("error", "warning")
+            ),
+        )
+        page.on("pageerror", lambda error: self._note(f"fault: {error}"))
+        page.on("request", lambda request: self._note(f"elsewhere: {request.url}", not self._own(request.url)))
+
+    def _note(self, words: str, wrong: bool = True) -> None:
+        if wrong:
+            self.trouble.append(words)
+
+    def _own(self, url: str) -> bool:
+        return url.startswith((f"{self.origin}/", "data:", f"blob:{self.origin}/"))
+
+    async def go(self, path: str, ready: str = "h1") -> None:
+        """Opens an address of the app and waits until the page has shown its content."""
+        await self.page.evaluate("path => { location.hash = `#${path}` }", path)
+        await self.settle(ready)
+
+    async def settle(self, ready: str = "h1") -> None:
+        """Waits until the page is there and has finished loading."""
+        await self.page.wait_for_selector(ready)
+        await self.page.wait_for_function("() => !document.querySelector('.skeleton, .boot, [aria-busy=true]')")
+        await self.page.evaluate(
+            "() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => 0)))"
+        )
+
+    async def find_violations(self) -> list[str]:
+        """Returns what axe-core finds wrong, one line each."""
+        found = (await Axe().run(self.page, options=RULES)).response["violations"]
+        return [f"{one['id']}: {node['html'][:160]} {node['failureSummary']}" for one in found for node in one["nodes"]]
+
+    async def find_overflow(self) -> list[str]:
+        """Returns the elements that make the page scroll sideways."""
+        width, room = await self.page.evaluate(
+            "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+        return await self.page.evaluate(WIDER) or [f"{width} > {room}"] if width > room else []
+
+    async def find_unreachable(self) -> list[str]:
+        """Moves through the page with Tab. Returns the elements that Tab never reached or that showed no focus."""
+        wanted = await self.page.evaluate(FOCUSABLE)
+        await self.page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0) }")
+        reached: set[str] = set()
+        wrong: list[str] = []
+        for _ in range(min(wanted, MOST_STOPS) + 12):
+            await self.page.keyboard.press("Tab")
+            stop, unseen = await self.page.evaluate(FOCUSED)
+            reached.add(stop)
+            if unseen and stop is not None:
+                wrong.append(f"no focus to be seen: {unseen}")
+        missing = [stop for stop in map(str, range(min(wanted, MOST_STOPS))) if stop not in reached]
+        query = "stop => document.querySelector(`[data-stop='${stop}']`)?.outerHTML.slice(0, 200)"
+        gone = [await self.page.evaluate(query, stop) for stop in missing]
+        return wrong + [f"never reached: {one}" for one in gone if one]
+
+    async def posted(self, kind: str) -> list[Any]:
+        """Returns the data of the events of this kind that were posted to Telegram's client."""
+        return [data for type_, data in await self.page.evaluate("() => window.posted") if type_ == kind]
+
+
+@asynccontextmanager
+async def open_browser() -> AsyncIterator[Browser]:
+    """Opens Chromium without a window."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+@asynccontextmanager
+async def visit(
+    browser: Browser, origin: str, size: tuple[int, int] = DESKTOP, scheme: str = "light", script: str = "", **more: Any
+) -> AsyncIterator[Visit]:
+    """Opens an empty window of its own. `script` runs before the page's scripts."""
+    width, height = size
+    context = await browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if scheme == "dark" else "light",
+        has_touch=size[0] < 600,
+        is_mobile=size[0] < 600,
+        locale="en-GB",
+        timezone_id="Europe/Berlin",
+        reduced_motion="reduce",
+        **more,
+    )
+    try:
+        page = await context.new_page()
+        page.set_default_timeout(15_000)
+        if script:
+            await page.add_init_script(script)
+        opened = Visit(page, origin)
+        opened.listen()
+        yield opened
+    finally:
+        await context.close()

@@ -1,0 +1,44 @@
+"""Tests the basics of the API: authentication, the form of errors, and the API document."""
+
+from __future__ import annotations
+
+from relay.memory.store import Store
+from tests.integration.api import open_api
+from tests.integration.conftest import Sql
+from tests.integration.turn_driver import ADA, BEN, TurnDriver
+
+
+async def test_a_token_shows_only_its_persons_own_data(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "Likes tea")
+    await driver.teach(BEN, "Likes coffee")
+    async with open_api(store) as api:
+        assert (await api.get("/api/me")).json()["userId"] == str(ADA)
+        listed = (await api.get("/api/memories")).json()
+        assert [one["content"] for one in listed["memories"]] == ["Likes tea"]
+        assert (listed["total"], listed["next"]) == (1, None)
+        own = listed["memories"][0]["id"]
+        assert (await api.get(f"/api/memories/{own}")).json()["memory"]["content"] == "Likes tea"
+    async with open_api(store, BEN) as api:
+        answer = await api.get(f"/api/memories/{own}")
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+    assert answer.json()["code"] == "unknown"
+
+
+async def test_requests_without_a_valid_token_are_refused(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    async with open_api(store, BEN) as api:
+        assert (await api.get("/api/me")).status_code == 200
+        for wrong in ("", "Bearer x", "Basic x", "tma x"):
+            answer = await api.get("/api/me", headers={"Authorization": wrong})
+            assert (answer.status_code, answer.json()["code"]) == (401, "not_signed_in")
+        await sql("update api_token set expires_at = now() - interval '1 second'")
+        assert (await api.get("/api/me")).status_code == 401
+
+
+async def test_bad_input_is_answered_with_a_problem_document(driver: TurnDriver, store: Store) -> None:
+    async with open_api(store) as api:
+        for path, status in (("/api/memories/abc", 400), ("/api/memories?limit=0", 422), ("/api/nothing", 404)):
+            answer = await api.get(path)
+            assert (answer.status_code, answer.json()["status"]) == (status, status)
+            assert answer.json()["detail"]
+        document = (await api.get("/api/openapi.json")).json()
+        assert "/api/memories/{memory_id}" in document["paths"]

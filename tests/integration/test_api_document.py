@@ -1,0 +1,70 @@
+"""Checks the API's document: every allowed request, and many others, get an answer that the document describes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import given
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from relay.memory.store import Store
+from tests.integration.api import open_api
+from tests.integration.turn_driver import ADA, TurnDriver, fact
+from tests.strategies import examples
+
+CHECKS = [
+    not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance,
+    negative_data_rejection,
+]  # fmt: skip
+ENDLESS = ("/api/events",)
+SECONDS = 20
+
+
+async def settle(driver: TurnDriver) -> None:
+    """Stores something of each kind, so that some requests find what they ask for."""
+    await driver.teach(ADA, "Likes tea", "Has a boat")
+    await driver.exchange(ADA, "x", actions=[fact(ADA, "May move") | {"ask": True}])
+    async with open_api(driver.store) as api:
+        await api.post("/api/reminders", json={"text": "in 2 hours call the dentist"})
+        await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long answers"})
+
+
+@pytest.mark.hypothesis  # a property test inside a thread; make fuzz runs it too
+@pytest.mark.timeout(0)
+async def test_every_answer_is_described_in_the_api_document(driver: TurnDriver, store: Store) -> None:
+    await settle(driver)
+    loop = asyncio.get_running_loop()
+    async with open_api(store) as api:
+        document = (await api.get("/api/openapi.json")).json()
+        document["paths"] = {path: one for path, one in document["paths"].items() if path not in ENDLESS}
+        operations = [one.ok() for one in schemathesis.openapi.from_dict(document).get_all_operations()]
+
+        def send(case: Case) -> httpx.Response:
+            asked = case.as_transport_kwargs(base_url="http://relay")
+            asked.pop("cookies", None)
+            headers = {**asked.pop("headers"), "Authorization": api.headers["Authorization"]}
+            data = asked.pop("data", None)
+            work = api.request(headers=headers, content=data, **asked)
+            return asyncio.run_coroutine_threadsafe(work, loop).result(SECONDS)
+
+        modes = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
+        cases = st.one_of([one.as_strategy(generation_mode=mode) for one in operations for mode in modes])
+
+        @examples(150)
+        @given(case=cases)
+        def holds(case: Any) -> None:
+            case.validate_response(send(case), checks=CHECKS)
+
+        await asyncio.to_thread(holds)

@@ -1,0 +1,236 @@
+"""Tests memories and their changes through the API: each route and each of its errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from relay.core.models import Space
+from relay.memory.store import Store
+from tests.integration.api import open_api, refused
+from tests.integration.conftest import Sql
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, fact, group, private
+
+Json = dict[str, Any]
+ABSENT = "999999"
+
+
+async def learn(driver: TurnDriver, *facts: str, user_id: int = ADA, **more: Any) -> list[str]:
+    """Teaches facts, and returns the ids of their memories."""
+    return [str(change.memory_id) for change in await driver.teach(user_id, *facts, **more)]
+
+
+async def listed(api: httpx.AsyncClient, query: str = "") -> list[str]:
+    return [one["content"] for one in (await api.get(f"/api/memories{query}")).json()["memories"]]
+
+
+async def test_memories_are_added_changed_and_forgotten(driver: TurnDriver, store: Store) -> None:
+    async with open_api(store) as api:
+        added = await api.post("/api/memories", json={"text": "  Sails a   boat "})
+        assert added.status_code == 201
+        row = added.json()["memory"]
+        assert (row["content"], row["subjectId"], row["validatedAt"] is None) == ("Sails a boat", str(ADA), False)
+        path = f"/api/memories/{row['id']}"
+        patched = (await api.patch(path, json={"text": "Sails a dinghy", "pinned": True})).json()
+        assert (patched["memory"]["content"], patched["memory"]["pinned"]) == ("Sails a dinghy", True)
+        assert [one["action"] for one in patched["changed"]["changes"]] == ["refresh", "pin"]
+        history = (await api.get(f"{path}/history")).json()
+        assert [one["action"] for one in history["changes"]] == ["pin", "refresh", "learn"]
+        reworded = history["changes"][1]
+        assert (reworded["before"], reworded["restores"]) == ("Sails a boat", True)
+        restored = (await api.post(f"{path}/restore", json={"changeId": reworded["id"]})).json()
+        assert restored["memory"]["content"] == "Sails a boat"
+        gone = (await api.delete(path)).json()
+        assert gone["memory"]["status"] == "forgotten"
+        assert await listed(api) == []
+        back = await api.post(f"/api/changes/{gone['changed']['changes'][0]['id']}/undo")
+        assert (back.status_code, await listed(api)) == (200, ["Sails a boat"])
+        await api.delete(path)
+        assert (await api.post(f"{path}/restore", json={})).json()["memory"]["status"] == "active"
+    assert await driver.known(private(ADA)) == ["Sails a boat"]
+
+
+async def test_a_list_has_filters_and_pages(driver: TurnDriver, store: Store) -> None:
+    ids = await learn(driver, "Likes tea", "Likes coffee", "Has a boat")
+    await driver.exchange(ADA, "x", actions=[fact(ADA, "May move") | {"ask": True}])
+    async with open_api(store) as api:
+        assert await listed(api) == ["Has a boat", "Likes coffee", "Likes tea"]
+        assert await listed(api, "?q=likes") == ["Likes coffee", "Likes tea"]
+        assert await listed(api, "?kind=goal") == []
+        assert await listed(api, "?state=pending") == ["May move"]
+        await api.patch(f"/api/memories/{ids[0]}", json={"confirmed": True})
+        assert await listed(api, "?state=unconfirmed") == ["Has a boat", "Likes coffee"]
+        await api.patch(f"/api/memories/{ids[1]}", json={"pinned": True})
+        assert await listed(api, "?state=pinned") == ["Likes coffee"]
+        first = (await api.get("/api/memories?limit=2")).json()
+        assert (len(first["memories"]), first["total"], first["matching"], first["next"]) == (2, 3, 3, "2")
+        second = (await api.get(f"/api/memories?limit=2&cursor={first['next']}")).json()
+        assert ([one["content"] for one in second["memories"]], second["next"]) == (["Likes tea"], None)
+
+
+async def test_two_memories_are_merged_and_the_merge_is_undone(driver: TurnDriver, store: Store) -> None:
+    one, other = await learn(driver, "Likes tea", "Drinks much tea")
+    async with open_api(store) as api:
+        merged = (await api.post("/api/memories/merge", json={"ids": [one, other], "text": "Loves tea"})).json()
+        assert await listed(api) == ["Loves tea"]
+        assert merged["memory"]["validatedAt"]
+        assert await listed(api, "?state=past") == ["Drinks much tea", "Likes tea"]
+        change = merged["changed"]["changes"][0]["id"]
+        assert (await api.post(f"/api/changes/{change}/undo")).status_code == 200
+        assert await listed(api) == ["Drinks much tea", "Likes tea"]
+        merged = (await api.post("/api/memories/merge", json={"ids": [one, other], "text": "Likes tea"})).json()
+        assert (await listed(api), merged["memory"]["id"]) == (["Likes tea"], one)
+        assert (await api.post(f"/api/changes/{merged['changed']['changes'][0]['id']}/undo")).status_code == 200
+        assert await listed(api) == ["Drinks much tea", "Likes tea"]
+
+
+async def test_several_memories_are_forgotten_at_once_and_restored(driver: TurnDriver, store: Store) -> None:
+    ids = await learn(driver, "Likes tea", "Likes coffee", "Has a boat")
+    async with open_api(store) as api:
+        done = (await api.post("/api/memories/forget", json={"ids": ids[:2]})).json()
+        assert (await listed(api), len(done["changes"])) == (["Has a boat"], 2)
+        changes = [one["id"] for one in done["changes"]]
+        await refused(
+            api.post("/api/memories/forget", json={"ids": [ids[2], ids[0]]}), 409, "conflict", "memory #1 is forgotten."
+        )
+        await refused(api.post("/api/memories/forget", json={"ids": [ids[2], ABSENT]}), 404, "unknown")
+        assert await listed(api) == ["Has a boat"]
+        taken_back = await api.post("/api/changes/decide", json={"ids": changes, "decision": "undo"})
+        assert taken_back.json() == {"decided": 2}
+        assert len(await listed(api)) == 3
+        await refused(api.post("/api/changes/decide", json={"ids": [ABSENT], "decision": "undo"}), 404, "unknown")
+
+
+async def test_a_pending_change_is_kept_or_discarded(driver: TurnDriver, store: Store) -> None:
+    for text in ("Likes tea", "Likes coffee"):
+        await driver.exchange(ADA, "x", actions=[fact(ADA, text) | {"ask": True}])
+    async with open_api(store) as api:
+        waiting = (await api.get("/api/memories/changes?state=pending")).json()
+        assert (waiting["pending"], [one["content"] for one in waiting["changes"]]) == (
+            2,
+            ["Likes coffee", "Likes tea"],
+        )
+        coffee, tea = (one["id"] for one in waiting["changes"])
+        assert (await api.post(f"/api/changes/{tea}/keep")).json()["outcome"] == "done"
+        assert (await api.post(f"/api/changes/{coffee}/discard")).json()["outcome"] == "done"
+        assert await listed(api) == ["Likes tea"]
+        await refused(api.post(f"/api/changes/{coffee}/keep"), 409, "conflict", "already decided")
+        assert (await api.get("/api/memories/changes?limit=1")).json()["next"] == "1"
+
+
+async def test_an_older_change_cannot_be_undone_before_a_newer_one(driver: TurnDriver, store: Store) -> None:
+    (one,) = await learn(driver, "Likes tea")
+    async with open_api(store) as api:
+        first = (await api.patch(f"/api/memories/{one}", json={"text": "Likes coffee"})).json()["changed"]["changes"][0]
+        await api.patch(f"/api/memories/{one}", json={"text": "Likes milk"})
+        await refused(api.post(f"/api/changes/{first['id']}/undo"), 409, "conflict", "changed again")
+
+
+async def test_a_memory_shows_where_it_came_from(driver: TurnDriver, store: Store) -> None:
+    (one,) = await learn(driver, "Likes tea")
+    async with open_api(store) as api:
+        source = (await api.get(f"/api/memories/{one}/source")).json()["source"]
+        assert (source["said"]["text"], source["answer"]["text"], source["elsewhere"]) == ("Listen.", "I see.", False)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("POST", "/api/memories", {"text": " "}, 422, "refused"),
+        ("POST", "/api/memories", {"text": "x" * 501}, 422, "out_of_range"),
+        ("POST", "/api/memories", {}, 400, "malformed"),
+        ("POST", "/api/memories", {"text": "x", "more": 1}, 422, "out_of_range"),
+        ("PATCH", "/api/memories/{own}", {"text": ""}, 422, "out_of_range"),
+        ("PATCH", "/api/memories/{own}", {"pinned": "yes"}, 422, "out_of_range"),
+        ("PATCH", "/api/memories/{forgotten}", {"pinned": True}, 409, "conflict"),
+        ("DELETE", "/api/memories/{forgotten}", None, 409, "conflict"),
+        ("POST", "/api/memories/{own}/restore", {}, 409, "conflict"),
+        ("POST", "/api/memories/{own}/restore", {"changeId": ABSENT}, 409, "conflict"),
+        ("POST", "/api/memories/merge", {"ids": ["{own}", "{forgotten}"], "text": "x"}, 409, "conflict"),
+        ("POST", "/api/memories/merge", {"ids": ["{own}", "{own}"], "text": "x"}, 422, "out_of_range"),
+        ("POST", "/api/memories/merge", {"ids": ["{own}"], "text": "x"}, 422, "out_of_range"),
+        ("POST", "/api/memories/forget", {"ids": []}, 422, "out_of_range"),
+        ("POST", "/api/memories/forget", {"ids": [1]}, 422, "out_of_range"),
+        ("GET", "/api/memories?state=other", None, 422, "out_of_range"),
+        ("GET", "/api/memories?space=999999", None, 404, "unknown"),
+        ("GET", "/api/memories/changes?space=999999", None, 404, "unknown"),
+        ("GET", "/api/memories/99999999999999999999", None, 400, "malformed"),
+        ("POST", "/api/changes/decide", {"ids": ["1"], "decision": "other"}, 422, "out_of_range"),
+    ],
+)
+async def test_each_error_has_its_status(
+    method: str, path: str, body: Json | None, status: int, code: str, driver: TurnDriver, store: Store
+) -> None:
+    own, forgotten = await learn(driver, "Likes tea", "Likes coffee")
+    async with open_api(store) as api:
+        await api.delete(f"/api/memories/{forgotten}")
+        if body is not None and "ids" in body:
+            body = body | {"ids": [one.format(own=own, forgotten=forgotten) if isinstance(one, str) else one
+                                   for one in body["ids"]]}  # fmt: skip
+        await refused(api.request(method, path.format(own=own, forgotten=forgotten), json=body), status, code)
+    assert await driver.known(private(ADA)) == ["Likes tea"]
+
+
+async def test_other_peoples_memories_and_changes_are_unknown_and_unchanged(driver: TurnDriver, store: Store) -> None:
+    (foreign,) = await learn(driver, "Ben likes tea", user_id=BEN)
+    (own,) = await learn(driver, "Likes tea")
+    change = str((await driver.teach(BEN, "Ben has a boat"))[0].id)
+    async with open_api(store) as api:
+        for method, path, body in [
+            ("GET", "", None), ("PATCH", "", {"text": "x"}), ("DELETE", "", None), ("POST", "/restore", {}),
+            ("GET", "/source", None), ("GET", "/history", None),
+        ]:  # fmt: skip
+            for memory_id in (foreign, ABSENT):
+                await refused(api.request(method, f"/api/memories/{memory_id}{path}", json=body), 404, "unknown")
+        await refused(api.post("/api/memories/merge", json={"ids": [own, foreign], "text": "x"}), 404, "unknown")
+        for decision in ("undo", "keep", "discard"):
+            for one in (change, ABSENT):
+                await refused(api.post(f"/api/changes/{one}/{decision}"), 404, "unknown")
+    assert await driver.known(private(BEN)) == ["Ben likes tea", "Ben has a boat"]
+
+
+async def test_a_groups_memory_is_open_to_members_and_changed_by_its_subjects(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    async def members(space: Space, user_id: int) -> bool:
+        return space.owner_id == user_id or space == group()
+
+    own, bens = await learn(driver, "Ben cooks", "Ben sails", user_id=BEN, chat_id=GROUP)
+    (both,) = await learn(driver, "The stove is on", user_id=BEN, chat_id=GROUP)
+    await sql("update memory set subject_id = null where id = %s", int(both))
+    space = (await sql("select id from space where kind = 'group'"))[0][0]
+    async with open_api(store, BEN, members) as api:
+        assert len(await listed(api, f"?space={space}")) == 3
+        groups = (await api.get("/api/me/groups")).json()["groups"]
+        assert [one["spaceId"] for one in groups] == [str(space)]
+    async with open_api(store, BEN) as api:  # has left the group
+        await refused(api.get(f"/api/memories?space={space}"), 404, "unknown")
+        await refused(api.get(f"/api/memories/{own}"), 404, "unknown")
+        assert (await api.get("/api/me/groups")).json() == {"groups": []}
+    await driver.teach(ADA, "Ada paints", chat_id=GROUP)
+    (adas,) = [m.id for m in (await store.memories(group(), 0, 9)).memories if m.content == "Ada paints"]
+    async with open_api(store, BEN, members) as api:
+        assert (await api.get(f"/api/memories/{adas}")).json()["yours"] is False
+        for method, path, body in [
+            ("PATCH", "", {"text": "x"}), ("PATCH", "", {"pinned": True}), ("DELETE", "", None),
+            ("POST", "/restore", {}),
+        ]:  # fmt: skip
+            await refused(api.request(method, f"/api/memories/{adas}{path}", json=body), 403, "not_yours")
+        await refused(api.post("/api/memories/forget", json={"ids": [bens, str(adas)]}), 403, "not_yours")
+        await refused(api.patch(f"/api/memories/{both}", json={"text": "It is off"}), 403, "not_yours")
+        assert (await api.delete(f"/api/memories/{both}")).status_code == 200
+        (mine,) = [str(one.memory_id) for one in await driver.teach(BEN, "Likes tea")]
+        await refused(api.post("/api/memories/forget", json={"ids": [bens, mine]}), 409, "conflict")
+        await refused(api.post("/api/memories/merge", json={"ids": [bens, mine], "text": "x"}), 409, "conflict")
+
+
+async def test_no_memory_is_added_while_memory_is_off(driver: TurnDriver, store: Store) -> None:
+    await store.control(private(ADA), ADA, 0, ADA, {"memory": "off"})
+    async with open_api(store) as api:
+        await refused(
+            api.post("/api/memories", json={"text": "Likes tea"}), 409, "conflict", "memory is off or paused."
+        )
+        me = (await api.get("/api/me")).json()
+        assert (me["memoryOn"], me["preferencesOn"]) == (False, False), "switching memory off stops both"

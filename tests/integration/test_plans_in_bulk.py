@@ -1,0 +1,86 @@
+"""Lists, erasures and undoing in bulk read few rows that they do not need, whatever the planner knows of the tables:
+seen in the plans of the statements inside the functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.benchmarks.generated import Size, fill
+from tests.integration.conftest import TEMPLATE, Server
+from tests.plans import Plans, plans
+
+SIZE = Size(messages=2_000, memories=1_000, threads=1, spaces=1, largest=2_000)
+MARKERS = """insert into relay.keepit (space_id, thread_id, session_id, message_id, seq, weight, content, block,
+        start_at, end_at, context, origin, user_id)
+    select space_id, thread_id, session_id, id, 0, id % 101 / 100.0, text, 0, 0, 9, '', 'text', user_id
+    from relay.message where id <= 1000"""
+LIST = """select (public.relay_keepits(jsonb_build_object('kind', 'private', 'owner_id', 2000), null, %s, 6, 2000, 0)
+    ) ->> 'total'"""
+PENDING = (
+    "insert into lexeme_change (space_id, word, change) select 1, 'word' || n, 1 from generate_series(1, 120000) n"
+)
+EXISTING = "select cardinality(existing_artefacts(array_agg('version:' || n))) from generate_series(1, 200) n"
+VERSIONS = """insert into relay.compression (space_id, thread_id, session_id, number, name, settings, rows, status,
+        created_by)
+    select 1, 1, 1, n, 'v' || n, '{}', '[{"text": "bees and honey"}]', 'ready', 2000 from generate_series(1, 20) n"""
+
+
+@pytest.fixture(scope="module")
+def filled(embedded: Server) -> Iterator[str]:
+    """The superuser's URL of a database in which one person said much."""
+    name = embedded.create(TEMPLATE)
+    url = embedded.url(name, superuser=True)
+    fill(url, SIZE)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(MARKERS)
+        connection.execute("update relay.message set status = 'replaced' where id in (100, 201)")
+        connection.execute("vacuum analyze relay.message, relay.keepit")
+    yield url
+    embedded.drop(name)
+
+
+async def rows(told: Plans, statement: str) -> list[tuple[Any, ...]]:
+    """What a statement returns."""
+    cursor = await told.connection.execute(statement.encode())
+    return await cursor.fetchall() if cursor.description else []
+
+
+async def test_a_list_of_markers_looks_at_the_messages_of_its_page_alone(filled: str) -> None:
+    async with plans(filled) as told:
+        for offset in (0, 990):
+            assert await rows(told, LIST % offset) == [("998",)], "without two of replaced answers"
+        assert 2 <= told.read()["message"] < 20, "of 1,000 that are marked"
+
+
+async def test_a_step_of_an_erasure_reads_only_the_changes_of_words_that_it_adds_up(filled: str) -> None:
+    async with plans(filled, search_path="relay, extensions, public") as told:
+        await rows(told, "truncate lexeme_change")
+        await rows(told, "analyze lexeme_change")
+        await rows(told, PENDING)
+        told.told.clear()
+        await rows(told, "select sweep_words(0)")
+        assert told.read()["lexeme_change"] == 20_000, "of 120,000 that are pending"
+        assert await rows(told, "select count(*) from lexeme_change") == [(100_000,)]
+
+
+async def test_versions_that_are_erased_leave_the_index_together(filled: str) -> None:
+    async with plans(filled, search_path="relay, extensions, public") as told:
+        await rows(told, VERSIONS)
+        await rows(told, "truncate lexeme_change")
+        told.told.clear()
+        assert await rows(told, EXISTING) == [(20,)]
+        assert len(told.told) < 20, "some statements for each kind, none for each of 200 versions"
+        await rows(told, "select erase_artefact_rows(1, array_agg('version:' || id)) from compression")
+        changes = await rows(told, "select word, change from lexeme_change where word = 'bee'")
+        assert changes == [("bee", -20)], "a word of all is counted once"
+        assert await rows(told, "select from entry where kind = 'version'") == []
+
+
+async def test_whether_a_memory_changed_since_is_asked_of_its_own_changes(filled: str) -> None:
+    async with plans(filled, enable_nestloop="off", search_path="relay, extensions, public") as told:
+        await rows(told, "select changed_since(c) from memory_change c where id = (select max(id) from memory_change)")
+        assert told.read()["memory_change"] < 5, "of 1,000; it is asked of thousands when all are taken back"

@@ -1,0 +1,280 @@
+"""Tests reminders: they are stored until they are due, sent once each, and moved to their next time."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.core.ports import Model
+from relay.core.prices import Prices
+from relay.jobs.proactive.reminder import reminder_kind
+from relay.jobs.runner import Runner
+from relay.memory.proactive.gates import Limits
+from relay.memory.proactive.looking import Lookout
+from relay.memory.rows.delivery import Message
+from relay.memory.rows.proactive.reminders import NewReminder, Reminder
+from relay.memory.spending.gate import Gate
+from relay.memory.store import Store
+from tests.integration.conftest import Sql
+from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, group, private, send_queued
+
+MADE = datetime(2030, 1, 7, 9)
+"""A Monday."""
+
+
+def a_lookout(store: Store, model: Model | None = None) -> Lookout:
+    """Returns what checks need. Without a model, none can be asked."""
+    limits = Limits(idle_days=7, budget=0.10, prices=Prices())
+    return Lookout(store, Gate(model or OfflineModel(), store), "small", "big", limits)
+
+
+async def make(store: Store, text: str = "Tea", user: int = ADA, **more: object) -> Reminder:
+    given = {"rule": "", "start_at": MADE, "next_at": MADE.replace(tzinfo=UTC)} | more
+    made = await store.make_reminder(
+        NewReminder(
+            space=private(user), bot_id=BOT.id, chat_id=user, topic_id=0, user_id=user, text=text, zone="UTC", **given
+        )  # type: ignore[arg-type]
+    )
+    assert made is not None
+    return made
+
+
+async def due(sql: Sql, reminder: Reminder, ago: timedelta = timedelta(seconds=1)) -> None:
+    """Makes a reminder due since a while ago."""
+    at = datetime.now(UTC) - ago
+    await sql("update reminder set next_at = %s, start_at = %s where id = %s", at, at.replace(tzinfo=None), reminder.id)
+    await sql("update job set due_at = %s where kind = 'reminder'", at)
+
+
+async def tell(store: Store) -> int:
+    return await Runner(store, [reminder_kind(a_lookout(store), BOT.id)], BOT.id).run_due("reminder")
+
+
+async def queued(sql: Sql) -> list[str]:
+    rows = await sql("select request ->> 'text' from outbox where status = 'queued' order by id")
+    return [text for (text,) in rows]
+
+
+async def test_a_reminder_waits_until_it_is_due(store: Store, sql: Sql) -> None:
+    made = await make(store)
+    assert await tell(store) == 0
+    assert await queued(sql) == []
+    [(waits,)] = await sql("select due_at from job where kind = 'reminder'")
+    assert waits == made.next_at
+
+
+async def test_a_reminder_is_sent_once_and_then_ended(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Hello")
+    made = await make(store)
+    await due(sql, made)
+    assert await tell(store) == 1
+    assert await tell(store) == 0
+    assert await queued(sql) == ["⏰ Tea"]
+    opened = await store.reminder(private(ADA), ADA, made.id)
+    assert opened is not None
+    assert opened.status == "ended"
+    assert opened.next_at is None
+    assert [one.kind for one in opened.events] == ["fired", "made"]
+    assert not opened.events[0].sent
+
+
+async def test_a_sent_reminder_becomes_a_message_people_can_answer(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Hello")
+    await due(sql, await make(store))
+    await tell(store)
+    await send_queued(store, FakeMessenger())
+    [said] = await sql("select role, started_by, teaches from message order by id desc limit 1")
+    assert said == ("assistant", "reminder", False)
+    [(linked,)] = await sql(
+        "select p.message_id = m.id from posted p, message m where m.started_by is not null"
+        " and p.turn_id = (select max(turn_id) from outbox)"
+    )
+    assert linked
+    told = await driver.exchange(ADA, "Yes, tell me more")
+    assert [row.text for row in told.context.recent][-1] == "⏰ Tea"
+
+
+async def test_a_reminder_becomes_a_message_where_only_commands_were_used(
+    store: Store, sql: Sql, driver: TurnDriver
+) -> None:
+    await due(sql, await make(store))
+    await tell(store)
+    told = await driver.exchange(ADA, "Yes, tell me more")
+    assert [row.text for row in told.context.recent] == ["⏰ Tea"]
+
+
+async def test_a_reminder_sent_off_the_record_leaves_no_message(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Hello")
+    await due(sql, await make(store))
+    await sql("update session set private = true")
+    assert await tell(store) == 1
+    assert await sql("select 1 from message where started_by is not null") == []
+
+
+async def test_a_recurring_reminder_is_scheduled_again(store: Store, sql: Sql) -> None:
+    made = await make(store, rule="FREQ=DAILY")
+    await due(sql, made)
+    await tell(store)
+    opened = await store.reminder(private(ADA), ADA, made.id)
+    assert opened is not None
+    assert opened.status == "active"
+    assert opened.next_at is not None
+    ahead = opened.next_at - datetime.now(UTC)
+    assert timedelta(hours=23) < ahead < timedelta(hours=24)
+
+
+async def test_a_late_reminder_says_when_it_was_due(store: Store, sql: Sql) -> None:
+    await due(sql, await make(store), timedelta(hours=3))
+    await tell(store)
+    [text] = await queued(sql)
+    assert text.startswith("⏰ Tea\n\n(was due ")
+
+
+async def test_reminders_missed_for_days_are_listed_in_one_message(store: Store, sql: Sql) -> None:
+    for text in ("Tea", "Bins"):
+        await due(sql, await make(store, text), timedelta(days=3))
+    await tell(store)
+    [text] = await queued(sql)
+    assert text.startswith("⏰ **I was away and missed:**\n- ")
+    assert "Tea" in text
+    assert "Bins" in text
+
+
+async def test_a_recurring_reminder_missed_for_days_is_sent_once(store: Store, sql: Sql) -> None:
+    made = await make(store, rule="FREQ=DAILY")
+    await due(sql, made, timedelta(days=3, hours=1))
+    await tell(store)
+    [text] = await queued(sql)
+    assert text.startswith("⏰ Tea\n\n(was due ")
+
+
+async def test_more_than_twenty_due_reminders_are_combined(store: Store, sql: Sql) -> None:
+    for number in range(30):
+        await due(sql, await make(store, f"Number {number}"))
+    await tell(store)
+    texts = await queued(sql)
+    assert len(texts) == 20
+    assert texts[-1].startswith("⏰ **Due now:**")
+    assert texts[-1].count("\n- ") == 11
+
+
+async def test_after_twenty_reminders_in_an_hour_others_wait(store: Store, sql: Sql) -> None:
+    for number in range(20):
+        await due(sql, await make(store, f"Number {number}"))
+    await tell(store)
+    await due(sql, await make(store, "Late"))
+    assert await tell(store) == 0
+    [(wait,)] = await sql("select due_at > now() + interval '9 minutes' from job where kind = 'reminder'")
+    assert wait
+
+
+async def test_quiet_holds_reminders_back_until_it_ends(store: Store, sql: Sql) -> None:
+    made = await make(store)
+    await due(sql, made)
+    await store.quiet(private(ADA), "infinity")
+    assert await tell(store) == 0
+    assert await queued(sql) == []
+    await store.quiet(private(ADA), None)
+    assert await tell(store) == 1
+    assert await queued(sql) == ["⏰ Tea"]
+
+
+async def test_a_question_is_repeated_until_it_is_answered(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Hello")
+    made = await make(store, kind="ask", repeat_minutes=10)
+    await due(sql, made)
+    await tell(store)
+    await sql("update reminder set next_at = now()")
+    await sql("update job set due_at = now() where kind = 'reminder'")
+    await tell(store)
+    assert await queued(sql) == ["⏰ Tea", "⏰ Still open: Tea"]
+    await driver.exchange(ADA, "Done!")
+    await sql("update reminder set next_at = now()")
+    await sql("update job set due_at = now() where kind = 'reminder'")
+    assert await tell(store) == 0
+    opened = await store.reminder(private(ADA), ADA, made.id)
+    assert opened is not None
+    assert opened.status == "ended"
+
+
+async def test_a_change_made_while_the_reminder_is_sent_wins(store: Store, sql: Sql) -> None:
+    made = await make(store)
+    await due(sql, made)
+    [job] = await store.claim_jobs("reminder", BOT.id, 1)
+    work = await store.reminder_work(job)
+    assert work is not None
+    assert len(work.reminders) == 1
+    await store.change_reminder(made.id, "changed", ADA, work.reminders[0].next_at, next_at="2031-01-01T09:00:00Z")
+    from relay.memory.reminders.due import tell as put
+
+    assert await store.tell_reminders(job, BOT.id, put(work, {}).messages) == 0
+    assert await queued(sql) == []
+    [(waits,)] = await sql("select due_at from job where kind = 'reminder'")
+    assert waits == datetime(2031, 1, 1, 9, tzinfo=UTC)
+
+
+async def test_a_change_based_on_an_outdated_time_is_refused(store: Store) -> None:
+    made = await make(store)
+    assert await store.change_reminder(made.id, "snoozed", ADA, known=datetime(2029, 1, 1, tzinfo=UTC)) is None
+    assert await store.change_reminder(made.id, "snoozed", ADA, known=made.next_at, text="Coffee") is not None
+
+
+async def test_people_see_only_their_own_reminders(store: Store) -> None:
+    made = await make(store)
+    await make(store, "Secret", BEN)
+    page = await store.reminders(private(ADA), ADA, 0, 10)
+    assert [one.text for one in page.reminders] == ["Tea"]
+    assert page.total == 1
+    assert await store.reminder(private(BEN), BEN, made.id) is None
+    assert await store.reminder(group(), ADA, made.id) is None
+
+
+async def test_a_person_has_at_most_two_hundred_reminders(store: Store, sql: Sql) -> None:
+    made = await make(store)
+    await sql(
+        "insert into reminder (space_id, user_id, bot_id, chat_id, text, zone, start_at, next_at, origin)"
+        " select space_id, user_id, bot_id, chat_id, 'x' || n, zone, start_at, next_at, origin"
+        " from reminder, generate_series(2, 200) n"
+    )
+    new = NewReminder(
+        space=private(ADA), bot_id=BOT.id, chat_id=ADA, topic_id=0, user_id=ADA, text="One more", zone="UTC",
+        start_at=MADE, next_at=MADE.replace(tzinfo=UTC),
+    )  # fmt: skip
+    assert await store.make_reminder(new) == "many"
+    await store.change_reminder(made.id, "deleted", ADA, made.next_at, status="deleted", next_at=None)
+    assert await store.make_reminder(new) != "many"
+
+
+async def test_a_chat_that_is_gone_ends_its_reminders_and_admins_are_told(store: Store, sql: Sql) -> None:
+    await make(store, "Next year")
+    await make(store, "Somebody else's", BEN)
+    due_one = await make(store, "Bins", rule="FREQ=DAILY")
+    await due(sql, due_one)
+    await tell(store)
+    [turn] = [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]
+    note = Message(chat_id=BEN, user_id=BEN, text="Gone.", key="gone")
+    for ended in (2, 0):  # a crash in between runs it again
+        assert await store.end_reminders(turn.turn_id, [note]) == ended
+    rows = await sql("select text, status from reminder order by id")
+    assert rows == [("Next year", "ended"), ("Somebody else's", "active"), ("Bins", "ended")]
+    assert await sql("select count(*) from reminder_event where kind = 'failed'") == [(2,)]
+    assert await sql("select key from job where kind = 'reminder'") == [(f"{BOT.id}:{BEN}:0",)]
+    assert await sql("select count(*) from outbox where dedupe_key = 'gone'") == [(1,)]
+
+
+async def test_an_ordinary_message_to_a_chat_that_is_gone_ends_no_reminder(store: Store, sql: Sql) -> None:
+    await make(store)
+    await store.enqueue(BOT.id, [Message(chat_id=ADA, user_id=ADA, text="Digest")])
+    [turn] = [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]
+    assert await store.end_reminders(turn.turn_id, []) == 0
+    assert await sql("select status from reminder") == [("active",)]
+
+
+async def test_an_imported_reminder_is_paused_and_moved_to_the_importers_chat(store: Store, sql: Sql) -> None:
+    await make(store, rule="FREQ=DAILY")
+    [(row,)] = await sql('select to_jsonb(r) - \'id\' || \'{"chat_id": 666, "zone": "Nowhere"}\' from reminder r')
+    [(space,)] = await sql("insert into space (kind, owner_id) values ('private', %s) returning id", BEN)
+    [(fitted,)] = await sql("select relay.adopt_reminder(%s::jsonb)", json.dumps(row | {"space_id": space}))
+    assert (fitted["chat_id"], fitted["user_id"], fitted["status"]) == (BEN, BEN, "paused")
+    assert (fitted["zone"], fitted["rule"]) == ("UTC", "FREQ=DAILY")

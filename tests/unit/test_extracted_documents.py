@@ -1,0 +1,238 @@
+"""Documents of every kind become text, by their content; unusable ones say why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.media.extraction.document import work
+from relay.media.extraction.failure import Unusable
+from relay.media.extraction.parts import MOST, PART, cut
+from tests import papers
+from tests.strategies import damaged, examples
+
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+
+
+def told(content: bytes, name: str = "", pages: int = 100) -> dict[str, Any]:
+    answer, made = work(content, name=name, pages=pages, shown=5_000_000)
+    assert made == []
+    return answer
+
+
+def text_of(content: bytes, name: str = "") -> str:
+    return "\n\n".join(told(content, name)["parts"])
+
+
+def why_not(content: bytes, name: str = "", pages: int = 100) -> str:
+    with pytest.raises(Unusable) as refused:
+        work(content, name=name, pages=pages)
+    return str(refused.value)
+
+
+def test_a_pdf_is_shown_unchanged_and_its_text_is_kept_by_page() -> None:
+    found = told(papers.pdf(["Notice period: six weeks", "Signed by Ada"]), "deed.pdf")
+    assert found == {
+        "kind": "PDF", "pages": 2, "whole": True, "note": "",
+        "parts": ["[page 1]\nNotice period: six weeks\n\n[page 2]\nSigned by Ada"],
+    }  # fmt: skip
+
+
+def test_a_pdf_with_more_pages_than_can_be_shown_is_kept_as_text() -> None:
+    found = told(papers.pdf(["one", "two", "three"]), pages=2)
+    assert not found["whole"]
+    assert "3 pages" in found["note"]
+    assert "[page 3]\nthree" in found["parts"][0]
+    assert "scans" in why_not(papers.pdf(["", "", ""]), pages=2)
+    assert told(papers.pdf([""]))["whole"], "a scan is shown"
+
+
+def test_a_pdf_with_a_password_says_so() -> None:
+    assert "password" in why_not(papers.pdf(["secret"], password="hunter2"))
+    found = told(papers.pdf(["restricted words"], password=""))
+    assert "restricted words" in found["parts"][0]
+    assert not found["whole"], "the model accepts no encrypted PDF"
+
+
+def test_a_word_document_keeps_its_tables_and_lists() -> None:
+    body = papers.paragraph("Lease &amp; notice") + papers.table(["Rent", "900"], ["Deposit", "1800"])
+    found = told(papers.docx(body), "lease.docx")
+    assert (found["kind"], found["whole"], found["note"]) == ("Word document", False, "")
+    assert found["parts"] == ["Lease & notice\n\n| Rent | 900 |\n| --- | --- |\n| Deposit | 1800 |"]
+
+
+def test_a_spreadsheet_is_read_sheet_by_sheet() -> None:
+    rows = [["Item", "Price"], ["Tea", 3], ["Cake", 4.5]]
+    assert text_of(papers.xlsx({"Bill": rows, "Empty": []})) == (
+        "## Bill\n\nItem | Price\nTea | 3\nCake | 4.5\n\n## Empty"
+    )
+    assert why_not(papers.xlsx({"Empty": []})) == "There is no text in it."
+
+
+def test_slides_are_read_in_order_with_their_notes() -> None:
+    content = papers.pptx([["Plan", "First point"], ["End"]], {2: "Thank them"})
+    assert text_of(content) == "[slide 1]\nPlan\nFirst point\n\n[slide 2]\nEnd\nNotes:\nThank them"
+
+
+def test_a_book_is_read_in_the_order_of_its_chapters() -> None:
+    content = papers.epub(["<h1>One</h1><p>It began.</p>", "<h1>Two</h1><p>It <i>ended</i>.</p>"])
+    assert text_of(content) == "# One\n\nIt began.\n\n# Two\n\nIt *ended*."
+
+
+def test_an_opendocument_file_is_read() -> None:
+    assert text_of(papers.odt("Dear Ada", "Yours, Ben")) == "Dear Ada\n\nYours, Ben"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+def test_a_text_is_read_in_its_encoding(encoding: str) -> None:
+    words = "Kündigungsfrist: sechs Wochen – größer"
+    assert text_of(words.encode(encoding), "note.txt") == words
+
+
+def test_a_text_in_an_eastern_encoding_is_guessed() -> None:
+    words = "Срок уведомления составляет шесть недель, договор подписан сторонами в Москве."
+    assert text_of(words.encode("cp1251")) == words
+
+
+def test_a_web_page_becomes_its_text() -> None:
+    page = b"<!-- x --><!doctype html><title>T</title><script>evil()</script><ul><li>one<li>two</ul><p>caf&eacute;"
+    assert text_of(page, "page.txt") == "T\n\n- one\n- two\n\ncafé"
+    declared = '<html><meta charset="iso-8859-2"><p>Łódź'.encode("iso-8859-2")
+    assert text_of(declared) == "Łódź"
+
+
+def test_json_and_code_stay_unchanged() -> None:
+    code = '{"a": [1, 2],\n    "b": "<html>"}'
+    assert text_of(code.encode(), "a.json") == code
+
+
+def test_an_archive_is_listed_and_its_texts_are_read() -> None:
+    inner = papers.packed({"deep.txt": "not reached"})
+    content = papers.packed(
+        {"docs/a.txt": "alpha", "../../etc/passwd": "beta", "inner.zip": inner, "p.png": b"\x89PNG\r\n\x1a\n\0\0"}
+    )
+    found = told(content, "things.zip")
+    (part,) = found["parts"]
+    assert "An archive of 4 files:" in part
+    assert "- ../../etc/passwd (4 bytes)" in part
+    assert "=== docs/a.txt ===\nalpha" in part
+    assert "beta" in part
+    assert "not reached" not in part
+    assert "2 other files" in found["note"]
+
+
+def test_a_locked_archive_lists_its_file_names() -> None:
+    found = told(papers.locked(papers.packed({"secret.txt": "x"})))
+    assert "secret.txt" in found["parts"][0]
+    assert "password" in found["note"]
+    assert "password" in why_not(papers.locked(papers.docx(papers.paragraph("x"))))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (papers.ole("WordDocument"), "save it as .docx"),
+        (papers.ole("PowerPoint Document"), "save it as .pptx"),
+        (papers.ole("EncryptedPackage"), "password"),
+        (papers.packed({"Index/Document.iwa": b"x"}), "Pages"),
+        (b"Rar!\x1a\x07\x00", ".rar"),
+        (b"7z\xbc\xaf\x27\x1c", ".7z"),
+        (b"\x1f\x8b\x08", ".gz"),
+        (b"{\\rtf1", "RTF"),
+        (b"\x7fELF\0\0\0", "I cannot read .run files"),
+        (b"  \n ", "empty"),
+        (b"%PDF-1.7 and nothing more", "damaged"),
+        (papers.docx("x")[:-40], "damaged"),
+        (papers.packed({}), "empty archive"),
+    ],
+)
+def test_an_unreadable_file_says_why(content: bytes, words: str) -> None:
+    assert words in why_not(content, "it.run")
+
+
+def test_a_wrong_file_extension_is_noted_and_ignored() -> None:
+    found = told(papers.docx(papers.paragraph("words")), "holiday.pdf")
+    assert found["note"] == "It is called .pdf, but it is a Word document."
+    assert found["parts"] == ["words"]
+    assert told(b"just words", "a.docx")["note"] == "It is called .docx, but it is a text."
+    assert told(b"\x89PNG\r\n\x1a\n", "a.pdf") == {"kind": "picture"}
+    assert told(b"OggS" + b"\0" * 50, "a.txt") == {"kind": "recording"}
+    assert told(papers.pdf(["x"]), "a.txt")["kind"] == "PDF"
+
+
+def test_a_binary_file_named_as_text_is_refused() -> None:
+    assert why_not(b"\0\1\2" * 50, "note.txt") == "It is not what its name says, or it is damaged."
+
+
+def test_xml_entities_are_not_expanded() -> None:
+    assert "do not open it" in why_not(papers.docx(papers.paragraph("&b;"), before=ENTITIES))
+    slides = papers.pptx([["x"]])
+    assert told(slides)["kind"] == "presentation"
+    wide = papers.docx("", **{"word/styles.xml": ENTITIES.encode("utf-16-le")})
+    assert "do not open it" in why_not(wide)
+
+
+def test_files_that_unpack_to_too_much_are_not_unpacked() -> None:
+    bomb = b" " * 2**28 + b"<x/>"
+    assert "unpacks to more" in why_not(papers.docx("", **{"word/big.xml": bomb}))
+    found = told(papers.packed({"big.txt": b"a" * 2**26, "small.txt": "kept"}))
+    assert sum(map(len, found["parts"])) <= MOST
+    assert any("kept" in part for part in found["parts"])
+
+
+def test_a_long_text_is_cut_at_paragraphs_and_bounded() -> None:
+    paragraphs = [f"Paragraph {number}. " + "word " * 100 for number in range(3000)]
+    found = told("\n\n".join(paragraphs).encode(), "long.txt")
+    assert all(PART / 2 < len(part) <= PART for part in found["parts"][:-1])
+    assert all(part.startswith("Paragraph ") for part in found["parts"])
+    assert "1,500,000" in found["note"]
+    assert sum(map(len, found["parts"])) <= MOST
+
+
+@given(st.text(max_size=30_000))
+@examples(60)
+def test_the_parts_hold_the_whole_text(text: str) -> None:
+    parts, kept, full = cut(text)
+    assert kept == full
+    assert all(parts)
+    assert all(len(part) <= PART for part in parts)
+    lost = set(text) - set("".join(parts))
+    assert all(not c.isprintable() or c.isspace() for c in lost)
+
+
+FILES = [
+    papers.docx(papers.paragraph("words") + papers.table(["a", "b"])),
+    papers.xlsx({"S": [["a", 1], ["b", 2]]}),
+    papers.pptx([["one"], ["two"]], {1: "note"}),
+    papers.epub(["<p>one</p>", "<p>two</p>"]),
+    papers.odt("one"),
+    papers.packed({"a.txt": "alpha", "b/c.md": "beta"}),
+    papers.pdf(["one", "two"]),
+    papers.pdf(["one"], password=""),
+    "Grüße – Привет".encode("utf-16"),
+    b"<html><table><tr><td><ul><li>x</table>",
+]
+
+
+@given(st.sampled_from(FILES).flatmap(damaged))
+@examples(300)
+def test_a_damaged_file_gives_a_text_or_is_refused(content: bytes) -> None:
+    try:
+        answer, _ = work(content, name="x.docx", pages=10)
+    except Exception:  # the separate process reports every unforeseen error as "damaged"
+        return
+    assert answer["kind"]
+    assert sum(map(len, answer.get("parts", []))) <= MOST
+
+
+def test_a_pdf_of_more_bytes_than_can_be_shown_is_kept_as_text() -> None:
+    content = papers.pdf(["one", "two"])
+    told, _ = work(content, "a.pdf", shown=len(content))
+    assert told["whole"]
+    told, _ = work(content, "a.pdf", shown=len(content) - 1)
+    assert not told["whole"]
+    assert "too large for me to look at" in told["note"]
+    assert "two" in told["parts"][0]

@@ -1,0 +1,89 @@
+"""Dates are shown and read in the time zone that a person has chosen, not in the installation's."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.choices import Choices
+from tests.unit.test_commands import ADA, Canned, call, known, opened, row, told
+from tests.unit.test_soul import ACTIVE
+
+AT = "2026-05-03T20:30:00+00:00"
+TOKYO = Choices(zone="Asia/Tokyo")
+SAID = {
+    "id": 3,
+    "kind": "message",
+    "part": 0,
+    "at": AT,
+    "role": "user",
+    "name": "Ada",
+    "user_id": ADA,
+    "text": "kettle",
+    "place": "",
+    "topic_id": 0,
+}
+FOUND = {
+    "found": [SAID | {"posted": None}], "total": 1, "more": False, "every": True, "near": False, "nowhere": False,
+    "vague": False,
+}  # fmt: skip
+SUMMARY = {
+    "id": 1, "number": 1, "text": "Tea.", "author_id": None, "by": None, "tainted": False, "model": "small",
+    "created_at": AT,
+}  # fmt: skip
+SESSION = {
+    "id": 1, "title": "Tea", "titled_by": "model", "from": AT, "to": AT, "messages": 1, "input": 1, "output": 1,
+    "present": True,
+    "summary": None, "first": None, "last": None,
+}  # fmt: skip
+
+
+def asked(database: Canned, text: str = "", **more: Any) -> Any:
+    turn = ClaimedTurn(1, 1, "control", "working", 0, ADA, (), (), choices=TOKYO)
+    return call(database, text, turn=turn, **more)
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "answers", "shown"),
+    [
+        ("memory", "", {"list_memories": known(row(1, "likes tea", created_at=AT))}, "2026-05-04"),
+        (
+            "memory",
+            "#1",
+            {"numbered_memory": 1, "open_memory": opened(1, "likes tea", created_at=AT)},
+            "2026-05-04 05:30",
+        ),
+        ("search", "kettle", {"find": FOUND, "keep_search": None}, "2026-05-04 05:30"),
+        (
+            "sessions",
+            "",
+            {"sessions": {"sessions": [SESSION], "total": 1}, "context_settings": {}},
+            "2026-05-04 05:30 – 05:30",
+        ),
+        (
+            "summary",
+            "",
+            {"summary": {"summary": SUMMARY, "present": 1, "fresh": 0, "messages": 4, "through": AT, "versions": 1}},
+            "until 2026-05-04 05:30",
+        ),
+        ("soul", "", {"soul": ACTIVE | {"created_at": AT}}, "2026-05-04 05:30"),
+    ],
+)
+async def test_dates_are_shown_in_the_persons_time_zone(
+    command: str, text: str, answers: dict[str, Any], shown: str
+) -> None:
+    assert shown in (await told(command, asked(Canned(**answers), text, admin=True))).text
+
+
+async def test_today_begins_at_midnight_in_the_persons_time_zone() -> None:
+    searched, used = Canned(find=FOUND, keep_search=None), Canned(usage=[])
+    await told("search", asked(searched, "kettle after:today"))
+    await told("usage", asked(used))
+    midnight = datetime.now(ZoneInfo("Asia/Tokyo")).replace(hour=0, minute=0, second=0, microsecond=0)
+    query = next(given for name, given in searched.calls if name == "find")["query"]
+    assert datetime.fromisoformat(query["since"]) == midnight
+    assert datetime.fromisoformat(used.calls[0][1]["starts"][-1]) == midnight

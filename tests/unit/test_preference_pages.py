@@ -1,0 +1,22 @@
+"""The list of preferences as chats show it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from relay.memory.rows.turns.preferences import Preference, Preferences, PreferenceSource
+from relay.surfaces.chat.preferences.pages import card, list_page
+
+ROW = Preference(
+    id=1, type="length", pattern="short answers", polarity=1, strength=0.8, level="high", status="archived",
+    here=False, last_seen=datetime(2026, 1, 1, tzinfo=UTC), observations=2,
+)  # fmt: skip
+
+
+def test_a_preference_that_was_put_away_says_why() -> None:
+    faded, reversed_ = replace(ROW, faded=True), replace(ROW, id=2, pattern="emoji")
+    text, _ = list_page(Preferences(on=True, here="use", known=0, rows=(faded, reversed_)), 0, UTC)
+    assert "**Put away**\n1. prefer short answers · not seen for 180 days\n2. prefer emoji · 2 signs" in text
+    for row, why in ((faded, "I haven't seen it for 180 days"), (reversed_, "you've shown me the opposite")):
+        assert f"Put away: {why}" in card(PreferenceSource(row, (), 0), 0, UTC)[0]

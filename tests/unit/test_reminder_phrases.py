@@ -1,0 +1,81 @@
+"""Reminder phrases as people type them: how many are understood exactly, asked about though clear, or wrong.
+
+`python -m tests.unit.test_reminder_phrases` prints the shares and every phrase that isn't understood exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from dateutil.rrule import rrulestr
+
+from relay.memory.reminders.phrases import Understood, read_phrase
+
+PHRASES = Path(__file__).parent.parent / "reminder_phrases.tsv"
+BERLIN = ZoneInfo("Europe/Berlin")
+NOW = datetime(2026, 11, 25, 14, 10, tzinfo=BERLIN)
+COMPARED = 30
+"""How many occurrences of two rules are compared, since a rule can be written in several ways."""
+EXACT, ASKED, OTHER_TEXT, WRONG = "exact", "asked though clear", "right time, other text", "wrong time"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """What somebody types, and what they mean."""
+
+    words: str
+    when: str
+    """A local time, with a rule if it repeats; `?` if a careful person would ask back."""
+    text: str
+
+
+def read_phrases() -> list[Phrase]:
+    lines = PHRASES.read_text().splitlines()
+    return [Phrase(*line.split("\t")) for line in lines if not line.startswith("#")]
+
+
+def occurrences(start: datetime, rule: str) -> list[datetime]:
+    """The first local times of a rule."""
+    local = start.replace(tzinfo=None)
+    return list(islice(rrulestr(rule, dtstart=local), COMPARED)) if rule else [local]
+
+
+def judge(phrase: Phrase) -> str:
+    """Compares how a phrase is read with what it means."""
+    read = read_phrase(phrase.words, NOW, BERLIN)
+    # Without a text, the command asks what to remind of.
+    if not isinstance(read, Understood) or not read.text:
+        return EXACT if phrase.when == "?" else ASKED
+    if phrase.when == "?":
+        return WRONG
+    day, clock, *rule = phrase.when.split(" ")
+    start = datetime.fromisoformat(f"{day} {clock}")
+    if read.start.tzinfo is not BERLIN or bool(read.rule) != bool(rule):
+        return WRONG
+    if occurrences(read.start, read.rule) != occurrences(start, "".join(rule)):
+        return WRONG
+    return EXACT if read.text == phrase.text else OTHER_TEXT
+
+
+def test_reminder_phrases_are_almost_never_misunderstood() -> None:
+    phrases = read_phrases()
+    judged = Counter(judge(phrase) for phrase in phrases)
+    assert len(phrases) >= 320
+    assert judged[WRONG] <= len(phrases) * 0.01, judged
+    assert judged[EXACT] >= len(phrases) * 0.93, judged
+
+
+if __name__ == "__main__":
+    judgements = [(judge(phrase), phrase) for phrase in read_phrases()]
+    for judgement, phrase in judgements:
+        if judgement != EXACT:
+            read = read_phrase(phrase.words, NOW, BERLIN)
+            got = f"{read.start:%Y-%m-%d %H:%M} {read.rule} [{read.text}]" if isinstance(read, Understood) else "?"
+            print(f"{judgement}: {phrase.words!r} is {phrase.when} [{phrase.text}], read as {got}")
+    for judgement, number in Counter(one for one, _ in judgements).most_common():
+        print(f"{number / len(judgements):6.1%} {number:4} {judgement}")
