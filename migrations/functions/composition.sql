@@ -89,8 +89,8 @@ begin
     insert into composition_part (composition_id, place, session_id, compression_id, version, allocation, tokens, messages,
         asked, reason)
     values (p_composition_id, p_place, session_id, used.id, coalesce(used.name, 'original'), (p_part ->> 'allocation')::integer,
-        case when used.id is null then (p_part ->> 'tokens')::integer end,
-        case when used.id is null then (p_part ->> 'messages')::integer end,
+        case when used.id is null then (p_part ->> 'tokens')::integer else used.output_tokens end,
+        case when used.id is null then (p_part ->> 'messages')::integer else used.output_messages end,
         p_part -> 'asked', p_part ->> 'reason');
 end $$;
 

@@ -84,11 +84,12 @@ begin
     end if;
     select coalesce(jsonb_agg(relay.preference_json(now) || jsonb_build_object('new', not now.told)
         order by now.strength desc, now.id), '[]') into acts
-    from observation o
-    join preference p on p.space_id = p_space_id and p.user_id = p_user_id and p.type = o.type
-        and p.pattern = o.pattern and p.polarity = o.polarity and p.thread_id is not distinct from o.thread_id,
+    from jsonb_to_recordset(p_act -> 'observations') as one (type text, pattern text, polarity smallint)
+    join preference p on p.space_id = p_space_id and p.user_id = p_user_id and p.type = one.type
+        and p.pattern = one.pattern and p.polarity = one.polarity
+        and p.thread_id is not distinct from relay.observed_in(p_thread),
     relay.preferences_at(array[p], now()) as now
-    where o.feedback_id = same.id and now.status = 'stable' and now.level >= 1;
+    where now.status = 'stable' and now.level >= 1;
     -- The reply announces these preferences at once.
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action)
     select space_id, user_id, thread_id, type, pattern, polarity, 'told' from preference

@@ -133,6 +133,28 @@ async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) 
     assert "too long for what you prefer" not in last_prompt(world), "the critique is not in the history"
 
 
+async def test_a_critique_judges_the_text_that_it_is_given(world: World) -> None:
+    world.model.rule("my speech", "A fine answer.")
+    said = await world.tg.say(world.dm, world.owner, "Write about my speech: dear friends, hello.")
+    answer = await world.tg.wait_reply(world.dm, said)
+
+    async def judged(text: str, about: StoredMessage | None = None) -> str:
+        command = await world.tg.say(world.dm, world.owner, text, reply_to=about)
+        await world.tg.wait_reply(world.dm, command)
+        asked_for = next(r for r in reversed(world.model.requests) if "You review a text" in str(r.body["system"]))
+        return str(asked_for.body["messages"][-1]["content"][-1]["text"])
+
+    of_answer = await judged("/critique", answer)
+    assert "Write about my speech" in of_answer.split('kind="text"')[0], "the question comes first"
+    assert "A fine answer." in of_answer.split('kind="text"')[1]
+    own = await judged("/critique", said)
+    assert "dear friends, hello." in own
+    assert "A fine answer." not in own
+    typed = await judged("/critique Dear Sir, I quit.")
+    assert "Dear Sir, I quit." in typed
+    assert "A fine answer." not in typed
+
+
 async def test_a_critique_without_an_answer_is_refused(world: World) -> None:
     assert "haven't answered anything" in (await asked(world, "/critique")).text
 

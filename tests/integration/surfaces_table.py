@@ -262,6 +262,10 @@ CASES: dict[str, Case] = {
         http=(("POST", "/api/preferences", {"polarity": "prefer", "pattern": "more examples"}),),
         apart=("session_id", "thread_id"),
     ),
+    "preferences.feedback.signal": Case(
+        cli=("preferences signal --kind tag --words 'too long' --turn 2",),
+        http=(("POST", "/api/preferences/signals", {"kind": "tag", "words": "too long", "turnId": "2"}),),
+    ),
     "preferences.preferences.decide_waiting": Case(
         tells=(),
         chat=("/preferences", Label("Keep")),

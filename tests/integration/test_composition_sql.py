@@ -160,7 +160,8 @@ async def test_a_part_uses_a_named_a_chosen_or_a_new_version(driver: TurnDriver,
     ]  # fmt: skip
     [(settings,)] = await sql("select settings from compression where status = 'due'")
     assert settings == recompress | {"sessionDistance": 1}
-    assert (await opened(driver.store, made)).status == "making"
+    waiting = await opened(driver.store, made)
+    assert (waiting.status, [part.tokens for part in waiting.parts]) == ("making", [1_000, 4_000, None])
     ready = await compose(driver.store, request((one, PartAsked("2")), (two, PartAsked("v001")), name="other"))
     assert (ready.status, ready.total_tokens, ready.tainted) == ("ready", 5_000, True)
 

@@ -183,8 +183,9 @@ async def test_many_versions_have_pages_and_one_selection(driver: TurnDriver, st
 
 async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDriver, store: Store, sql: Sql) -> None:
     old = await past(driver, sql)
-    short = await add_version(sql, old, 1, "The garden is 12 by 8 metres", 3_000, {"mode": "uniform"})
-    await add_version(sql, old, 2, "The garden is 12 by 9 metres", 10_000, {"mode": "tiered"})
+    uniform = {"mode": "uniform", "compactionRatio": 30, "sessionDistance": 2}
+    short = await add_version(sql, old, 1, "The garden is 12 by 8 metres", 3_000, uniform)
+    await add_version(sql, old, 2, "The garden is 12 by 9 metres", 10_000, {"mode": "tiered", "sessionDistance": 1})
     chat = Chat(store, private(ADA))
     await chat.press(ListVersions(old))
     await chat.press("☐ v001")
@@ -193,7 +194,12 @@ async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDr
     assert "3.0k ⇄ 10.0k tokens" in compared
     assert "mode: uniform ⇄ tiered" in compared
     assert "~~8~~ **9**" in compared
+    assert "ratio: 30 ⇄ –" in compared
+    assert "session distance: 2 ⇄ 1" in compared
     assert "12 by 8 metres" in await chat.press(OpenVersion(short))
+    assert [one.text for row in chat.shown.rows for one in row] == [
+        "⬇ Text (.md)", "⬇ Data (.jsonl)", "What was left out", "‹ Versions",
+    ]  # fmt: skip
     words = " ".join(f"word{n}" for n in range(3_000))
     await sql("update compression set rows = jsonb_build_array(jsonb_build_object('role', 'user', 'text', %s::text,"
               " 'at', now(), 'from', 1, 'through', 1))"

@@ -71,6 +71,13 @@ def test_the_presets_give_the_documented_sizes(preset: str, share: float, ratio:
     assert found * 1.00234 == pytest.approx(tokens, rel=0.01)
 
 
+@pytest.mark.parametrize("kept", [0, 30, 90])
+def test_a_preview_of_a_short_session_is_not_larger_than_the_session(kept: int) -> None:
+    said = sized(*([10] * 10))
+    segments = divide(said, CompressionSettings())
+    assert estimate(said, segments, [kept, *[0] * (len(segments) - 1)])[0] <= 100
+
+
 def test_a_preview_is_rounded_to_two_digits() -> None:
     said = sized(*([222] * 448), 389, 389)
     assert sum(one.tokens for one in said) == 100_234

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from relay.memory.rows.turns.preferences import Preference, Preferences, PreferenceSource
 from relay.surfaces.chat.preferences.pages import card, list_page
+from relay.surfaces.telegram.formatting.markdown import convert
 
 ROW = Preference(
     id=1, type="length", pattern="short answers", polarity=1, strength=0.8, level="high", status="archived",
@@ -17,6 +18,18 @@ ROW = Preference(
 def test_a_preference_that_was_put_away_says_why() -> None:
     faded, reversed_ = replace(ROW, faded=True), replace(ROW, id=2, pattern="emoji")
     text, _ = list_page(Preferences(on=True, here="use", known=0, rows=(faded, reversed_)), 0, UTC)
-    assert "**Put away**\n1. prefer short answers · not seen for 180 days\n2. prefer emoji · 2 signs" in text
+    assert "**Put away**\n**1** · prefer short answers · not seen for 180 days\n**2** · prefer emoji · 2 signs" in text
     for row, why in ((faded, "I haven't seen it for 180 days"), (reversed_, "you've shown me the opposite")):
         assert f"Put away: {why}" in card(PreferenceSource(row, (), 0), 0, UTC)[0]
+
+
+def test_each_preference_keeps_its_number_under_the_headings() -> None:
+    rows = [
+        replace(ROW, id=number, pattern=f"thing {'x' * number}", polarity=polarity, status="stable", reinforced=2)
+        for number, polarity in enumerate((-1, 1, -1), 1)
+    ]
+    text, buttons = list_page(Preferences(on=True, here="use", known=3, rows=tuple(rows)), 0, UTC)
+    shown = convert(text)[0]
+    for number, button in enumerate(buttons[0], 1):
+        assert button.text == str(number)
+        assert f"{number} · thing {'x' * number} ·" in shown

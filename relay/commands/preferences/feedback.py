@@ -9,12 +9,13 @@ from relay.commands.context import CommandContext
 from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused
-from relay.memory.preferences.patterns import TAGS, Pattern, read_pattern, read_patterns
+from relay.memory.preferences.patterns import TAGS, Pattern, read_pattern, read_patterns, says_right
 from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, Preference
 
 BETTER_LENGTH = 20_000
 DIMENSIONS = ("shorter", "clearer", "tone", "form", "facts")
 """The reasons why one answer can be better than another."""
+LEARNING_OFF = "You've turned learning off, so I don't learn how you like answers. /settings learning on"
 REFUSED = {
     "private": "This conversation is off the record, so I learn nothing from it.",
     "off": "I don't learn how you like answers: that's off. /preferences on",
@@ -29,6 +30,7 @@ class Feedback:
     """What somebody said about answers."""
 
     patterns: tuple[Pattern, ...]
+    """Empty: the answer was just right."""
     acts: tuple[Preference, ...]
     """The preferences among the patterns that answers follow from now on."""
     id: int | None = None
@@ -38,33 +40,36 @@ class Feedback:
 class Signal:
     """An act that says something about answers, as programs report it."""
 
-    kind: Literal["accept", "thumbs", "tag", "refine", "abandon", "compare", "said"]
+    kind: Literal["accept", "thumbs", "tag", "refine", "abandon", "revert", "compare", "said"]
     turn_id: int | None = None
-    """The turn of the answer; for compare, of the chosen one. Not needed for said."""
+    """The turn of the answer; for compare, of the chosen one; for revert, of the one brought back. Not needed for
+    said."""
     up: bool = True
     """For thumbs: approval; for said: prefer."""
     words: str = ""
     """For tag: up to three, separated by commas; for said: one; for refine: the person's own version."""
     over: int | None = None
-    """For compare: the turn of the answer that was not chosen."""
+    """For compare: the turn of the answer that was not chosen; for revert, of the one that was replaced."""
     dimensions: tuple[str, ...] = ()
     """For compare: the reasons; see `DIMENSIONS`."""
+    how: Literal["stop", "again"] = "again"
+    """For abandon: it was stopped, or asked for again."""
 
 
 @command("tag", usage="<words>", help="say what's good or bad about an answer (reply to it): too long, no jokes")
 async def tag(ctx: CommandContext, words: str, message_id: int = 0) -> Feedback:
     """Puts up to three tags on an answer to this person: that in a message of the chat, or (0) the last one here."""
-    patterns = read_patterns(words)
+    patterns = () if says_right(words) else read_patterns(words)
     turn_id = await _answer(ctx, message_id)
     done = await signal(ctx, Signal("tag", turn_id, words=words))
     return Feedback(tuple(patterns), done.acts, done.id)
 
 
 @operation("chat", "cli", "http")
-async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1]) -> Feedback:
+async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1], source: str = "") -> Feedback:
     """Stores a statement about all answers: prefer (1) or avoid (-1) the pattern. It applies at once."""
     said = read_pattern(words, polarity)
-    done = await signal(ctx, Signal("said", up=polarity > 0, words=words))
+    done = await signal(ctx, Signal("said", up=polarity > 0, words=words), source)
     return Feedback((said,), done.acts, done.id)
 
 
@@ -84,41 +89,57 @@ async def better(ctx: CommandContext, text: str, message_id: int = 0) -> Feedbac
     return await signal(ctx, Signal("refine", await _answer(ctx, message_id), words=_find_own_version(text)))
 
 
+@operation("cli", "http")
 async def signal(ctx: CommandContext, one: Signal, source: str = "") -> FeedbackResult:
     """Stores an act from outside of the chat, in the same form as one in a chat.
 
     Raises `CommandRefused` for an invalid act, and if nothing may be learned.
     """
+    if one.kind == "tag" and says_right(one.words):
+        one = replace(one, kind="accept")
     act: dict[str, object] = {"kind": one.kind, "source": source or _source(ctx), "value": {}, "by": ctx.turn.turn_id}
     act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
     if one.kind != "said" and one.turn_id is None:
         raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
+    act |= _content(one)
+    return _require_effect(ctx, await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
+
+
+def _content(one: Signal) -> dict[str, object]:
+    """Returns what an act says, as `relay_feedback` takes it. Raises `CommandRefused` if it is invalid."""
     match one.kind:
+        case "accept":
+            return {}
         case "thumbs":
-            act["value"] = {"up": one.up}
-        case "abandon":
-            act["value"] = {"how": "again"}
+            return {"value": {"up": one.up}}
+        case "abandon" if one.how in ("stop", "again"):
+            return {"value": {"how": one.how}}
         case "refine":
-            act["value"] = {"text": _find_own_version(one.words)}
+            return {"value": {"text": _find_own_version(one.words)}}
+        case "compare" | "revert" if one.over is None or one.over == one.turn_id:
+            raise CommandRefused("Name the turn of the other answer, too.")
+        case "revert":
+            return {"over": one.over}
         case "compare":
-            if one.over is None or one.over == one.turn_id:
-                raise CommandRefused("Name the turn of the other answer, too.")
             if unknown := set(one.dimensions) - set(DIMENSIONS):
                 raise CommandRefused(f"{', '.join(sorted(unknown))}: the reasons are {', '.join(DIMENSIONS)}.")
-            act |= {"over": one.over, "value": {"chose": "a", "dimensions": list(one.dimensions)}}
+            return {"over": one.over, "value": {"chose": "a", "dimensions": list(one.dimensions)}}
         case "tag":
             patterns = read_patterns(one.words)
-            act["value"] = {"tags": [pattern.words for pattern in patterns]}
-            act["observations"] = [pattern.as_observed("tag") for pattern in patterns]
+            return {
+                "value": {"tags": [pattern.words for pattern in patterns]},
+                "observations": [pattern.as_observed("tag") for pattern in patterns],
+            }
         case "said":
             pattern = read_pattern(one.words, 1 if one.up else -1)
-            act["value"] = {"pattern": pattern.pattern, "polarity": pattern.polarity}
-            act["observations"] = [pattern.as_observed("said")]
-        case "accept":
-            pass
+            return {
+                "value": {"pattern": pattern.pattern, "polarity": pattern.polarity},
+                "observations": [pattern.as_observed("said")],
+            }
+        case "abandon":
+            raise CommandRefused(f"An answer is stopped (stop) or asked for again (again), not {one.how}.")
         case _:
             raise CommandRefused(f"{one.kind} is not feedback that I know.")
-    return _require_effect(await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
 
 
 async def show_tags(ctx: CommandContext, turn_id: int) -> AnswerTags:
@@ -164,8 +185,10 @@ def _source(ctx: CommandContext) -> str:
     return "command" if ctx.bot_id else "cli"
 
 
-def _require_effect(done: FeedbackResult) -> FeedbackResult:
+def _require_effect(ctx: CommandContext, done: FeedbackResult) -> FeedbackResult:
     """Returns the result. Raises `CommandRefused` if the act teaches nothing."""
+    if done.refused == "off" and ctx.turn.choices.learning == "off":
+        raise CommandRefused(LEARNING_OFF)
     if done.refused:
         raise CommandRefused(REFUSED[done.refused])
     return done

@@ -90,7 +90,7 @@ def estimate(units: Sequence[Measured], segments: Sequence[Segment], kept: Seque
     tokens, rows = 0, 0.0
     for one, held in zip(segments, kept, strict=True):
         own = sum(unit.tokens for unit in units[one.begin : one.end])
-        tokens += own if one.tier is None else held + one.target(own, held)
+        tokens += own if one.tier is None else min(own, held + one.target(own, held))
         rows += (one.end - one.begin) / (one.tier.ratio if one.tier else 1)
     return tokens, math.ceil(round(rows, 6))
 

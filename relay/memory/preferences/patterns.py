@@ -22,6 +22,8 @@ WEIGHTS = {
 REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
 """As how many reinforcing observations an act counts. They make a pattern more than provisional."""
 AVOID = re.compile(r"(?:no|less|fewer|too|avoid|without|stop|don['’]t(?: use)?)\s+", re.IGNORECASE)
+NOT = re.compile(r"(?:no|less|fewer|without|don['’]t(?: use)?)\s+", re.IGNORECASE)
+"""What turns a statement that somebody likes something, or doesn't, into its opposite: they prefer no emoji."""
 PREFER = re.compile(r"(?:prefer|more)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
     f"Name what you like in 3 to {PATTERN_LENGTH} letters, without digits or signs, like this: "
@@ -102,17 +104,20 @@ def clean_pattern(text: str) -> str | None:
 
 def read_pattern(text: str, polarity: Literal[-1, 1] | None = None) -> Pattern:
     """Returns the pattern in a person's words about answers. `polarity` None: it is read from the words (“no jokes”
-    avoids).
+    avoids). Otherwise words such as “no” turn it around.
 
     Raises `CommandRefused` if it is not a valid pattern.
     """
     words = " ".join(text.split()).rstrip(".!")
+    tag = words.casefold()
+    if (known := BY_WORDS.get(f"no {tag}" if polarity == -1 and not tag.startswith("too ") else tag)) is not None:
+        return known
+    avoided = (AVOID if polarity is None else NOT).match(words)
+    words = words[avoided.end() :] if avoided else PREFER.sub("", words, count=1)
     if polarity is None:
-        if (known := BY_WORDS.get(words.casefold())) is not None:
-            return known
-        avoided = AVOID.match(words)
         polarity = -1 if avoided else 1
-        words = words[avoided.end() :] if avoided else PREFER.sub("", words, count=1)
+    elif avoided:
+        polarity = -1 if polarity > 0 else 1
     pattern = clean_pattern(words)
     if pattern is None:
         raise CommandRefused(NOT_A_PATTERN)
@@ -127,6 +132,11 @@ def read_patterns(text: str) -> Sequence[Pattern]:
     if len(parts) > TAGGED_PATTERNS:
         raise CommandRefused(TOO_MANY)
     return drop_repeats(map(read_pattern, parts))
+
+
+def says_right(words: str) -> bool:
+    """Whether the words of a tag say that an answer was just right."""
+    return " ".join(words.split()).casefold().strip("🎯 .!") == RIGHT
 
 
 def drop_repeats(patterns: Iterable[Pattern]) -> Sequence[Pattern]:

@@ -200,6 +200,8 @@ class KeepableMessage:
     """None: the message is not stored here."""
     role: str | None = None
     name: str | None = None
+    question: str | None = None
+    """What it answers; None: it is no answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,16 @@ MOST = 7_000
 """The most characters of a difference in a chat: two messages. A longer one is sent as a file."""
 MARKERS = 5
 """The most markers listed for each version."""
+NAMES = {
+    "tierPreset": "preset",
+    "customTiers": "parts",
+    "compactionRatio": "ratio",
+    "aggressiveness": "level",
+    "skipFirstMessages": "first messages kept as they are",
+    "keepitMode": "markers",
+    "sessionDistance": "session distance",
+}
+"""The settings that have another name in a chat."""
 
 
 def comparison(found: ComparedVersions) -> tuple[str, File | None]:
@@ -38,7 +48,7 @@ def _sizes(a: Version, b: Version) -> str:
 def _settings(a: Version, b: Version) -> list[str]:
     """Returns a line for each setting that differs."""
     names = [name for name in dict.fromkeys([*a.settings, *b.settings]) if a.settings.get(name) != b.settings.get(name)]
-    return [f"{escape_markdown(name)}: {_value(a, name)} ⇄ {_value(b, name)}" for name in names]
+    return [f"{NAMES.get(name, name)}: {_value(a, name)} ⇄ {_value(b, name)}" for name in names]
 
 
 def _value(one: Version, name: str) -> str:

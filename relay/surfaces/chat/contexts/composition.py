@@ -16,6 +16,7 @@ from relay.commands.contexts.composition import (
 from relay.core.limits import CONTEXT_WINDOW
 from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
+from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.contexts.composition import ComposedPart, Composition
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
@@ -203,7 +204,11 @@ def part_line(part: ComposedPart) -> str:
 
 def session_title(title: str | None, words: str | None, length: int = 40) -> str:
     """Returns a session's title, or its first words."""
-    return escape_markdown(shorten(title, length)) if title else f"“{escape_markdown(shorten(words or '…', length))}”"
+    return (
+        escape_markdown(shorten(title, length))
+        if title
+        else f"“{escape_markdown(shorten(remove_markers(words or '…'), length))}”"
+    )
 
 
 def size(one: Composition) -> str:

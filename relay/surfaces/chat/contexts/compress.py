@@ -89,10 +89,12 @@ def preview_text(found: CompressionPreview) -> str:
     """Renders a preview (Markdown)."""
     title = f"“{escape_markdown(shorten(found.title, 60))}”" if found.title else "this session"
     ratio = found.tokens / max(1, found.estimated_tokens)
+    # Without a model, each sentence that stays is a message of its own.
+    messages = "" if found.settings["method"] == "extract" else f" in {found.estimated_messages:,}"
     lines = [
         f"**A shorter version of {title}**",
-        f"{found.tokens:,} tokens in {pluralize(found.messages, 'message')} → about {found.estimated_tokens:,} in "
-        f"{found.estimated_messages:,} ({ratio:.1f}:1)",
+        f"{found.tokens:,} tokens in {pluralize(found.messages, 'message')} → about {found.estimated_tokens:,}"
+        f"{messages} ({ratio:.1f}:1)",
         shape_text(found),
     ]
     if found.keeps + found.summarises:

@@ -14,10 +14,10 @@ from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.comparison import comparison
 from relay.surfaces.chat.contexts.session_buttons import OpenSession
+from relay.surfaces.chat.contexts.version import use_rows
 from relay.surfaces.chat.contexts.version_buttons import (
     CompareSelected,
     ConfirmPruning,
-    DownloadVersion,
     ListVersions,
     OpenVersion,
     PruneSelected,
@@ -51,7 +51,7 @@ async def press_select(call: ChatContext, to: SelectVersion) -> ButtonReply:
 async def press_version(call: ChatContext, to: OpenVersion) -> ButtonReply:
     opened = await open_version(call, to.version_id, 0, BEGINNING)
     one = opened.version
-    rows = [[button("Download", DownloadVersion(one.id))]] if one.status == "ready" else []
+    rows = use_rows(one) if one.status == "ready" else []
     return ButtonReply(text=_describe(call, opened), rows=[*rows, [button("‹ Versions", ListVersions(one.session_id))]])
 
 

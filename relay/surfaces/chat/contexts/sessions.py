@@ -8,6 +8,7 @@ from relay.commands.history.sessions import open_session, session_named
 from relay.commands.history.sessions import sessions as list_sessions
 from relay.core.models import Button
 from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
+from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.sessions import SaidWords, Session, SessionPage
 from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.context import ChatContext
@@ -111,7 +112,7 @@ async def _describe(call: ChatContext, one: Session) -> str:
 def _describe_use(one: Session) -> str:
     """Says how long ago a session was used, where it is used, and how many tokens its answers took."""
     ago = (one.distance or 1) - 1
-    said = [pluralize(ago, "session") + " ago" if ago else "most recent"]
+    said = [f"counts as {pluralize(ago, 'session')} ago" if ago else "counts as the most recent"]
     if one.compositions:
         said.append(f"in {pluralize(one.compositions, 'composition')}")
     return " · ".join([*said, f"used {one.input:,} input and {one.output:,} output tokens"])
@@ -137,7 +138,7 @@ def plain_title(one: Session) -> str:
     """Returns a session's title, or its first words if it has none yet."""
     if one.title:
         return shorten(one.title, 80)
-    return f"“{shorten(one.first.text, 50)}”" if one.first else "without a title"
+    return f"“{shorten(remove_markers(one.first.text), 50)}”" if one.first else "without a title"
 
 
 def title(one: Session) -> str:
@@ -167,4 +168,4 @@ def words(call: ChatContext, said: SaidWords) -> str:
     who = "me" if said.role == "assistant" else escape_markdown(shorten(said.name or "you", 40))
     if said.role == "user" and call.space.kind == "private" and said.user_id == call.space.owner_id:
         who = "you"
-    return f"{who}: {escape_markdown(shorten(said.text, 240))}"
+    return f"{who}: {escape_markdown(shorten(remove_markers(said.text), 240))}"

@@ -8,6 +8,7 @@ from relay.commands.contexts.compress import Making, await_version, make_without
 from relay.commands.contexts.keepit import Passage, keep_passage
 from relay.commands.contexts.version_file import version_file
 from relay.commands.contexts.versions import left_out, open_version, read_version
+from relay.core.models import Rows
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.contexts.markers import PRESETS, remove_markers
 from relay.memory.rows.contexts.versions import Version
@@ -111,11 +112,16 @@ def ready(one: Version) -> ButtonReply:
         lines.append(f"Made from {escape_markdown(one.source)}.")
     if one.fresh:
         lines.append(f"{pluralize(one.fresh, 'new message')} since.")
-    rows = [
+    rows = [*use_rows(one), [button("All versions", ListVersions(one.session_id))]]
+    return ButtonReply(text="\n\n".join(lines), rows=rows, result=one)
+
+
+def use_rows(one: Version) -> Rows:
+    """Returns the buttons under a version that is ready: its files, and what it left out."""
+    return [
         [
             button("⬇ Text (.md)", DownloadVersion(one.id, "md")),
             button("⬇ Data (.jsonl)", DownloadVersion(one.id, "jsonl")),
         ],
-        [button("What was left out", ListLeftOut(one.id, 0)), button("All versions", ListVersions(one.session_id))],
+        [button("What was left out", ListLeftOut(one.id, 0))],
     ]
-    return ButtonReply(text="\n\n".join(lines), rows=rows, result=one)

@@ -12,8 +12,9 @@ from relay.surfaces.chat.turn_buttons import AnswerWithCritique
 
 @shows("critique", private=True)
 async def critique(call: ChatContext) -> CommandReply:
-    """Judges the message that this replies to, else the last answer here."""
-    done = await critique_command(call, call.said.replied.message_id if call.said.replied else 0)
+    """Judges the text after the command, else the message that this replies to, else the last answer here."""
+    replied = call.said.replied.message_id if call.said.replied else 0
+    done = await critique_command(call, replied, call.text.strip())
     rows = []
     if done.turn_id and call.private:
         rows = [[button("↻ Answer again with this", AnswerWithCritique(done.turn_id))]]

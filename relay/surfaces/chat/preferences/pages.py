@@ -104,7 +104,7 @@ def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Row
         lines.append(NONE)
     for title, rows in sections(found.rows):
         lines.append(f"\n**{title}**")
-        lines += [f"{number}. {line(row)}" for number, row in rows]
+        lines += [f"**{number}** · {line(row)}" for number, row in rows]
     if len(found.rows) > LISTED:
         lines.append(f"\n… and {len(found.rows) - LISTED} more")
     openers = [
@@ -202,6 +202,8 @@ def evidence_line(one: Evidence, zone: tzinfo) -> str:
 
 def describe_feedback(done: Feedback) -> str:
     """Says what was noted about an answer, and what follows from it."""
+    if not done.patterns:
+        return "🎯 Noted: it was just right."
     said = escape_markdown(", ".join(one.words for one in done.patterns))
     if new := [row for row in done.acts if row.new]:
         return f"{escape_markdown(describe_acting(new))}."

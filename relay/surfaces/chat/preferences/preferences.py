@@ -87,7 +87,8 @@ async def tag(call: ChatContext) -> CommandReply:
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
     """`/preferences forget <words>`: forgets the preference that matches; asks if there are several."""
-    found = await find_preferences(call, words)
+    # Forgetting one forgets its opposite, too.
+    found = list({(one.type, one.pattern, one.here): one for one in await find_preferences(call, words)}.values())
     space_id = await _space_id(call)
     if len(found) > 1:
         rows = [[button(f"🗑 {row.pattern}", ForgetPreference(space_id, row.id))] for row in found[:OPENED]]
@@ -105,12 +106,17 @@ async def _pause(call: ChatContext, rest: str) -> CommandReply:
     return await _switch(PreferenceSwitch(paused_until=end), call, "")
 
 
-async def _switch_here(call: ChatContext, rest: str) -> CommandReply:
-    chosen = {"follow": "use", "teach": "use"}.get(rest.lower(), rest.lower())
+def read_here(word: str) -> PreferenceSwitch:
+    """Reads what a conversation does with preferences. Raises `CommandRefused`, which says what it can do."""
+    chosen = {"follow": "use", "teach": "use"}.get(word.lower(), word.lower())
     to = next((one for one in get_args(Here) if one == chosen), None)
     if to is None:
         raise CommandRefused(HOW_HERE)
-    return await _switch(PreferenceSwitch(here=to), call, "")
+    return PreferenceSwitch(here=to)
+
+
+async def _switch_here(call: ChatContext, rest: str) -> CommandReply:
+    return await _switch(read_here(rest), call, "")
 
 
 async def _switch(to: PreferenceSwitch, call: ChatContext, _rest: str) -> CommandReply:

@@ -51,17 +51,20 @@ def listed(
 
 @preferences.command()
 def signal(
-    kind: Annotated[str, typer.Option(help="accept, thumbs, tag, refine, abandon, compare or said.")],
-    turn: Annotated[int | None, typer.Option(help="The turn of the answer; of compare the chosen one.")] = None,
+    kind: Annotated[str, typer.Option(help="accept, thumbs, tag, refine, abandon, revert, compare or said.")],
+    turn: Annotated[
+        int | None, typer.Option(help="Its turn: of compare the chosen answer's, of revert the one's back.")
+    ] = None,
     up: Annotated[bool, typer.Option("--up/--down", help="Approval, or prefer; else disapproval, or avoid.")] = True,
     words: Annotated[str, typer.Option(help="The tags, the pattern, or your own version.")] = "",
-    over: Annotated[int | None, typer.Option(help="compare: the turn of the other answer.")] = None,
+    over: Annotated[int | None, typer.Option(help="compare, revert: the turn of the other answer.")] = None,
     reason: Annotated[list[str] | None, typer.Option(help="compare: shorter, clearer, tone, form or facts.")] = None,
+    how: Annotated[str, typer.Option(help="abandon: stop or again.")] = "again",
     as_json: AsJson = False,
 ) -> None:
     """Report an act that says something about an answer."""
     from relay.commands.preferences.feedback import Signal
     from relay.commands.preferences.feedback import signal as take
 
-    one = Signal(kind, turn, up, words, over, tuple(reason or ()))  # type: ignore[arg-type]
+    one = Signal(kind, turn, up, words, over, tuple(reason or ()), how)  # type: ignore[arg-type]
     run(lambda ctx: take(ctx, one), lambda _, done: "Noted." if done.id else "", as_json)

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from pydantic import AwareDatetime, Field
 
 from relay.commands.history.why import PreferenceDiagnostics, diagnose_preferences
-from relay.commands.preferences.feedback import Feedback, prefer
+from relay.commands.preferences.feedback import Feedback, Signal, prefer, signal
 from relay.commands.preferences.preferences import (
     ForgottenPreferences,
     PreferenceSwitch,
@@ -23,7 +23,8 @@ from relay.commands.preferences.preferences import (
     undo_forgetting,
 )
 from relay.core.limits import FORGOTTEN_AT_ONCE
-from relay.memory.rows.turns.preferences import Preferences, PreferenceSource
+from relay.memory.rows.turns.preferences import FeedbackResult, Preferences, PreferenceSource
+from relay.surfaces.http.api.contexts.names import ProjectId, in_project
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import Flag, GivenId, WireInput, WireModel, wire
 
@@ -37,6 +38,24 @@ class Statement(WireInput):
     pattern: str
 
 
+class GivenSignal(WireInput):
+    """An act. Its kind says which of the other fields it needs."""
+
+    kind: Literal["accept", "thumbs", "tag", "refine", "abandon", "revert", "compare", "said"]
+    turn_id: GivenId | None = None
+    """The turn of the answer: of compare the chosen one, of revert the one brought back."""
+    up: Flag = True
+    """thumbs: approval; said: prefer."""
+    words: str = ""
+    """tag: up to three, separated by commas; said: one; refine: the person's own version."""
+    over: GivenId | None = None
+    """compare, revert: the turn of the other answer."""
+    dimensions: tuple[str, ...] = ()
+    """compare: shorter, clearer, tone, form or facts."""
+    how: Literal["stop", "again"] = "again"
+    """abandon: it was stopped, or asked for again."""
+
+
 class Settings(WireInput):
     """Switches to change; missing ones stay as they are."""
 
@@ -45,6 +64,12 @@ class Settings(WireInput):
     """null: ends a pause."""
     here: Literal["use", "ignore", "quiet", "own"] | None = None
     """How the person's own chat uses preferences."""
+
+
+class InThread(WireInput):
+    """What a conversation does with preferences: follows them, ignores them, teaches none, or has its own."""
+
+    here: Literal["use", "ignore", "quiet", "own"]
 
 
 class Recall(WireInput):
@@ -80,7 +105,13 @@ async def list_all(ctx: Reading) -> Preferences:
 @router.post("", status_code=201, response_model=wire(Feedback))
 async def say(ctx: Writing, given: Statement) -> Feedback:
     """Sets what answers should do, or avoid. Takes effect at once."""
-    return await prefer(ctx, given.pattern, 1 if given.polarity == "prefer" else -1)
+    return await prefer(ctx, given.pattern, 1 if given.polarity == "prefer" else -1, "http")
+
+
+@router.post("/signals", status_code=201, response_model=wire(FeedbackResult))
+async def report(ctx: Writing, given: GivenSignal) -> FeedbackResult:
+    """Reports an act that says something about an answer, as a tap in the chat does."""
+    return await signal(ctx, Signal(**given.model_dump(by_alias=False)), "http")
 
 
 @router.get("/last", response_model=wire(PreferenceDiagnostics))
@@ -95,6 +126,12 @@ async def switch(ctx: Writing, given: Settings) -> Preferences:
     resume = "paused_until" in given.model_fields_set and given.paused_until is None
     until: datetime | None = given.paused_until
     return await switch_preferences(ctx, PreferenceSwitch(given.on, until, resume, given.here))
+
+
+@router.put("/threads/{projectId}", response_model=wire(Preferences))
+async def switch_there(ctx: Writing, project_id: ProjectId, given: InThread) -> Preferences:
+    """Sets what one conversation does with preferences. Its id is that of its project."""
+    return await switch_preferences(await in_project(ctx, project_id), PreferenceSwitch(here=given.here))
 
 
 @router.post("/recall", response_model=Count)
