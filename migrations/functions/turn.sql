@@ -144,6 +144,8 @@ declare
     shown bigint;
     budget integer;
     private_in bigint := coalesce(held.session_id, relay.said_off_record(held.id, (p_input ->> 'idle_hours')::integer));
+    liked text;
+    liked_at timestamptz;
 begin
     perform set_config('synchronous_commit', 'off', true), set_config('relay.index', 'soon', true);
     own := relay.ensure_thread(relay.ensure_space(p_input -> 'space'), (p_input ->> 'chat_id')::bigint,
@@ -169,7 +171,11 @@ begin
         prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', replied, 'wording', relay.wordings(said))
     where id = held.id;
     shown := relay.summary_shown(own);
+    liked_at := clock_timestamp();
+    liked := relay.preferences_for_prompt(own, (p_input ->> 'user_id')::bigint,
+        case when p_input -> 'lent' <> 'null' then relay.find_space(p_input -> 'lent') end);
     return jsonb_build_object(
+        'preference_seconds', extract(epoch from clock_timestamp() - liked_at), 'preferences', liked,
         'space_id', own.space_id, 'thread_id', own.id, 'session_id', own.session_id, 'message_id', said,
         'soul', coalesce((select jsonb_build_object('version', version, 'text', text) from soul where active),
             '{"version": 0, "text": ""}'),
@@ -185,8 +191,6 @@ begin
             from turn t join turn f on f.id = coalesce(t.replaces_turn_id, relay.answered_before(t))
             join message m on m.id = f.assistant_message_id
             where t.id = replaced) end,
-        'preferences', relay.preferences_for_prompt(own, (p_input ->> 'user_id')::bigint,
-            case when p_input -> 'lent' <> 'null' then relay.find_space(p_input -> 'lent') end),
         'intents', case when own.recalls and not (p_input ->> 'untrusted')::boolean then relay.intents_for(own.space_id,
             (p_input ->> 'user_id')::bigint, (select text from message where id = said), held.id) else '[]' end,
         'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -24,6 +25,7 @@ from relay.conversation.memory_layer import MemoryLayer, memory_layer
 from relay.conversation.preference_layer import PreferenceLayer, preference_layer, reminder
 from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
+from relay.core import metrics
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
 from relay.core.prompt_markup import (
@@ -145,8 +147,10 @@ def build_layers(incoming: Incoming, context: Context, zone: tzinfo, memory_toke
     known: list[Memory] = [*context.memories, *lent] if memory_tokens else []
     counts = context.memory_counts if memory_tokens else {}
     memory = memory_layer(known, counts, group, memory_tokens, zone, context.faded)
+    begun = time.perf_counter()
     liked = preference_layer(context.preferences, speaker=clean_name(incoming.name) if group else "")
     reminders = (liked.text if group else "", reminder(liked, incoming.text))
+    metrics.observe_preferences(context.preference_seconds + time.perf_counter() - begun)
     return Layers(memory, liked, persona_block(context.persona), reminders)
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
@@ -52,7 +54,8 @@ TURN_SECONDS = measure("relay_turn_seconds", "From taking a turn up to its deliv
 STAGE_SECONDS = measure(
     "relay_turn_stage_seconds",
     "Parts of a turn: queue (until it was taken up), understand, media (its files are read), begin (recall is within "
-    "it), model (with its tools; model_first_token is within it), finish, deliver.",
+    "it), preferences (chosen in the database and for the prompt), model (with its tools; model_first_token is within "
+    "it), finish, deliver.",
     ("stage",),
 )
 FILES = count("relay_files", "Files that people sent, by kind and by what became of them.", ("kind", "outcome"))
@@ -67,6 +70,34 @@ VECTORS = count(
 )
 ERRORS = count("relay_errors", "What went wrong, by where and what.", ("where", "error"))
 RETRIES = count("relay_retries", "What was tried again, by where and why.", ("where", "error"))
+
+
+class Recent:
+    """The durations of the last minutes in this process."""
+
+    def __init__(self, minutes: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._clock = 60.0 * minutes, clock
+        self._kept: deque[tuple[float, float]] = deque(maxlen=10_000)
+
+    def add(self, seconds: float) -> None:
+        self._kept.append((self._clock(), seconds))
+
+    def p95(self) -> float:
+        """Returns the seconds within which 95 % took place; 0 for fewer than twenty durations."""
+        since = self._clock() - self._seconds
+        recent = sorted(seconds for at, seconds in self._kept if at >= since)
+        return recent[math.ceil(0.95 * len(recent)) - 1] if len(recent) >= LEAST_RECENT else 0.0
+
+
+LEAST_RECENT = 20
+PREFERENCE_TIMES = Recent(10)
+"""How long it took to choose the preferences of prompts."""
+
+
+def observe_preferences(seconds: float) -> None:
+    """Records how long it took to choose the preferences of a prompt, as a stage of its turn."""
+    STAGE_SECONDS.labels("preferences").observe(seconds)
+    PREFERENCE_TIMES.add(seconds)
 
 
 def time_stage(stage: str) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Coroutine[Any, Any, T]]]:

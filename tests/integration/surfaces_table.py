@@ -263,8 +263,9 @@ CASES: dict[str, Case] = {
         apart=("session_id", "thread_id"),
     ),
     "preferences.feedback.signal": Case(
-        cli=("preferences signal --kind tag --words 'too long' --turn 2",),
-        http=(("POST", "/api/preferences/signals", {"kind": "tag", "words": "too long", "turnId": "2"}),),
+        chat=("/tag too long",),
+        cli=("preferences signal --kind tag --words 'too long' --turn 5",),
+        http=(("POST", "/api/preferences/signals", {"kind": "tag", "words": "too long", "turnId": "5"}),),
     ),
     "preferences.preferences.decide_waiting": Case(
         tells=(),

@@ -138,7 +138,9 @@ async def test_a_thread_with_its_own_preferences_keeps_them(driver: TurnDriver, 
     await driver.exchange(ADA, "Hello", topic_id=5)
     await store.preference_control(private(ADA), ADA, 5, ADA, {"here": "own"})
     await said(store, "puns", -1, topic_id=5)
-    rows = (await driver.exchange(ADA, "And now?", topic_id=5)).context.preferences
+    context = (await driver.exchange(ADA, "And now?", topic_id=5)).context
+    assert 0 < context.preference_seconds < 5
+    rows = context.preferences
     assert [(row.pattern, row.polarity, row.here) for row in rows] == [("puns", 1, False), ("puns", -1, True)]
     assert await shown(driver) == [("puns", 1, "high")]
 

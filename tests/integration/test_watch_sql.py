@@ -58,6 +58,7 @@ class Watch:
     phone: Phone
     silent: float | None = 1.0
     lost: int = 0
+    slow: float = 0.0
     scheduler: Scheduler = field(default_factory=lambda: Scheduler([]))
     clock: float = 0.0
     admins: frozenset[int] = frozenset({ADA})
@@ -67,6 +68,7 @@ class Watch:
         self.sentinel = AlertMonitor(
             self.store, People(self.admins), self.phone, BOT.id, self.budget, [Path("/nowhere")],
             lambda: self.silent, lambda: self.lost, self.scheduler.outcomes, lambda: self.clock, "host",
+            lambda: self.slow,
         )  # fmt: skip
 
     async def look(self) -> list[str]:
@@ -266,3 +268,18 @@ async def test_new_admins_get_alerts_and_an_undeliverable_alert_waits(store: Sto
     watch.silent = 130.0
     assert len(await watch.look()) == 1
     assert [user_id for user_id, _ in phone.told] == [ADA, BEN]
+
+
+async def test_slow_preferences_are_reported_once(watch: Watch, sql: Sql) -> None:
+    assert await watch.look() == []
+    watch.slow = 0.08
+    (told,) = await watch.look()
+    assert told.startswith("⚠️ Choosing how people like answers takes 80 ms of a turn; it should be under 50.")
+    assert await watch.look() == []
+    watch.slow = 0.03
+    assert await watch.look() == []
+    watch.slow = 0.0
+    assert await watch.look() == []
+    await sql(CALM)
+    (over,) = await watch.look()
+    assert over.startswith("✅ It's over: Choosing how people like answers took long")

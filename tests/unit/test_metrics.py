@@ -110,3 +110,22 @@ def test_unknown_numbers_are_left_out() -> None:
     text = render_metrics(Numbers(other, None, "1"), "")[0].decode()
     assert "relay_database_up 0.0" in text
     assert "relay_queue_" not in text
+
+
+def test_the_slowest_of_recent_durations_is_known_once_there_are_enough() -> None:
+    now = 0.0
+    recent = metrics.Recent(10, lambda: now)
+    for number in range(19):
+        recent.add(number / 1000)
+    assert recent.p95() == 0.0
+    recent.add(0.4)
+    assert recent.p95() == 0.018, "one slow prompt in twenty is no trend"
+    recent.add(0.3)
+    assert recent.p95() == 0.3
+    now = 601.0
+    assert recent.p95() == 0.0
+
+
+def test_choosing_preferences_is_a_stage_of_the_turn() -> None:
+    metrics.observe_preferences(0.002)
+    assert value("relay_turn_stage_seconds_count", stage="preferences") == 1

@@ -89,7 +89,7 @@ async def better(ctx: CommandContext, text: str, message_id: int = 0) -> Feedbac
     return await signal(ctx, Signal("refine", await _answer(ctx, message_id), words=_find_own_version(text)))
 
 
-@operation("cli", "http")
+@operation("chat", "cli", "http")
 async def signal(ctx: CommandContext, one: Signal, source: str = "") -> FeedbackResult:
     """Stores an act from outside of the chat, in the same form as one in a chat.
 

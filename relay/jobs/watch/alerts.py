@@ -13,6 +13,7 @@ from pathlib import Path
 import structlog
 
 from relay.core.errors import DatabaseError, MessengerError
+from relay.core.metrics import PREFERENCE_TIMES
 from relay.core.ports import Messenger
 from relay.core.text import escape_markdown
 from relay.jobs.unstored import say_unstored
@@ -23,6 +24,7 @@ from relay.jobs.watch.conditions import (
     from_disks,
     from_jobs,
     from_lost_polls,
+    from_preferences,
     from_readings,
     from_silence,
 )
@@ -51,6 +53,7 @@ PAST = {
     "queue": "Messages waited in the queue",
     "errors": "I couldn't answer many messages",
     "summaries": "Background jobs failed",
+    "preferences": "Choosing how people like answers took long",
     "disk": "A disk was nearly full",
     "database": "My database was unavailable",
     "budget": "The budget of the day was used up",
@@ -114,6 +117,8 @@ class AlertMonitor:
     outcomes: Mapping[str, Outcome]
     clock: Callable[[], float] = time.monotonic
     machine: str = field(default_factory=platform.node)
+    preference_seconds: Callable[[], float] = PREFERENCE_TIMES.p95
+    """The seconds in which nearly all prompts of the last minutes got their preferences."""
     _judged: dict[str, datetime] = field(default_factory=dict, init=False)
     """When each job's last judged outcome ended, by the job's name."""
     _away_since: float | None = field(default=None, init=False)
@@ -134,6 +139,7 @@ class AlertMonitor:
                     0.0 if self.lost_polls() else self.silence(), self.bot_id
                 ),  # a refused poll also shows that Telegram answers
                 from_lost_polls(self.lost_polls(), self.bot_id),
+                from_preferences(self.preference_seconds(), self.bot_id),
                 *from_jobs(fresh),
                 *await asyncio.to_thread(lambda: list(from_disks(self.folders, self.machine))),
             ]

@@ -27,6 +27,8 @@ QUEUE, QUEUE_CALM = 120.0, 30.0
 ERRORS, ERRORS_CALM, LEAST_TURNS = 0.5, 0.2, 5
 """The share of failed turns in ten minutes: wrong from the first number, fine below the second; and the least number
 of turns."""
+SLOW, SLOW_CALM = 0.050, 0.025
+"""Seconds within which 95 % of prompts have their preferences: wrong from the first number, fine below the second."""
 SETUP = {error.__name__ for error in (ModelAccountError, OutOfCredit, ModelMisconfigured)}
 """Failures that only a person can fix: reported at the first one."""
 JOB_FAILURES = 3
@@ -114,6 +116,16 @@ def from_lost_polls(number: int, bot_id: int) -> Condition:
         f"rival {bot_id}",
         between(number, LOST, LOST_CALM),
         f"{PollConflict()} If you can't find it, revoke the token (@BotFather, /revoke) and set the new one here.",
+    )
+
+
+def from_preferences(seconds: float, bot_id: int) -> Condition:
+    """Returns the condition of how long it takes to choose the preferences of a prompt."""
+    return Condition(
+        f"preferences {bot_id}",
+        between(seconds, SLOW, SLOW_CALM),
+        f"Choosing how people like answers takes {seconds * 1000:.0f} ms of a turn; it should be under "
+        f"{SLOW * 1000:.0f}. The machine or its database is probably busy.",
     )
 
 

@@ -146,6 +146,8 @@ class Context:
     reply_to: RepliedMessage | None
     preferences: Annotated[tuple[Preference, ...], BeforeValidator(read_preferences)] = ()
     """How the speaker likes answers: the preferences that may apply here."""
+    preference_seconds: float = 0.0
+    """How long the database took to choose them."""
     intents: tuple[ShownIntent, ...] = ()
     """The speaker's standing intents that apply to this message."""
     former: FormerAnswer | None = None

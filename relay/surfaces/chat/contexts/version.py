@@ -28,6 +28,10 @@ from relay.surfaces.chat.times import moment
 PAGE = 6
 LONGEST = 160
 """The most characters of a message in a list."""
+NOTHING_LEFT_OUT = (
+    "No message was left out, though what's in it is shorter. To keep a passage word for word in later versions, reply "
+    "to it with /keepit."
+)
 
 
 @pressed(LookAtVersion)
@@ -63,6 +67,9 @@ async def press_keep(call: ChatContext, to: KeepLeftOut) -> ButtonReply:
 async def left_out_page(call: ChatContext, to: ListLeftOut) -> ButtonReply:
     """Lists messages that a version left out; a tap marks one."""
     found = await left_out(call, to.version_id, to.offset, PAGE)
+    back = [button("‹ Version", LookAtVersion(to.version_id))]
+    if not found.total:
+        return ButtonReply(text=NOTHING_LEFT_OUT, rows=[back])
     lines = [f"**Left out** ({pluralize(found.total, 'message')}) – tap a number to keep it in later versions"]
     for number, one in enumerate(found.messages, to.offset + 1):
         who = "me" if one.role == "assistant" else escape_markdown(shorten(one.name or "you", 40))
@@ -76,7 +83,7 @@ async def left_out_page(call: ChatContext, to: ListLeftOut) -> ButtonReply:
     rows = step_rows(
         to.offset, PAGE, found.total, lambda offset: ListLeftOut(to.version_id, offset), ("‹ Earlier", "Later ›")
     )
-    return ButtonReply(text="\n\n".join(lines), rows=[keep, *rows, [button("‹ Version", LookAtVersion(to.version_id))]])
+    return ButtonReply(text="\n\n".join(lines), rows=[keep, *rows, back])
 
 
 def show_making(call: ChatContext, made: Making) -> ButtonReply:
