@@ -28,7 +28,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select preferences = 'on' and memory <> 'off' from space where id = p_space_id), true)
 $$;
 
--- Returns a person's preferences, everywhere and in this thread: {on, paused_until, here, waiting (acts), rows (strongest
+-- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, waiting (acts), rows (strongest
 -- first, archived ones at the end), known: how many in the space are not archived, including other threads' own}.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
@@ -40,6 +40,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select p from preference p where p.space_id = own.id and p.user_id = p_user_id), now()) as now)
     select jsonb_build_object(
         'on', relay.follows_preferences((select id from own)),
+        'memory_off', coalesce((select memory = 'off' from own), false),
         'paused_until', (select preferences_paused_until from own where preferences_paused_until > now()),
         'here', coalesce((select preferences from here), 'use'),
         'waiting', (select count(distinct o.feedback_id) from own join observation o on o.space_id = own.id

@@ -112,6 +112,7 @@ async def test_compositions_are_listed_shown_downloaded_and_dropped(bot: SharedB
     listed = await bot.ask(dm, ada, "/compose list")
     assert "1 · garden · ✅ ready" in listed.text
     assert "I don't know a composed context called ‘meadow’" in (await bot.ask(dm, ada, "/new with meadow")).text
+    assert "1 · garden · ✅ ready" in (await bot.ask(dm, ada, "/new with")).text
     opened = await bot.ask(dm, ada, "/compose show GARDEN")
     before = len(bot.tg.messages(dm))
     await bot.press(dm, ada, opened, "Download")

@@ -83,7 +83,7 @@ async def test_a_tag_tells_only_of_its_own_patterns(driver: TurnDriver, store: S
         assert await tag(turns[2], "too long") == ["short answers"]
 
 
-async def test_a_refusal_names_the_switch_that_is_off(driver: TurnDriver, store: Store) -> None:
+async def test_a_refusal_leads_to_the_switch_that_is_off(driver: TurnDriver, store: Store, sql: Sql) -> None:
     one, _ = await two_answers(driver)
     act = {"kind": "tag", "words": "too long", "turnId": str(one)}
     async with open_api(store) as api:
@@ -91,7 +91,11 @@ async def test_a_refusal_names_the_switch_that_is_off(driver: TurnDriver, store:
         await refused(api.post(SIGNALS, json=act), 422, "refused", "/settings learning on")
         await store.choose(ADA, {"learning": "on"})
         await api.put("/api/preferences/settings", json={"on": False})
-        await refused(api.post(SIGNALS, json=act), 422, "refused", "/preferences on")
+        await refused(api.post(SIGNALS, json=act), 422, "refused", "/preferences says how to turn it on")
+        await api.put("/api/preferences/settings", json={"on": True})
+        await sql("update space set memory = 'off'")
+        await refused(api.post(SIGNALS, json=act), 422, "refused", "/preferences says how to turn it on")
+        assert (await api.get("/api/preferences")).json()["memoryOff"]
 
 
 async def test_a_conversation_is_switched_by_its_id(driver: TurnDriver, store: Store, sql: Sql) -> None:

@@ -33,3 +33,10 @@ def test_each_preference_keeps_its_number_under_the_headings() -> None:
     for number, button in enumerate(buttons[0], 1):
         assert button.text == str(number)
         assert f"{number} · thing {'x' * number} ·" in shown
+
+
+def test_memory_that_is_off_is_named_as_the_reason() -> None:
+    text, buttons = list_page(Preferences(on=False, here="use", known=0, rows=(), memory_off=True), 0, UTC)
+    assert "/memory on" in text
+    assert "/preferences on" not in text
+    assert buttons == []

@@ -18,7 +18,7 @@ DIMENSIONS = ("shorter", "clearer", "tone", "form", "facts")
 LEARNING_OFF = "You've turned learning off, so I don't learn how you like answers. /settings learning on"
 REFUSED = {
     "private": "This conversation is off the record, so I learn nothing from it.",
-    "off": "I don't learn how you like answers: that's off. /preferences on",
+    "off": "I don't learn how you like answers: that's off. /preferences says how to turn it on.",
     "paused": "I'm not learning right now: that's paused. /preferences resume",
     "here": "I don't learn from this chat. /preferences here use",
     "unknown": NOT_AN_ANSWER,

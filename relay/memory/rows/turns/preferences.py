@@ -58,6 +58,8 @@ class Preferences:
     rows: tuple[Preference, ...]
     """The preferences, strongest first, then the archived ones; at most 200."""
     paused_until: datetime | None = None
+    memory_off: bool = False
+    """Memory is off, and preferences with it."""
     waiting: int = 0
     """How many acts have patterns that wait for a tap, because the person wants to be asked first."""
 

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from typing import Literal
 
 from relay.commands.preferences.feedback import Feedback
-from relay.core.models import Rows
+from relay.core.models import Button, Rows
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource
 from relay.surfaces.chat.callbacks import Callback, callback
@@ -110,18 +110,26 @@ def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Row
     openers = [
         button(str(number), OpenPreference(space_id, row.id)) for number, row in enumerate(found.rows[:OPENED], 1)
     ]
-    if found.on and not found.paused_until:
-        last = button("⛔ Turn off", SwitchPreferences(space_id, "off"))
-    else:
-        last = button("🎚 Turn on", SwitchPreferences(space_id, "on"))
     waiting = [button("✓ Keep", DecideWaiting(space_id, True)), button("✖ Discard", DecideWaiting(space_id, False))]
-    return "\n".join(lines).strip(), [*([openers] if openers else []), *([waiting] if found.waiting else []), [last]]
+    buttons = [openers, waiting if found.waiting else [], switch_row(found, space_id)]
+    return "\n".join(lines).strip(), [row for row in buttons if row]
+
+
+def switch_row(found: Preferences, space_id: int) -> list[Button]:
+    """Returns the button that turns preferences on or off; none while memory is off."""
+    if found.memory_off:
+        return []
+    if found.on and not found.paused_until:
+        return [button("⛔ Turn off", SwitchPreferences(space_id, "off"))]
+    return [button("🎚 Turn on", SwitchPreferences(space_id, "on"))]
 
 
 def state(found: Preferences, zone: tzinfo) -> list[str]:
     """Returns the heading, and a line for each switch that differs from its default."""
     lines = ["**How you like answers**"]
-    if not found.on:
+    if found.memory_off:
+        lines.append("⛔ Memory is off, so I don't follow it, and learn nothing new. /memory on")
+    elif not found.on:
         lines.append("⛔ This is off: I don't follow it, and learn nothing new. /preferences on")
     elif found.paused_until:
         lines.append(f"💤 Paused until {moment(found.paused_until, zone)}. /preferences resume")

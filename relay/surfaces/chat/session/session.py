@@ -13,7 +13,7 @@ from relay.commands.session.session import two as two_command
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.composition import begin_named
+from relay.surfaces.chat.contexts.composition import begin_named, list_page
 from relay.surfaces.chat.contexts.suggestion import these_fit
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.reply import CommandReply
@@ -78,10 +78,13 @@ async def show_help(call: ChatContext) -> CommandReply:
 
 @shows("new")
 async def new(call: ChatContext) -> CommandReply:
-    """Ends this thread's session. `with <name>`: the new one begins with a composition."""
+    """Ends this thread's session. `with <name>`: the new one begins with a composition; without its
+    name, they are listed."""
     with_name = WITH.match(call.text)
     if with_name:
         return await begin_named(call, with_name[1])
+    if call.text.strip().lower() == "with":
+        return await list_page(call)
     done = await new_command(call, call.text)
     title = done.title
     named = f": **{escape_markdown(title)}**{'' if title[-1] in '.!?…' else '.'}" if title else "."
