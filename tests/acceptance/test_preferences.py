@@ -62,6 +62,7 @@ async def test_preferences_from_three_tags_are_announced_when_they_apply(world: 
     assert noted.text == "🎚 From now on: short answers (from 3 signs), no humour (from 3 signs)."
     noted = await tagged(world, await asked(world, "Another question"), "too long")
     assert noted.text == "🏷 Noted: prefer short answers. I follow that already."
+    assert (await asked(world, "/preferences forget length short answers")).text == "🎚 Forgot: short answers."
 
 
 async def test_erasing_an_answer_lists_the_preferences_learned_from_it(world: World) -> None:

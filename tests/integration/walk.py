@@ -37,7 +37,7 @@ FOR_ALL = {"soul", "persona", "invite"}
 QUESTION_FOR_ALL = re.compile(rf"✎ ({'|'.join(sorted(FOR_ALL))})\b")
 ACTS = {
     "say": 40, "command": 24, "press": 20, "lend": 5, "hear": 4, "edit": 3, "react": 2, "come": 5, "go": 7, "change": 3,
-    "sum": 4, "night": 1, "like": 4,
+    "sum": 4, "night": 1, "like": 8,
 }  # fmt: skip
 
 

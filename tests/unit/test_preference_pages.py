@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from relay.commands.preferences.feedback import Feedback
+from relay.memory.preferences.patterns import Pattern
 from relay.memory.rows.turns.preferences import Preference, Preferences, PreferenceSource
-from relay.surfaces.chat.preferences.pages import card, list_page
+from relay.surfaces.chat.preferences.pages import card, describe_feedback, list_page
 from relay.surfaces.telegram.formatting.markdown import convert
 
 ROW = Preference(
@@ -40,3 +42,9 @@ def test_memory_that_is_off_is_named_as_the_reason() -> None:
     assert "/memory on" in text
     assert "/preferences on" not in text
     assert buttons == []
+
+
+def test_a_note_says_which_of_several_tags_are_followed_already() -> None:
+    tags = (Pattern("length", "short answers", 1), Pattern("tone", "humour", -1))
+    told = describe_feedback(Feedback(tags, (replace(ROW, status="stable"),)))
+    assert told.startswith("🏷 Noted: prefer short answers, avoid humour. I follow “prefer short answers” already")

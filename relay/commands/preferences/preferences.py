@@ -87,12 +87,13 @@ async def open_listed(ctx: CommandContext, number: int) -> PreferenceSource:
 
 
 async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preference]:
-    """Returns the preferences whose pattern is these words, or contains them; `*` matches anything."""
+    """Returns the preferences whose pattern is these words, or contains them; `*` matches anything. A type may come
+    first: length short answers."""
     wanted = " ".join(words.casefold().split())
     if len(wanted.replace("*", "").strip()) < 3 and wanted != "*":
         raise CommandRefused("Say which one: /preferences forget short answers. /preferences reset forgets all.")
     rows = (await list_preferences(ctx)).rows
-    exact = [row for row in rows if row.pattern == wanted]
+    exact = [row for row in rows if wanted in (row.pattern, f"{row.type} {row.pattern}")]
     pattern = re.compile(r"\b" + ".*".join(map(re.escape, wanted.split("*"))) + ("" if "*" in wanted else r"\b"))
     found = exact or [row for row in rows if pattern.search(row.pattern)]
     if not found:

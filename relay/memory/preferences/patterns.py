@@ -29,6 +29,7 @@ NOT_A_PATTERN = (
     f"Name what you like in 3 to {PATTERN_LENGTH} letters, without digits or signs, like this: "
     "/preferences prefer short answers"
 )
+NO_TAG = "Say what's good or bad about the answer: /tag too long, no jokes"
 TOO_MANY = (
     f"That's more than {TAGGED_PATTERNS} at once. Separate up to {TAGGED_PATTERNS} with commas: /tag too long, no jokes"
 )
@@ -128,7 +129,7 @@ def read_patterns(text: str) -> Sequence[Pattern]:
     """Returns up to three patterns, separated by commas. Raises `CommandRefused` for more, and for invalid ones."""
     parts = [part for part in text.split(",") if part.strip()]
     if not parts:
-        raise CommandRefused(NOT_A_PATTERN)
+        raise CommandRefused(NO_TAG)
     if len(parts) > TAGGED_PATTERNS:
         raise CommandRefused(TOO_MANY)
     return drop_repeats(map(read_pattern, parts))

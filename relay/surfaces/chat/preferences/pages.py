@@ -215,8 +215,13 @@ def describe_feedback(done: Feedback) -> str:
     said = escape_markdown(", ".join(one.words for one in done.patterns))
     if new := [row for row in done.acts if row.new]:
         return f"{escape_markdown(describe_acting(new))}."
-    if len(done.acts) == len(done.patterns):
+    acting = {(row.type, row.pattern) for row in done.acts}
+    already = [one.words for one in done.patterns if (one.type, one.pattern) in acting]
+    if len(already) == len(done.patterns):
         return f"🏷 Noted: {said}. I follow that already."
+    if already:
+        rest = f"I follow “{escape_markdown(', '.join(already))}” already, the rest once you've said so a few times."
+        return f"🏷 Noted: {said}. {rest}"
     return f"🏷 Noted: {said}. I'll follow it once you've said so a few times."
 
 
