@@ -1,7 +1,7 @@
 // The markers of a session, and the editor of one: its passage, its weight, and whether it would survive.
 
 import { html, useEffect, useState } from "../lib/preact.js";
-import { get, post, put, remove } from "../kit/api.js";
+import { post, put, remove } from "../kit/api.js";
 import { useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Card, Chips, Empty, List, Loaded, Notice, Page, Row, Slider, Table, Text, confirm, toast } from "../kit/ui.js";
@@ -107,21 +107,9 @@ function Fate({ weight, threshold, pinned }) {
   return html`<${Badge} tone="good">SURVIVES</>`;
 }
 
-/** A message of a session, by its id. */
+/** A message of a session, by its id: the first one after the number before its own. */
 function useMessage(sessionId, messageUuid) {
-  const [state, setState] = useState({ data: null, error: null });
-  useEffect(() => {
-    let left = false;
-    (async () => {
-      for (let cursor = ""; cursor !== null && !left; ) {
-        const page = await get(`/memory/sessions/${sessionId}/messages`, { limit: 200, cursor });
-        const found = page.messages.find((one) => one.messageUuid === messageUuid);
-        if (found) return setState({ data: found, error: null });
-        cursor = page.next;
-      }
-      return setState({ data: null, error: left ? null : new Error("This message is gone.") });
-    })().catch((error) => setState({ data: null, error }));
-    return () => (left = true);
-  }, [sessionId, messageUuid]);
-  return state;
+  const { data, error } = useFetch(`/memory/sessions/${sessionId}/messages`, { after: `m${messageUuid.slice(1) - 1}`, limit: 1 });
+  const found = data?.messages.find((one) => one.messageUuid === messageUuid);
+  return { data: found, error: data && !found ? new Error("This message is gone.") : error };
 }
