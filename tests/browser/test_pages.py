@@ -94,6 +94,7 @@ async def test_nobody_can_open_another_persons_pages(browser: Browser, site: Sit
     async with site.call() as api:
         number = (await api.get("/memories?limit=1")).json()["memories"][0]["id"]
     async with site.open(browser, site.shared_relay.guest().id) as here:
+        await here.go(f"/memory/{number}", "h1")
         for path in (f"/memory/{number}", *(addresses[name] for name in ("session", "why") if name in addresses)):
             await here.go(path, ".empty.bad")
             await expect(here.page.get_by_text("Not found").first).to_be_visible()

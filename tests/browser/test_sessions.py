@@ -70,6 +70,7 @@ async def test_changing_the_weight_of_a_marker_changes_its_shown_fate(browser: B
         await here.go(f"{path}/markers")
         await page.get_by_role("link", name="Friday 27 March, 17:00").click()
         await expect(page.locator("mark")).to_have_text("Friday 27 March, 17:00")
+        await expect(page.locator("blockquote")).to_have_text("Good. Keep the deadline: Friday 27 March, 17:00")
         slider = page.get_by_role("slider", name="Weight")
         await slider.focus()
         for _ in range(10):
