@@ -438,6 +438,9 @@ async def test_ten_thousand_facts_are_searched_quickly(
     last = await store.memories(space, MANY - 8, 8)
     assert (last.total, last.offset, last.memories[-1].content[:7]) == (MANY, MANY - 8, "fact 1 ")
     assert any(text.startswith("fact 7777 ") for text in await contents(store, space, words="fact 7777 about"))
+    await sql("insert into memory (space_id, content) select space_id, 'one more' from memory order by id limit 1")
+    await sql("update memory set content = 'plays Qi' where id = (select min(id) from memory)")
+    assert await contents(store, space, words="qi") == ["plays Qi"], "a short word must be found in the oldest, too"
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**25])

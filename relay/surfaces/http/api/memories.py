@@ -89,7 +89,7 @@ class Chosen(WireInput):
 async def list_all(
     ctx: Reading,
     page: Page,
-    q: Annotated[str, Query(description="Only what has all of these words: the newest 1,000.")] = "",
+    q: Annotated[str, Query(description="What has all of these words, else what is similar: the newest 1,000.")] = "",
     kind: KINDS | None = None,
     category: str | None = None,
     state: State = "active",
