@@ -149,6 +149,11 @@ async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser:
         await page.get_by_label("Name").fill("Home")
         await page.get_by_role("button", name="Compose", exact=True).click()
         await expect(page.get_by_role("heading", level=1)).to_have_text("Home")
+        await page.get_by_role("link", name="Compose").click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Compose")
+        await expect(titles).to_have_count(0)
+        await page.go_back()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Home")
         async with page.expect_download() as file:
             await page.get_by_role("button", name="Export Markdown").click()
         text = Path(await (await file.value).path()).read_text("utf-8")  # noqa: ASYNC240 — a small file
