@@ -108,10 +108,11 @@ async def test_nobody_can_open_another_persons_pages(browser: Browser, site: Sit
     async with site.call() as api:
         number = (await api.get("/memories?limit=1")).json()["memories"][0]["id"]
     async with site.open(browser, site.shared_relay.guest().id) as here:
-        await here.go(f"/memory/{number}", "h1")
-        for path in (f"/memory/{number}", *(addresses[name] for name in ("session", "why") if name in addresses)):
+        known = (addresses[name] for name in ("session", "why") if name in addresses)
+        for path in (f"/memory/{number}", "/preferences/999", "/reminders/999", *known):
             await here.go(path, ".empty.bad")
             await expect(here.page.get_by_text("Not found").first).to_be_visible()
+            await expect(here.page.get_by_role("heading", level=1)).to_be_visible()
 
 
 async def test_the_app_loads_within_a_second(browser: Browser, site: Site) -> None:
