@@ -119,6 +119,20 @@ async def test_a_passage_can_be_marked_in_the_original_and_unmarked(browser: Bro
         assert here.trouble == []
 
 
+async def test_the_place_of_a_marker_is_marked_not_an_equal_word_before_it(browser: Browser, site: Site) -> None:
+    shared_relay = site.shared_relay
+    ada = shared_relay.tg.user(OWNER, "Ada")
+    chat = shared_relay.tg.dm(ada)
+    text = "🎻 tea or ##keepit0.80##tea##/keepit##?"
+    await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, ada, text))
+    [(number,)] = shared_relay.sql("select session_id from relay.keepit where content = 'tea'")
+    async with site.open(browser) as here:
+        await here.go(f"/sessions/{number}/original")
+        said = here.page.locator(".words", has_text="tea or tea?").first
+        await expect(said.locator("mark")).to_have_text("tea")
+        assert await said.evaluate("said => said.querySelector('mark').previousSibling.data") == "🎻 tea or "
+
+
 async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser: Browser, site: Site) -> None:
     async with site.open(browser) as here:
         page = here.page
