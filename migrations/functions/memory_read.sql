@@ -32,7 +32,7 @@ $$;
 -- Returns the ids of a space's memories by {kind, facts, category, pinned, unconfirmed, subject_id, words, past, pending},
 -- newest first. `unconfirmed`: nobody has said that it is right. Instead of active ones, `past`: archived and replaced
 -- ones; `pending`: those that wait for a tap. `facts`: all kinds but learnings. p_limit null: all. A word is anywhere in
--- text, subject or tags; indexes find one with three letters in a row, others are looked for among the newest 10,000.
+-- text, subject or tags; indexes find one with three letters in a row, without one all are read (100,000 in 70 ms).
 create or replace function relay.chosen_memories(
     p_space_id bigint, p_chosen jsonb, p_offset integer, p_limit integer)
 returns bigint[]
@@ -49,9 +49,6 @@ declare
     words text[] := relay.patterns(left(p_chosen ->> 'words', 200));
     sought text := (select word from unnest(words) as word where word ~ '\w{3}' order by length(word) desc limit 1);
     others text[] := nullif(array_remove(words, sought), '{}');
-    oldest bigint := case when others is not null and sought is null then (
-        select id from memory where space_id = p_space_id and status = any (states)
-        order by id desc offset 9999 limit 1) end;
 begin
     -- The planner knows the values: it drops what is null, and reads along an index for a word that many have.
     return array(
@@ -59,7 +56,7 @@ begin
         where space_id = p_space_id and status = any (states) and (of_kind is null or kind = of_kind)
             and (not only_facts or kind <> 'learning') and (of_category is null or category = of_category)
             and (of_subject is null or subject_id = of_subject) and (not only_pinned or pinned)
-            and (not only_unconfirmed or validated_at is null) and (oldest is null or id >= oldest)
+            and (not only_unconfirmed or validated_at is null)
             and (sought is null or content ilike sought or relay.memory_labels(subject, tags) ilike sought)
             and (others is null or concat_ws(' ', subject, content, array_to_string(tags, ' ')) ilike all (others))
         order by id desc offset p_offset limit p_limit);

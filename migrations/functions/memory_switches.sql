@@ -73,17 +73,19 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from known
 $$;
 
--- Returns the explicit requests that can't be met now, with the reason, as relay.apply_actions does: nothing is stored
--- while memory is off or paused, or off the record.
+-- Returns the explicit requests that can't be met now, with the reason, as relay.apply_actions does, and as hint the
+-- command that changes it: nothing is stored while memory is off or paused, or off the record.
 create or replace function relay.refused_actions(p_turn relay.turn, p_actions jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(jsonb_build_object('failed', why, 'tag', 'learn', 'text', action ->> 'content')), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object(
+        'failed', why, 'tag', 'learn', 'text', action ->> 'content', 'hint', hint)), '[]')
     from jsonb_array_elements(p_actions) as action, (
-        select case
-            when exists (select from inbox where turn_id = p_turn.id and session_id is not null)
-                then 'this conversation is off the record'
-            when not relay.remembers(p_turn.space_id) then 'memory is off or paused, /memory on' end as why) own
-    where action ->> 'action' = 'learn' and why is not null
+        select 'this conversation is off the record' as why, '' as hint
+        where exists (select from inbox where turn_id = p_turn.id and session_id is not null)
+        union all
+        select 'memory is off or paused', '/memory on' where not relay.remembers(p_turn.space_id)
+        order by hint limit 1) own
+    where action ->> 'action' = 'learn'
 $$;
 
 -- Decides all pending changes of a space that this person may decide, up to 200. Returns how many were decided and how

@@ -191,6 +191,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where id = p_session_id and space_id = relay.find_space(p_space) and not private
 $$;
 
+-- The same from the message after one on, with `offset`: how many come before it.
+create or replace function public.relay_read_original_after(
+    p_space jsonb, p_session_id bigint, p_after bigint, p_limit integer)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('offset', before) || relay.original_page(id, before, p_limit)
+    from session, lateral (select count(*)::integer as before from relay.session_messages(p_session_id) m where m.id <= p_after) own
+    where id = p_session_id and space_id = relay.find_space(p_space) and not private
+$$;
+
 -- The same for a session of a thread; null as relay_session. Looking at them there brings the session forward.
 create or replace function public.relay_open_original(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint, p_offset integer, p_limit integer)

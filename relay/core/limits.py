@@ -34,7 +34,7 @@ PATTERN_LENGTH = 60
 """The longest pattern: what somebody likes about answers, in words."""
 TAGGED_PATTERNS = 3
 """The most patterns that one tag of an answer can name."""
-MAX_OFFSET = 10_000
+MAX_OFFSET = 1_000_000
 """The most entries of a list that can be skipped."""
 OPEN_REMINDERS = 200
 """The most reminders that one person can have open."""

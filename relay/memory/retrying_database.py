@@ -1,8 +1,10 @@
-"""A database that waits: every function of Relay may be repeated, so a call is repeated until it succeeds."""
+"""A database that waits: every function of Relay may be repeated, so a call is repeated until it succeeds, or for some
+seconds where somebody waits for the answer."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,16 +21,23 @@ RETRIES = RetryPolicy(first=0.1, longest=5.0)
 
 
 class RetryingDatabase:
-    """The `Database` port over another one. `repair` runs between attempts (to restart the embedded server)."""
+    """The `Database` port over another one. `repair` runs between attempts (to restart the embedded server). `seconds`:
+    how long a call is repeated; None: until it succeeds."""
 
-    def __init__(self, database: Database, repair: Callable[[], Awaitable[object]] | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        repair: Callable[[], Awaitable[object]] | None = None,
+        seconds: float | None = None,
+    ) -> None:
         self._database = database
         self._repair = repair
+        self._seconds = seconds
         self._repairing: asyncio.Future[object] | None = None
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`. Never raises `DatabaseUnavailable`. Doesn't wait for a `SchemaError`: the schema
-        was right at the start, so someone is changing it and must get the error."""
+        """See `ports.Database.call`. Raises `DatabaseUnavailable` only after `seconds`. Waits for a `SchemaError`, too:
+        the schema was right at the start, so someone is changing it."""
 
         async def call() -> Any:
             return await self._database.call(function, **arguments)
@@ -38,11 +47,15 @@ class RetryingDatabase:
             metrics.RETRIES.labels("database", type(error).__name__).inc()
             await self.repair()
 
+        begun = time.monotonic()
         try:
             return await call()
         except (DatabaseUnavailable, SchemaError) as error:
+            left = None if self._seconds is None else self._seconds - (time.monotonic() - begun)
+            if left is not None and left <= 0:
+                raise
             await repair(error)
-        return await RETRIES.run(call, (DatabaseUnavailable, SchemaError), note=repair)
+        return await RETRIES.run(call, (DatabaseUnavailable, SchemaError), note=repair, seconds=left)
 
     async def repair(self) -> None:
         """Tries to repair the database, once for all waiting calls; logs a failure."""

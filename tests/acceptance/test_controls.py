@@ -35,7 +35,7 @@ async def test_memory_off_recalls_nothing_and_learns_nothing(bot: SharedBot) -> 
     assert "not using memory" not in again.text, "the notice is shown once"
     assert "memory is off" in (await bot.ask(dm, ada, "/status")).text
     refused = await bot.ask(dm, ada, "/remember I sail at dawn")
-    assert "memory is off or paused" in refused.text
+    assert "(memory is off or paused, /memory on)" in refused.text
     assert "Memory is on." in (await bot.ask(dm, ada, "/memory on")).text
     back = await bot.ask(dm, ada, "which boat now", "The Albatross.")
     assert "Memory is on again" in back.text

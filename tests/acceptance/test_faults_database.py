@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import psutil
 import psycopg
 import pytest
@@ -17,7 +19,9 @@ import pytest_asyncio
 
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.surfaces.telegram.incoming.intake import OUTAGE
+from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_relay import SharedRelay, open_relay
+from tests.browser.telegram_client import sign_init_data
 from tests.standins.anthropic import Reply
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -43,7 +47,8 @@ async def server() -> AsyncIterator[EmbeddedPostgres]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def remote(server: EmbeddedPostgres) -> AsyncIterator[SharedRelay]:
-    async with open_relay(DATABASE_URL=await server.start()) as shared_relay:
+    web = {"RELAY_WEB": "on", "RELAY_WEB_PORT": "0"}
+    async with open_relay(DATABASE_URL=await server.start(), **web) as shared_relay:
         yield shared_relay
         assert shared_relay.tracebacks() == []
 
@@ -157,6 +162,29 @@ async def test_messages_wait_while_an_external_server_is_unreachable(
         assert remote.times(remote.tg.chat(chat_id), asked) == 1
     assert remote.exchanges(running) == 1
     await remote.tg.wait_for(lambda: not remote.tg.pending_updates)
+
+
+async def test_the_api_says_that_an_external_server_is_unreachable(
+    remote: SharedRelay, server: EmbeddedPostgres
+) -> None:
+    def ports() -> list[int]:
+        return [line["port"] for line in map(json.loads, remote.relay.output().splitlines()) if "port" in line]
+
+    [port] = await remote.tg.wait_for(ports, 30)
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api", timeout=20) as api:
+        proof = {"Authorization": f"tma {sign_init_data(OWNER)}"}
+        token = (await api.post("/session", headers=proof)).json()["token"]
+        signed_in = {"Authorization": f"Bearer {token}"}
+        assert (await api.get("/me", headers=signed_in)).status_code == 200
+        await server.stop()
+        try:
+            said = await api.get("/me", headers=signed_in)
+        finally:
+            await server.start()
+        assert (said.status_code, said.json()["code"]) == (503, "away")
+        assert (await api.get("/me", headers=signed_in)).status_code == 200
+    chat = remote.guest()
+    await remote.answered(chat, await remote.asked(chat), timeout=40)
 
 
 def fill(shared_relay: SharedRelay, table: str) -> None:

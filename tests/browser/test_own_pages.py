@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, FloatRect, Locator, Page, expect
 
 from tests.acceptance.harness import OWNER
 from tests.browser.site import Site, open_site
@@ -69,6 +69,12 @@ async def test_a_memory_can_be_added_reworded_pinned_and_restored(
         assert here.trouble == []
 
 
+def middle(box: FloatRect | None) -> float:
+    """Returns the height of an element's middle."""
+    assert box is not None
+    return box["y"] + box["height"] / 2
+
+
 async def test_several_memories_can_be_forgotten_and_restored_later(
     browser: Browser, site: Site, size: tuple[int, int]
 ) -> None:
@@ -79,8 +85,11 @@ async def test_several_memories_can_be_forgotten_and_restored_later(
         await press(here.page, "Select")
         await here.page.get_by_label("Select: Likes tea").check()
         await here.page.get_by_label("Select: Likes coffee").check()
+        assert await here.find_violations() == []
         await press(here.page, "Forget")
         await expect(here.page.get_by_text("2 memories forgotten.")).to_be_visible()
+        buttons = [await here.page.get_by_role("button", name=name).bounding_box() for name in ("Undo", "Dismiss")]
+        assert abs(middle(buttons[0]) - middle(buttons[1])) < 4, "both buttons must be on one line"
         await expect(row(here, "Likes")).to_have_count(0)
         await here.go("/reminders")
         await here.go("/memory")

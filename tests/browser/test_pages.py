@@ -89,14 +89,30 @@ async def test_a_memory_from_the_chat_appears_at_once_and_as_text(browser: Brows
         assert here.trouble == []
 
 
+async def test_long_topics_and_tags_fit_a_phone(browser: Browser, site: Site) -> None:
+    sql, addresses = site.shared_relay.sql, await site.addresses()
+    long = ["structural engineering of long footbridges in Rotterdam", "Donaudampfschifffahrtsgesellschaft" * 2]
+    sql("update relay.session set topics = %s where id = %s", long, addresses["session"].rpartition("/")[2])
+    [(memory,)] = sql(
+        "update relay.memory set tags = %s where id = (select max(id) from relay.memory) returning id", long
+    )
+    async with site.open(browser, size=PHONE) as here:
+        for path in (addresses["session"], f"/memory/{memory}"):
+            await here.go(path)
+            await expect(here.page.get_by_text(long[0])).to_be_visible()
+            assert await here.find_overflow() == []
+
+
 async def test_nobody_can_open_another_persons_pages(browser: Browser, site: Site) -> None:
     addresses = await site.addresses()
     async with site.call() as api:
         number = (await api.get("/memories?limit=1")).json()["memories"][0]["id"]
     async with site.open(browser, site.shared_relay.guest().id) as here:
-        for path in (f"/memory/{number}", *(addresses[name] for name in ("session", "why") if name in addresses)):
+        known = (addresses[name] for name in ("session", "why") if name in addresses)
+        for path in (f"/memory/{number}", "/preferences/999", "/reminders/999", *known):
             await here.go(path, ".empty.bad")
             await expect(here.page.get_by_text("Not found").first).to_be_visible()
+            await expect(here.page.get_by_role("heading", level=1)).to_be_visible()
 
 
 async def test_the_app_loads_within_a_second(browser: Browser, site: Site) -> None:

@@ -70,6 +70,7 @@ async def test_changing_the_weight_of_a_marker_changes_its_shown_fate(browser: B
         await here.go(f"{path}/markers")
         await page.get_by_role("link", name="Friday 27 March, 17:00").click()
         await expect(page.locator("mark")).to_have_text("Friday 27 March, 17:00")
+        await expect(page.locator("blockquote")).to_have_text("Good. Keep the deadline: Friday 27 March, 17:00")
         slider = page.get_by_role("slider", name="Weight")
         await slider.focus()
         for _ in range(10):
@@ -118,6 +119,20 @@ async def test_a_passage_can_be_marked_in_the_original_and_unmarked(browser: Bro
         assert here.trouble == []
 
 
+async def test_the_place_of_a_marker_is_marked_not_an_equal_word_before_it(browser: Browser, site: Site) -> None:
+    shared_relay = site.shared_relay
+    ada = shared_relay.tg.user(OWNER, "Ada")
+    chat = shared_relay.tg.dm(ada)
+    text = "🎻 tea or ##keepit0.80##tea##/keepit##?"
+    await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, ada, text))
+    [(number,)] = shared_relay.sql("select session_id from relay.keepit where content = 'tea'")
+    async with site.open(browser) as here:
+        await here.go(f"/sessions/{number}/original")
+        said = here.page.locator(".words", has_text="tea or tea?").first
+        await expect(said.locator("mark")).to_have_text("tea")
+        assert await said.evaluate("said => said.querySelector('mark').previousSibling.data") == "🎻 tea or "
+
+
 async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser: Browser, site: Site) -> None:
     async with site.open(browser) as here:
         page = here.page
@@ -147,6 +162,11 @@ async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser:
         await expect(page.get_by_role("meter", name="tokens")).to_be_visible()
         await page.get_by_label("Name").fill("Home")
         await page.get_by_role("button", name="Compose", exact=True).click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Home")
+        await page.get_by_role("link", name="Compose").click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Compose")
+        await expect(titles).to_have_count(0)
+        await page.go_back()
         await expect(page.get_by_role("heading", level=1)).to_have_text("Home")
         async with page.expect_download() as file:
             await page.get_by_role("button", name="Export Markdown").click()

@@ -40,5 +40,12 @@ async def test_bad_input_is_answered_with_a_problem_document(driver: TurnDriver,
             answer = await api.get(path)
             assert (answer.status_code, answer.json()["status"]) == (status, status)
             assert answer.json()["detail"]
+        assert (await api.get("/api/nothing")).json()["code"] == "unknown"
+        assert (await api.put("/api/me")).json()["code"] == "method"
+        json = {"Content-Type": "application/json"}
+        for body in (b"{", b"\xff", b"[1]"):
+            answer = await api.post("/api/memories", content=body, headers=json)
+            assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+            assert "JSON decode" not in answer.json()["detail"]
         document = (await api.get("/api/openapi.json")).json()
         assert "/api/memories/{memory_id}" in document["paths"]

@@ -89,6 +89,13 @@ async def test_a_session_and_its_messages_are_shown(
     assert (len(page["messages"]), page["total"], page["next"]) == (30, 40, "30")
     rest = (await api.get(f"{path}/messages?cursor=30")).json()
     assert (len(rest["messages"]), rest["next"], rest["messages"][0]["role"]) == (10, None, "user")
+    tenth = page["messages"][9]["messageUuid"]
+    after = (await api.get(f"{path}/messages?after={tenth}&limit=5")).json()
+    assert (after["messages"], after["total"], after["next"]) == (page["messages"][10:15], 40, "15")
+    last = (await api.get(f"{path}/messages?after={rest['messages'][-1]['messageUuid']}")).json()
+    assert (last["messages"], last["next"]) == ([], None)
+    await fails(await api.get(f"{path}/messages?after=12"), 422, "out_of_range")
+    await fails(await stranger.get(f"{path}/messages?after=m1"), 404, "unknown")
     for where in (path, f"{path}/messages"):
         await fails(await stranger.get(where), 404, "unknown")
         await fails(await api.get(where.replace(str(past.id), "999")), 404, "unknown")

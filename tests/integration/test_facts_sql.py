@@ -16,6 +16,7 @@ from relay.memory.rows.changes import Changed, ChangePlace, Failure
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.memories import ForeignWords, LastChange, MemoryFilter, Posted, Subject
 from relay.memory.store import Store
+from tests.integration.api import open_api
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, EVE, GROUP, TurnDriver, fact, forget, group, private
 
@@ -438,6 +439,15 @@ async def test_ten_thousand_facts_are_searched_quickly(
     last = await store.memories(space, MANY - 8, 8)
     assert (last.total, last.offset, last.memories[-1].content[:7]) == (MANY, MANY - 8, "fact 1 ")
     assert any(text.startswith("fact 7777 ") for text in await contents(store, space, words="fact 7777 about"))
+    await sql("insert into memory (space_id, content) select space_id, 'one more' from memory order by id limit 1")
+    await sql("update memory set content = 'plays Qi' where id = (select min(id) from memory)")
+    assert await contents(store, space, words="qi") == ["plays Qi"], "a short word must be found in the oldest, too"
+    if chat_id is None:
+        async with open_api(store) as api:
+            page = (await api.get(f"/api/memories?cursor={MANY - 200}&limit=200")).json()
+            assert (page["total"], page["next"]) == (MANY + 1, str(MANY)), "paging must reach the oldest"
+            last = (await api.get(f"/api/memories?cursor={MANY}&limit=200")).json()
+            assert ([one["content"] for one in last["memories"]], last["next"]) == (["plays Qi"], None)
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**25])

@@ -185,11 +185,11 @@ def test_failed_memory_changes_are_shown() -> None:
     failed = [
         Failure("FORGET", "the trumpet", "nothing matches"),
         Failure("LEARN", "x" * 300, "longer than 200 characters"),
-        Failure("ODD", "t", "why"),
+        Failure("ODD", "t", "why", "/how"),
     ]
     line = memory_line([], failed)
     assert line.startswith("⚠️ Not forgotten (nothing matches): the trumpet · ⚠️ Not learned (longer than")
-    assert line.endswith("Not done (why): t")
+    assert line.endswith("Not done (why, /how): t")
     assert len(line) < 250
 
 

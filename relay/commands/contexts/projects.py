@@ -74,11 +74,16 @@ async def read_record(ctx: CommandContext, session_id: int) -> SessionRecord:
 
 
 @operation("http")
-async def read_original(ctx: CommandContext, session_id: int, offset: int = 0, limit: int = 100) -> OriginalPage:
-    """Returns a page of a session's messages as they were said. Unlike `open_original`, it doesn't mark the session as
-    used. Raises `NotFound`."""
+async def read_original(
+    ctx: CommandContext, session_id: int, offset: int = 0, limit: int = 100, after: int | None = None
+) -> OriginalPage:
+    """Returns a page of a session's messages as they were said: from an offset on, or those after a message. Unlike
+    `open_original`, it doesn't mark the session as used. Raises `NotFound`."""
     await ctx.require_sight()
-    found = await ctx.store.read_original(ctx.space, session_id, min(offset, MAX_OFFSET), limit)
+    if after is None:
+        found = await ctx.store.read_original(ctx.space, session_id, min(offset, MAX_OFFSET), limit)
+    else:
+        found = await ctx.store.read_original_after(ctx.space, session_id, after, limit)
     if found is None:
         raise NotFound(NOT_HERE)
     return found

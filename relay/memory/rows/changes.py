@@ -56,6 +56,8 @@ class Failure:
     text: str
     failed: str
     """The reason, as a fragment of a sentence, such as "there is no such memory"."""
+    hint: str = ""
+    """The command that changes it, if there is one: /memory on."""
 
 
 @dataclass(frozen=True, slots=True)

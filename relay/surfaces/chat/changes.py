@@ -129,7 +129,8 @@ def describe_done(change: MemoryChange) -> str:
 def failure_line(failure: Failure) -> str:
     """Says why memory could not do something."""
     verbs = {"learn": "Not learned", "forget": "Not forgotten", "remember": "Not saved"}
-    return f"{verbs.get(str(failure.tag).lower(), 'Not done')} ({failure.failed}): {shorten(failure.text, 60)}"
+    why = f"{failure.failed}, {failure.hint}" if failure.hint else failure.failed
+    return f"{verbs.get(str(failure.tag).lower(), 'Not done')} ({why}): {shorten(failure.text, 60)}"
 
 
 def changes_keyboard(

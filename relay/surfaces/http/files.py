@@ -15,8 +15,8 @@ from starlette.responses import Response
 
 STATIC = Path(__file__).parent / "static"
 SERVED = (".html", ".css", ".js", ".svg")
-FOR_READERS = re.compile(rb"^ *(?:(?://.*|/\*\*.*\*/)\n)?", re.MULTILINE)
-"""The parts of a module that only readers of the source need: lines of comments, and indentation."""
+FOR_READERS = re.compile(rb"^\s*(?:(?://.*|/\*.*\*/)\n)?", re.MULTILINE)
+"""The parts of a file that only readers of the source need: lines of comments, empty lines, and indentation."""
 
 
 def add_files(app: Starlette) -> None:
@@ -28,9 +28,9 @@ def add_files(app: Starlette) -> None:
 
 
 def read_served(file: Path) -> bytes:
-    """Returns the served content of a file: modules without comment lines and indentation."""
+    """Returns the served content of a file: modules and styles without comment lines, empty ones and indentation."""
     whole = file.read_bytes()
-    return FOR_READERS.sub(b"", whole) if file.suffix == ".js" and file.parent.name != "lib" else whole
+    return FOR_READERS.sub(b"", whole) if file.suffix in (".js", ".css") and file.parent.name != "lib" else whole
 
 
 def _serve(file: Path) -> Callable[[Request], Awaitable[Response]]:

@@ -55,6 +55,14 @@ TITLES = {
 }
 
 
+OF_HTTP = {
+    400: ("malformed", "The body is not JSON."),
+    404: ("unknown", "There is no such address. /api/docs lists all of them."),
+    405: ("method", "This address has other methods. /api/docs lists them."),
+}
+"""The code and the detail of errors that the framework finds."""
+
+
 class Problem(BaseModel):
     """What went wrong. `detail` is a sentence to show; `code` is for programs."""
 
@@ -104,14 +112,18 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def of_input(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
-        malformed = first["type"] in ("json_invalid", "missing") or first["loc"][:1] == ("path",)
+        if first["type"] == "json_invalid":
+            return problem(400, "malformed", "The body is not JSON.")
+        malformed = first["type"] in ("missing", "model_attributes_type") or first["loc"][:1] == ("path",)
         where = ".".join(str(step) for step in first["loc"][1:])
-        detail = f"{where}: {first['msg']}." if where else f"{first['msg']}."
+        said = first["msg"].removeprefix("Value error, ")
+        detail = f"{where}: {said}." if where else f"{said}."
         return problem(400 if malformed else 422, "malformed" if malformed else "out_of_range", detail)
 
     @app.exception_handler(HTTPException)
     async def of_http(_: Request, error: HTTPException) -> JSONResponse:
-        return problem(error.status_code, "http", str(error.detail), dict(error.headers or {}))
+        code, detail = OF_HTTP.get(error.status_code, ("http", str(error.detail)))
+        return problem(error.status_code, code, detail, dict(error.headers or {}))
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:

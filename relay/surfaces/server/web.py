@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
 import importlib
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from relay.commands.context import Services
 from relay.core.program import pause_collections, read_version
+from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime
 from relay.surfaces.server.services import FIRST_POLL_SECONDS
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from relay.surfaces.server.services import UpdateSource
     from relay.surfaces.telegram.groups.connection import Connection
     from relay.surfaces.telegram.turns.worker import Worker
+
+
+ANSWER_SECONDS = 5.0
+"""How long a request waits for a database that is away. The embedded server is back within this time."""
 
 
 async def run_http(
@@ -53,6 +59,8 @@ async def run_http(
             from relay.surfaces.http.caller import ApiCore
 
             token = runtime.settings.telegram_bot_token
+            brief = RetryingDatabase(runtime.storage.database, runtime.storage.repair, ANSWER_SECONDS)
+            services = dataclasses.replace(services, store=Store(brief, runtime.worker_name))
             core = ApiCore(services, connection.bot.id, token, connection.groups.eyes_of, on_owed)
         app = await asyncio.to_thread(_make_app, core, health)
         gc.freeze()  # imported objects stay, as in `settle_in`

@@ -75,6 +75,12 @@ class ProjectCalls(Calls):
             OriginalPage, "read_original", space=space.as_json(), session_id=session_id, offset=offset, limit=limit
         )
 
+    async def read_original_after(self, space: Space, session_id: int, after: int, limit: int) -> OriginalPage | None:
+        """Returns the messages of a session after one. None: the space has no such session."""
+        return await self._find(
+            OriginalPage, "read_original_after", space=space.as_json(), session_id=session_id, after=after, limit=limit
+        )
+
     async def found_sessions(self, space: Space, found: Sequence[tuple[str, int]]) -> list[FoundSession]:
         """Returns the sessions to which search results, as (kind, id), belong."""
         given = [{"kind": kind, "id": id} for kind, id in found]

@@ -21,10 +21,12 @@ class OriginalMessage:
 
 @dataclass(frozen=True, slots=True)
 class OriginalPage:
-    """A page of a session's messages, oldest first, with their total."""
+    """A page of a session's messages, oldest first, with their total. `offset`: how many come before the page of those
+    after a message."""
 
     total: int
     messages: tuple[OriginalMessage, ...]
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

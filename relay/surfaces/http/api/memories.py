@@ -89,7 +89,7 @@ class Chosen(WireInput):
 async def list_all(
     ctx: Reading,
     page: Page,
-    q: Annotated[str, Query(description="Only what has all of these words: the newest 1,000.")] = "",
+    q: Annotated[str, Query(description="What has all of these words, else what is similar: the newest 1,000.")] = "",
     kind: KINDS | None = None,
     category: str | None = None,
     state: State = "active",
@@ -109,7 +109,7 @@ async def add(ctx: Writing, new: NewMemory) -> PatchedMemory:
     """Remembers a fact. 409: nothing is stored off the record, and while memory is off."""
     changed = await remember(ctx, new.text)
     for failure in changed.failed:
-        raise Conflict(f"I can't remember that: {failure.failed.partition(', /')[0]}.")
+        raise Conflict(f"I can't remember that: {failure.failed}.")
     return PatchedMemory((await open_memory(ctx, changed.changes[0].memory_id)).memory, changed)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from relay.commands.contexts.keepit import (
@@ -103,11 +104,18 @@ async def show_session(ctx: Reading, session_id: SessionId) -> SessionRecord:
 
 
 @router.get("/sessions/{sessionId}/messages", response_model=paged("messages", Message))
-async def list_messages(ctx: Reading, page: Page, session_id: SessionId) -> Any:
-    """Lists a session's messages as they were said, oldest first."""
+async def list_messages(
+    ctx: Reading,
+    page: Page,
+    session_id: SessionId,
+    after: Annotated[str | None, Query(pattern="^m[0-9]{1,18}$", description="Only those after this message.")] = None,
+) -> Any:
+    """Lists a session's messages as they were said, oldest first. `after` is for the first page; pass `next` alone."""
     there, number = await in_session(ctx, session_id)
-    found = await read_original(there, number, page.offset, page.limit)
-    return page.page_of("messages", [message(one) for one in found.messages], found.total)
+    since = None if after is None or page.offset else int(after[1:])
+    found = await read_original(there, number, page.offset, page.limit, since)
+    here = dataclasses.replace(page, offset=found.offset or page.offset)
+    return here.page_of("messages", [message(one) for one in found.messages], found.total)
 
 
 def message(one: OriginalMessage) -> Message:

@@ -7,7 +7,7 @@ import { html, useEffect, useRef } from "../lib/preact.js";
 import { date } from "./format.js";
 
 const COLORS = ["--accent", "--good", "--warn", "--bad"];
-const DAY = 86_400; // the least distance of marks on the axis of time
+const DAY = 86_400; // the least distance of marks on the axis of time; a bar has half of it on both sides
 let loading = null;
 
 /** Loads uPlot: a plain script, whose module is twice as large. */
@@ -34,12 +34,12 @@ function optionsOf(Plot, width, height, series) {
     cursor: { points: { size: 7 }, drag: { x: false, y: false } },
     legend: { show: series.length > 1 },
     axes: [{ ...axis, grid: { show: false }, incrs: [1, 2, 4, 7, 14, 28].map((days) => days * DAY), values: (_, values) => values.map((one) => date(1000 * one)) }, { ...axis, size: 62, values: (_, values) => values.map(format) }],
-    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
+    scales: { x: { range: (_, low, high) => [low - DAY / 2, high + DAY / 2] }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
     series: [{ label: "Day", value: (_, value) => (value == null ? "–" : date(1000 * value)) }, ...series.map((one, at) => {
       const stroke = color(COLORS[at % COLORS.length]);
       return {
         label: one.label, stroke, width: one.bars ? 0 : 2, value: (_, value) => (value == null ? "–" : (one.format || String)(value)),
-        fill: one.bars ? stroke : undefined, paths: one.bars ? Plot.paths.bars({ size: [0.6, 28], radius: 0.2 }) : Plot.paths.spline(), points: { show: false },
+        fill: one.bars ? stroke : undefined, paths: one.bars ? Plot.paths.bars({ size: [0.6, 28], radius: 0.2 }) : undefined, points: { show: false },
       };
     })],
   };

@@ -43,7 +43,8 @@ export function useFetch(path, query) {
     load();
     return () => running.current?.abort();
   }, [load]);
-  return { ...state, reload: load, set: (data) => setState({ path, data, error: null, loading: false }) };
+  const own = state.path === path ? state : { data: null, error: null, loading: path !== null };
+  return { ...own, reload: load, set: (data) => setState({ path, data, error: null, loading: false }) };
 }
 
 /** Fetches a list, page by page. `id`: the field that identifies its rows. */

@@ -1,7 +1,7 @@
 // The markers of a session, and the editor of one: its passage, its weight, and whether it would survive.
 
 import { html, useEffect, useState } from "../lib/preact.js";
-import { get, post, put, remove } from "../kit/api.js";
+import { post, put, remove } from "../kit/api.js";
 import { useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Card, Chips, Empty, List, Loaded, Notice, Page, Row, Slider, Table, Text, confirm, toast } from "../kit/ui.js";
@@ -68,7 +68,7 @@ function Editor({ sessionId, projectId, messageUuid, passage, weight: before, ma
   return html`<${Page} title=${marker ? "Marker" : "New marker"} actions=${marker && html`<${Button} kind="danger" icon="trash" onClick=${drop}>Remove</>`}>
     <${Card} title="The message">${message.error ? html`<${Notice} tone="bad">${message.error.message}</>`
       : html`<blockquote class="quote tall" dir="auto" tabindex="0" aria-label="The message, with the passage marked">${said
-        ? html`<${Marked} text=${said} passages=${[text.trim() || said]} />` : html`<mark>${passage}</mark>`}</blockquote>`}
+        ? html`<${Marked} text=${said} passages=${[{ content: text.trim() || said, position: marker?.position }]} />` : html`<mark>${passage}</mark>`}</blockquote>`}
       ${!marker && html`<${Text} label="The passage" hint="Empty: the whole message." multiline rows="2" value=${text} onInput=${setText} error=${absent ? "The message doesn't say that." : ""} />`}</>
     <${Card} title="Weight"><${Chips} label="Presets" value=${weight} onChange=${setWeight} options=${PRESETS} />
       <${Slider} label="Weight" value=${weight} min=${0} max=${1} step=${0.01} format=${(value) => value.toFixed(2)} onInput=${setWeight} /></>
@@ -107,21 +107,9 @@ function Fate({ weight, threshold, pinned }) {
   return html`<${Badge} tone="good">SURVIVES</>`;
 }
 
-/** A message of a session, by its id. */
+/** A message of a session, by its id: the first one after the number before its own. */
 function useMessage(sessionId, messageUuid) {
-  const [state, setState] = useState({ data: null, error: null });
-  useEffect(() => {
-    let left = false;
-    (async () => {
-      for (let cursor = ""; cursor !== null && !left; ) {
-        const page = await get(`/memory/sessions/${sessionId}/messages`, { limit: 200, cursor });
-        const found = page.messages.find((one) => one.messageUuid === messageUuid);
-        if (found) return setState({ data: found, error: null });
-        cursor = page.next;
-      }
-      return setState({ data: null, error: left ? null : new Error("This message is gone.") });
-    })().catch((error) => setState({ data: null, error }));
-    return () => (left = true);
-  }, [sessionId, messageUuid]);
-  return state;
+  const { data, error } = useFetch(`/memory/sessions/${sessionId}/messages`, { after: `m${messageUuid.slice(1) - 1}`, limit: 1 });
+  const found = data?.messages.find((one) => one.messageUuid === messageUuid);
+  return { data: found, error: data && !found ? new Error("This message is gone.") : error };
 }

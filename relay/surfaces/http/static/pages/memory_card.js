@@ -25,7 +25,8 @@ export default function Memory({ id, me }) {
     past.reload();
   };
   useEvents(["memory"], reload);
-  return html`<${Loaded} of=${opened}>${({ memory, yours }) => html`<${Shown} memory=${memory} yours=${yours} past=${past} reload=${reload} me=${me} />`}</>`;
+  if (!opened.data) return html`<${Page} title="Memory"><${Loaded} of=${opened} /></>`;
+  return html`<${Shown} ...${opened.data} past=${past} reload=${reload} me=${me} />`;
 }
 
 function Shown({ memory, yours, past, reload }) {

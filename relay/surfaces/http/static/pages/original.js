@@ -5,7 +5,7 @@ import { download } from "../kit/api.js";
 import { moment } from "../kit/format.js";
 import { useFetch, useList } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
-import { Badge, Button, Empty, IconButton, List, Page } from "../kit/ui.js";
+import { Badge, Button, Empty, Icon, IconButton, List, Page } from "../kit/ui.js";
 import { Marked } from "../parts/text.js";
 
 export default function Original({ params }) {
@@ -19,9 +19,9 @@ export default function Original({ params }) {
     <${List} list=${list} label="Messages" empty=${html`<${Empty} icon="source" title="Nothing was said here" />`}
       row=${(one) => html`<article class="said ${one.role}"><header class="cluster"><strong dir="auto">${one.role === "assistant" ? "Relay" : one.name || "You"}</strong>
         <span class="muted small">${moment(one.at)}</span>${one.untrusted && html`<${Badge}>others' words</>`}
-        ${of(one).map((marker) => html`<a key=${marker.markerId} class="small" href=${link(`${path}/markers/${marker.markerId}`)}>📌 ${marker.weight.toFixed(2)}</a>`)}
+        ${of(one).map((marker) => html`<a key=${marker.markerId} class="small" href=${link(`${path}/markers/${marker.markerId}`)}><${Icon} name="pin" label="Markers" /> ${marker.weight.toFixed(2)}</a>`)}
         <${IconButton} icon="pin" label="Mark a passage of it" onClick=${() => navigate(`${path}/markers`, { message: one.messageUuid, text: chosenIn(one) })} /></header>
-        <p class="words" dir="auto"><${Marked} text=${one.text} passages=${of(one).map((marker) => marker.content)} /></p></article>`} />
+        <p class="words" dir="auto"><${Marked} text=${one.text} passages=${of(one)} /></p></article>`} />
   </>`;
 }
 

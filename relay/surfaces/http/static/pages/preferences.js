@@ -102,6 +102,7 @@ function LastAnswer() {
 function Opened({ id, then }) {
   const opened = useFetch(`/preferences/${id}`);
   useEvents(["preference"], opened.reload);
+  if (!opened.data) return html`<${Page} title="Preference"><${Loaded} of=${opened} /></>`;
   return html`<${Loaded} of=${opened}>${({ preference: row, evidence, total, remembered }) => html`<${Page} title=${`${side(row)}: ${row.pattern}`}
       actions=${row.status !== "archived" && html`<${Button} kind="danger" icon="trash" onClick=${() => forget(row, () => { then(); navigate("/preferences"); })}>Forget</>`}>
     ${remembered.length > 0 && html`<${Notice}>Memory says, and that counts first: ${remembered.join(" · ")}</>`}

@@ -150,6 +150,7 @@ function Opened({ id }) {
     toast("Done.");
     opened.reload();
   };
+  if (!opened.data) return html`<${Page} title="Reminder"><${Loaded} of=${opened} /></>`;
   return html`<${Loaded} of=${opened}>${(one) => html`<${Page} title=${one.text}>
     <${Card}><${Facts} items=${[["Next", one.nextAt ? moment(one.nextAt) : "over"], ["Repeats", repeats(one) || "once"], ["State", one.status], ["Kind", { say: "says its text", ask: "asks until you answer", check: "looks first" }[one.kind]], ["Time zone", one.zone], ["Made", moment(one.createdAt)]]} />
       <div class="actions">${one.status === "deleted"

@@ -5,7 +5,7 @@ import { download, post, remove } from "../kit/api.js";
 import { ago, day, moment, number, plural, ratio, tokens } from "../kit/format.js";
 import { useEvents, useFetch, useSelection, useShortcut } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
-import { Badge, Button, Card, Empty, Facts, IconButton, Loaded, openMenu, Page, Row, toast } from "../kit/ui.js";
+import { Badge, Button, Card, Empty, Facts, Icon, IconButton, Loaded, openMenu, Page, Row, toast } from "../kit/ui.js";
 import { prune } from "../parts/sessions.js";
 
 export default function SessionPage({ params }) {
@@ -22,7 +22,7 @@ export default function SessionPage({ params }) {
     { label: "Download the original", icon: "download", run: () => download(`/memory${path}/versions/original`, { format: "md" }, `session_${one.sessionId}_original.md`) },
   ]);
   return html`<${Page} title=${one ? one.title || `Session of ${day(one.firstTimestamp)}` : "Session"}
-    actions=${html`<${Button} kind="primary" icon="compress" onClick=${() => navigate(`${path}/compress`)}>Create compression</>
+    actions=${!session.error && html`<${Button} kind="primary" icon="compress" onClick=${() => navigate(`${path}/compress`)}>Create compression</>
       <${Button} icon="source" onClick=${() => navigate(`${path}/original`)}>View original</>
       ${one && html`<${IconButton} icon="more" label="More actions" aria-haspopup="menu" onClick=${menu} />`}`}>
     <${Loaded} of=${session}>${(one) => html`
@@ -78,7 +78,7 @@ const facts = (each) => [
   each.error,
   each.outputTokens !== null && `${tokens(each.outputTokens)} tokens`,
   each.compressionRatio !== null && ratio(each.compressionRatio),
-  each.status === "ready" && `📌 ${each.keepitStats.preserved} of ${each.keepitStats.preserved + each.keepitStats.summarized}`,
+  each.status === "ready" && html`<${Icon} name="pin" label="Markers" /> ${each.keepitStats.preserved} of ${each.keepitStats.preserved + each.keepitStats.summarized}`,
   ago(each.createdAt),
   each.lastUsed && `used ${ago(each.lastUsed)}`,
   each.usedInCompositions > 0 && `in ${plural(each.usedInCompositions, "composition")}`,

@@ -5,7 +5,7 @@ import { post, remove } from "../kit/api.js";
 import { day, month, plural, tokens } from "../kit/format.js";
 import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate, setQuery } from "../kit/router.js";
-import { Badge, Button, Empty, List, Loaded, Page, Row, Search, Select, toast } from "../kit/ui.js";
+import { Badge, Button, Empty, Icon, List, Loaded, Page, Row, Search, Select, toast } from "../kit/ui.js";
 import { nameOf, Snippet, useProject } from "../parts/sessions.js";
 import { Suggest } from "../parts/suggest.js";
 
@@ -56,7 +56,7 @@ function Line({ one, project, list, counts }) {
     badges=${html`${one.registered && html`<${Badge} tone="accent" title="In the library" aria-label="In the library">M</>`}
       ${one.current && html`<${Badge} tone="good">running</>`}`}
     meta=${[day(one.firstTimestamp), counts && `${tokens(one.originalTokens)} tokens`, plural(one.originalMessages, "message"),
-      one.markers > 0 && `📌 ${one.markers}`, one.versions > 0 && plural(one.versions, "version"), one.linked].filter(Boolean)}
+      one.markers > 0 && html`<${Icon} name="pin" label="Markers" /> ${one.markers}`, one.versions > 0 && plural(one.versions, "version"), one.linked].filter(Boolean)}
     actions=${[
       { label: "Compress", icon: "compress", run: () => navigate(`${path}/compress`) },
       { label: "Markers", icon: "pin", run: () => navigate(`${path}/markers`) },

@@ -4,9 +4,17 @@ import { html } from "../lib/preact.js";
 import { moment } from "../kit/format.js";
 import { Badge } from "../kit/ui.js";
 
-/** A text with passages of it marked. The signs of markers that were typed are shown as they are. */
-export function Marked({ text, passages }) {
-  const found = passages.map((passage) => [text.indexOf(passage), passage.length]).filter(([at]) => at >= 0).sort(([a], [b]) => a - b);
+const SIGNS = /##keepit\d+\.\d\d##[ \t]?|[ \t]?##\/keepit##/gi;
+
+/** A text with passages of it marked (markers, or their `content` alone), without the signs that were typed around them. */
+export function Marked({ text: said, passages }) {
+  const bare = (words) => words.replace(SIGNS, "");
+  const text = passages.length ? bare(said) : said;
+  const found = passages.map(({ content, position }) => {
+    const words = bare(content);
+    const before = bare([...said].slice(0, position?.start || 0).join("")); // positions count characters, not UTF-16 units
+    return [text.indexOf(words, before.length), words.length];
+  }).filter(([at]) => at >= 0).sort(([a], [b]) => a - b);
   const parts = [];
   let end = 0;
   for (const [at, length] of found) {
