@@ -134,8 +134,8 @@ class Calendar:
 
 @operation("chat", "cli", "http")
 async def calendar(ctx: CommandContext, empty: bool = False) -> Calendar:
-    """Returns the open reminders as a calendar. Raises `CommandRefused` if there are none, unless it may be `empty`."""
-    found = [one for one in (await reminders(ctx, 0, OPEN_REMINDERS)).reminders if one.status != "proposed"]
+    """Returns the active reminders as a calendar. Raises `CommandRefused` if there are none, unless it may be `empty`."""
+    found = [one for one in (await reminders(ctx, 0, OPEN_REMINDERS)).reminders if one.status == "active"]
     if not found and not empty:
         raise CommandRefused(f"You have no upcoming reminders. {HOW}")
     return Calendar("relay.ics", len(found), make_calendar(found).decode())

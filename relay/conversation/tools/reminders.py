@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, get_args
@@ -19,7 +20,8 @@ from relay.memory.store import Store
 KINDS: dict[str, ReminderKind] = {one: one for one in get_args(ReminderKind)}
 MOST_LISTED = 50
 AGAIN_MINUTES = 60
-"""After how many minutes an `ask` is repeated."""
+"""After how many minutes an `ask` is repeated, unless the person says otherwise."""
+LEAST_AGAIN, MOST_AGAIN = 5, 7 * 24 * 60
 WHEN = {
     "at": {"type": "string", "description": "Local date and time, such as 2026-12-24T18:00."},
     "rrule": {
@@ -29,6 +31,7 @@ WHEN = {
     },
     "text": {"type": "string", "description": "What to say, in the person's language, to them."},
     "zone": {"type": "string", "description": "An IANA time zone; the person's own when left out."},
+    "again_minutes": {"type": "integer", "description": "For ask: minutes until it is asked again; 60 if left out."},
 }
 SET_REMINDER: ToolDefinition = {
     "name": "set_reminder",
@@ -41,8 +44,8 @@ SET_REMINDER: ToolDefinition = {
             "kind": {
                 "type": "string",
                 "enum": list(KINDS),
-                "description": "say: just the text. ask: again every hour until they answer, 3 times at most. check: "
-                "you look first whether there is something to tell.",
+                "description": "say: just the text. ask: again until they answer, 3 times at most. check: you look "
+                "first whether there is something to tell.",
             },
             "mention": {
                 "type": "string",
@@ -59,18 +62,19 @@ LIST_REMINDERS: ToolDefinition = {
 }
 CHANGE_REMINDER: ToolDefinition = {
     "name": "change_reminder",
-    "description": "Changes or deletes one of the person's reminders, by its id.",
+    "description": "Changes one of the person's reminders, by its id.",
     "input_schema": {
         "type": "object",
-        "properties": {
-            "id": {"type": "integer"},
-            **WHEN,
-            "delete": {"type": "boolean", "description": "Delete it instead."},
-        },
+        "properties": {"id": {"type": "integer"}, **WHEN},
         "required": ["id"],
     },
 }
-REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER]
+DELETE_REMINDER: ToolDefinition = {
+    "name": "delete_reminder",
+    "description": "Deletes one of the person's reminders, by its id.",
+    "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+}
+REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER, DELETE_REMINDER]
 REFUSED = {
     "many": "They have 200 open reminders, the most there can be. They can delete some with /reminders.",
     "words": "mention needs a word.",
@@ -93,7 +97,12 @@ class ReminderTools:
     @property
     def runs(self) -> dict[str, ToolRun]:
         """Returns the functions that run the tools, by name."""
-        return {"set_reminder": self.set, "list_reminders": self.list, "change_reminder": self.change}
+        return {
+            "set_reminder": self.set,
+            "list_reminders": self.list,
+            "change_reminder": self.change,
+            "delete_reminder": self.delete,
+        }
 
     async def set(self, given: ToolInput) -> tuple[str, bool]:
         """Sets a reminder. Raises `ValueError` for an impossible time or rule."""
@@ -103,8 +112,7 @@ class ReminderTools:
         kind = KINDS.get(str(given.get("kind") or "say"))
         if kind is None:
             raise ValueError("kind is say, ask or check")
-        zone, zone_name = self.zone_of(given)
-        start, rule, first = moment_of(given, zone, kind)
+        start, rule, first, zone = self.moment_of(given, kind)
         made = await self.store.make_reminder(
             NewReminder(
                 space=self.incoming.space,
@@ -113,12 +121,12 @@ class ReminderTools:
                 topic_id=self.incoming.topic_id,
                 user_id=self.incoming.user_id,
                 text=text,
-                zone=zone_name,
+                zone=zone,
                 start_at=start,
                 next_at=first,
                 rule=rule,
                 kind=kind,
-                repeat_minutes=AGAIN_MINUTES if kind == "ask" else None,
+                repeat_minutes=again_of(given) or AGAIN_MINUTES if kind == "ask" else None,
                 origin="tool",
                 turn_id=self.incoming.turn_id,
                 proposed=self.tainted,
@@ -159,43 +167,72 @@ class ReminderTools:
         return json.dumps(told, ensure_ascii=False), False
 
     async def change(self, given: ToolInput) -> tuple[str, bool]:
-        """Changes or deletes a reminder."""
+        """Changes a reminder. Raises `ValueError` for an impossible time or rule."""
+
+        def change_of(one: Reminder) -> dict[str, Any]:
+            change: dict[str, Any] = {"event": "changed"}
+            if given.get("text"):
+                change["text"] = text_of(given)
+            if one.kind == "ask" and (again := again_of(given)):
+                change["repeat_minutes"] = again
+            if given.get("at"):
+                start, rule, first, zone = self.moment_of(given, one.kind)
+                change |= {"start_at": start.isoformat(), "rule": rule, "next_at": first.isoformat()}
+                change |= {"zone": zone, "occurrence": None, "status": "active"}
+            elif given.get("rrule"):
+                raise ValueError("`at`, the first time of the rule, is missing")
+            return change
+
+        return await self.write(given, change_of)
+
+    async def delete(self, given: ToolInput) -> tuple[str, bool]:
+        """Deletes a reminder."""
+        return await self.write(given, lambda _: {"event": "deleted", "status": "deleted"})
+
+    async def write(self, given: ToolInput, change_of: Callable[[Reminder], dict[str, Any]]) -> tuple[str, bool]:
+        """Stores a change of the person's own reminder, unless the turn is tainted."""
         if self.tainted:
             return "Not in this turn: somebody else's words are in it. The person can change it with /reminders.", False
         user = self.incoming.user_id
         one = await self.store.reminder(self.incoming.space, user, int(given["id"]))
-        if one is None or one.user_id != user:
+        if one is None or one.user_id != user or one.status == "deleted":
             return "There is no such reminder of this person.", False
-        if given.get("delete"):
-            change: dict[str, Any] = {"event": "deleted", "status": "deleted"}
-        else:
-            change = {"event": "changed"}
-            if given.get("text"):
-                change["text"] = text_of(given)
-            if given.get("at"):
-                zone, zone_name = self.zone_of(given)
-                start, rule, first = moment_of(given, zone, one.kind)
-                change |= {"start_at": start.isoformat(), "rule": rule, "next_at": first.isoformat()}
-                change |= {"zone": zone_name, "occurrence": None, "status": "active"}
-        changed = await self.store.change_reminder(one.id, user_id=user, known=one.next_at, **change)
+        changed = await self.store.change_reminder(one.id, user_id=user, known=one.next_at, **change_of(one))
         if changed is None:
             return "It has changed meanwhile: list them again.", False
         self.note(changed)
         return f"Now: {describe(changed)}.", False
 
-    def zone_of(self, given: ToolInput) -> tuple[tzinfo, str]:
-        """Returns the time zone that the model gave, with its name, or else the default."""
-        if not given.get("zone"):
-            return self.zone, str(self.zone)
-        try:
-            zone = ZoneInfo(str(given["zone"]))
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("zone is an IANA name such as Europe/Berlin") from None
-        return zone, zone.key
+    def moment_of(self, given: ToolInput, kind: ReminderKind) -> tuple[datetime, str, datetime, str]:
+        """Returns the local start, the rule, the first time, and the name of the zone: the person's own, unless it is
+        a rule in another. Raises `ValueError` if they are not valid."""
+        zone = zone_of(given) or self.zone
+        start, rule, first = moment_of(given, zone, kind)
+        if not rule:
+            zone, start = self.zone, first.astimezone(self.zone).replace(tzinfo=None)
+        return start, rule, first, str(zone)
 
     def note(self, reminder: Reminder) -> None:
         """Notes a reminder to show under the answer."""
         self.made = [*(one for one in self.made if one.id != reminder.id), reminder]
+
+
+def zone_of(given: ToolInput) -> tzinfo | None:
+    """Returns the time zone that the model gave; None: none. Raises `ValueError` if there is no such zone."""
+    try:
+        return ZoneInfo(str(given["zone"])) if given.get("zone") else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("zone is an IANA name such as Europe/Berlin") from None
+
+
+def again_of(given: ToolInput) -> int | None:
+    """Returns after how many minutes to ask again; None: not said. Raises `ValueError` if that is not valid."""
+    if not given.get("again_minutes"):
+        return None
+    minutes = int(given["again_minutes"])
+    if not LEAST_AGAIN <= minutes <= MOST_AGAIN:
+        raise ValueError(f"again_minutes is from {LEAST_AGAIN} to {MOST_AGAIN}")
+    return minutes
 
 
 def text_of(given: ToolInput) -> str:
@@ -210,6 +247,8 @@ def moment_of(given: ToolInput, zone: tzinfo, kind: ReminderKind) -> tuple[datet
     """Returns the local start, the rule, and the first time. Raises `ValueError` if they are not valid."""
     if not given.get("at"):
         raise ValueError("`at` or `mention` is missing")
+    if len(str(given["at"]).strip()) <= len("2026-12-24"):
+        raise ValueError("`at` needs a time of day: 2026-12-24T18:00. Ask the person if you don't know it")
     start = datetime.fromisoformat(str(given["at"]))
     start = start.astimezone(zone).replace(tzinfo=None) if start.tzinfo else start
     rule = str(given.get("rrule") or "").strip().upper().removeprefix("RRULE:")
