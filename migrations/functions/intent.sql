@@ -1,10 +1,16 @@
 -- Standing intents: what the model is reminded of when a person mentions something.
 
--- Returns the words of an intent as a search for all of them, each also as the beginning of a longer word. Null: none.
+-- Returns the words of an intent as a search for all of them, each also as the beginning of a longer word, and plurals
+-- as their singular. Words such as `the` count only if there are no others. Null: none.
 create or replace function relay.intent_query(p_about text) returns tsquery
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select to_tsquery('simple', nullif(string_agg(quote_literal(word) || ':*', ' & '), ''))
-    from unnest(tsvector_to_array(to_tsvector('simple', p_about))) as word
+    with said as (
+        select word, ts_lexize('english_stem', word) = '{}' or ts_lexize('german_stem', word) = '{}' as common,
+            word ~ '...s$' and word !~ '[ius]s$' and ts_lexize('english_stem', word) = array[left(word, -1)] as plural
+        from unnest(tsvector_to_array(to_tsvector('simple', p_about))) as word)
+    select to_tsquery('simple', nullif(string_agg(
+        quote_literal(case when plural then left(word, -1) else word end) || ':*', ' & '), ''))
+    from said where not common or not exists (select from said where not common)
 $$;
 
 -- Returns what a person asked to be reminded of when they say this: [{id, about, text}]. One that was shown rests for its

@@ -134,7 +134,7 @@ class Calendar:
 
 @operation("chat", "cli", "http")
 async def calendar(ctx: CommandContext, empty: bool = False) -> Calendar:
-    """Returns the active reminders as a calendar. Raises `CommandRefused` if there are none, unless it may be `empty`."""
+    """Returns the active reminders as a calendar. Raises `CommandRefused` if it has none and may not be `empty`."""
     found = [one for one in (await reminders(ctx, 0, OPEN_REMINDERS)).reminders if one.status == "active"]
     if not found and not empty:
         raise CommandRefused(f"You have no upcoming reminders. {HOW}")
@@ -278,17 +278,18 @@ async def quiet(ctx: CommandContext, words: str = "") -> Quiet:
     word = words.strip().casefold()
     if not word:
         return Quiet((await ctx.store.reminders(ctx.space, ctx.user_id, 0, 1)).quiet_until)
-    if word == "off":
-        await ctx.store.quiet(ctx.space, None)
-        return Quiet(None)
-    if word == "on":
-        await ctx.store.quiet(ctx.space, FOREVER.isoformat())
-        return Quiet(FOREVER)
-    phrase = word.removeprefix("until ")
-    if phrase.startswith("for "):
-        phrase = f"in {phrase.removeprefix('for ')}"
-    said = read_phrase(f"{phrase}:00" if phrase.isdecimal() else phrase, datetime.now(UTC), ctx.zone)
-    if isinstance(said, Unclear):
+    if word in ("on", "off"):
+        until = FOREVER if word == "on" else None
+        await ctx.store.quiet(ctx.space, until and until.isoformat())
+        return Quiet(until)
+    begun, _, rest = word.partition(" ")
+    phrase = rest if begun in ("until", "for", "bis", "für") else word
+    tried = [f"{phrase}:00" if phrase.isdecimal() else phrase]
+    if begun not in ("until", "bis"):
+        tried.insert(0, f"in {phrase}")
+    read = (read_phrase(one, datetime.now(UTC), ctx.zone) for one in tried)
+    said = next((one for one in read if isinstance(one, Understood) and not one.rule), None)
+    if said is None:
         raise CommandRefused("Until when? /quiet until 8:00, /quiet until tomorrow 9:00, or /quiet on")
     await ctx.store.quiet(ctx.space, said.start.isoformat())
     return Quiet(said.start)

@@ -44,8 +44,8 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
     after = word(tokens, end)
     if reading.hour is not None and names_zone(tokens[end:]):
         return Open("I use your own time zone. Write the time as your clock will show it.")
-    if end == begin + 1 and not reading.has_day and may_be_date(tokens[begin]):
-        return Open(f"A date or a time of day? Write {tokens[begin]}. 9:00 or {tokens[begin].replace('.', ':')}.")
+    if end == begin + 1 and (question := find_other_meaning(reading, tokens[begin])):
+        return Open(question)
     if reading.every and (after in language.goes_on or has_end(language, reading, tokens, end)):
         return Open("From when, and until when? Write, for example: every day 8:00 until 2030-12-31.")
     if reading.amount is not None and reading.unit == HOUR and not reading.every and after.isdigit():
@@ -107,10 +107,16 @@ def find_misspelt(language: Language, reading: Reading, said: str) -> Open | Non
     return Open(f"Is “{said}” a day? Write the day beside the time, for example: {language.example}.")
 
 
-def may_be_date(said: str) -> bool:
-    """Tests whether a time of day such as 10.12 may be a date."""
+def find_other_meaning(reading: Reading, said: str) -> str:
+    """Returns a question about a time of day in one word that may be a date or a span: 10.12, 2h; empty: none."""
+    if not is_bare(reading):
+        return ""
     first, dot, second = said.partition(".")
-    return bool(dot) and first.isdigit() and second.isdigit() and int(second) <= 12
+    if dot and first.isdigit() and second.isdigit() and int(second) <= 12:
+        return f"A date or a time of day? Write {said}. 9:00 or {first}:{second}."
+    if said.endswith("h") and said[:-1].isdigit() and int(said[:-1]) <= 12:
+        return f"In {said[:-1]} hours, or at {said[:-1]}:00? Write: in {said}, or {said[:-1]}:00."
+    return ""
 
 
 def names_zone(rest: Sequence[str]) -> bool:

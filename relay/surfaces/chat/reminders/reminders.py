@@ -22,8 +22,8 @@ PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
-    "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed", "deleted": "deleted",
-    "restored": "restored",
+    "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
+    "deleted": "deleted", "restored": "restored",
 }  # fmt: skip
 EDITED = "reminder"
 """The word of the question that asks for another text or time."""

@@ -1,0 +1,78 @@
+"""What the model does about reminders, and what people say without a time: details that words leave to them."""
+
+from __future__ import annotations
+
+from tests.acceptance.shared_bot import SESSION, SharedBot
+from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.test_reminders import bring_near
+from tests.standins.anthropic import tool
+
+pytestmark = SESSION
+
+
+async def test_the_model_sets_how_soon_a_question_is_repeated_and_deletes_it(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "Paid the rent?", "at": "2031-03-01T18:00", "kind": "ask", "again_minutes": 15}
+    bot.says("ask me about the rent", [tool("set_reminder", given)])
+    await bot.ask(dm, ada, "ask me about the rent")
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    [(number, minutes)] = shared_relay.sql(
+        "select id, repeat_minutes from relay.reminder where text = 'Paid the rent?'"
+    )
+    assert minutes == 15
+    bot.says("it is paid", [tool("delete_reminder", {"id": number})])
+    assert "⏰ Deleted: Paid the rent?" in (await bot.ask(dm, ada, "it is paid")).text
+    assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
+
+
+async def test_the_model_cannot_guess_an_hour(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    bot.says("my tax return", [tool("set_reminder", {"text": "Tax", "at": "2031-03-01"})])
+    assert "⏰" not in (await bot.ask(dm, ada, "remind me of my tax return")).text
+    assert "needs a time of day" in str(bot.prompt("my tax return").messages[-1])
+
+
+async def test_the_time_in_another_zone_is_shown_in_ones_own(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "Call Aiko", "at": "2031-03-01T18:00", "zone": "Asia/Tokyo"}
+    bot.says("remind me of Aiko", [tool("set_reminder", given)])
+    answer = await bot.ask(dm, ada, "remind me of Aiko")
+    assert "⏰ 1 Mar 2031 10:00: Call Aiko" in answer.text
+    await bot.press(dm, ada, answer, "1 h later")
+    await bot.tg.wait_for(lambda: any("1 Mar 2031 11:00" in one for one in answer.buttons))
+
+
+async def test_a_check_says_in_its_history_why_it_was_silent_and_usage_tells_its_cost(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "News of the strike", "at": "2031-03-01T18:00", "rrule": "FREQ=DAILY", "kind": "check"}
+    bot.says("watch the strike", [tool("set_reminder", given)])
+    await bot.ask(dm, ada, "watch the strike")
+    bot.model.rule(lambda request: "notify" in request.tool_names, [tool("notify", {"send": False})], model="haiku")
+    await bring_near(bot, "News of the strike")
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    await shared_relay.until("select exists (select from relay.reminder_event where kind = 'looked')")
+    listed = await bot.ask(dm, ada, "/reminders")
+    await bot.press(dm, ada, listed, "1")
+    await bot.tg.wait_for(lambda: "looked, nothing to say" in listed.text)
+    assert "Unasked, within the total: 1 check" in (await bot.ask(dm, ada, "/usage")).text
+
+
+async def test_a_mention_is_recognised_with_other_articles_and_in_the_singular(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind when I mention the plumbers, ask for the invoice")
+    await bot.ask(dm, ada, "/remind wenn ich vom Zahnarzt spreche: Karte mitnehmen")
+    await bot.ask(dm, ada, "my plumber came today")
+    assert "ask for the invoice" in str(bot.prompt("my plumber came").messages[-1])
+    await bot.ask(dm, ada, "morgen muss ich zum Zahnarzt")
+    assert "Karte mitnehmen" in str(bot.prompt("zum Zahnarzt").messages[-1])
+
+
+async def test_quiet_is_for_a_time_or_until_one(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    for words in ("2h", "for 2h", "für 2 Stunden"):
+        said = await bot.ask(dm, ada, f"/quiet {words}")
+        assert said.raw["entities"][0]["unix_time"] - said.raw["date"] in range(7190, 7210), words
+    assert "8:00" in (await bot.ask(dm, ada, "/quiet bis 8")).text
+    assert "8:00" in (await bot.ask(dm, ada, "/quiet until 8")).text
+    assert "Until when?" in (await bot.ask(dm, ada, "/quiet every day 8:00")).text
+    assert "I speak up" in (await bot.ask(dm, ada, "/quiet off")).text
