@@ -27,6 +27,7 @@ from relay.conversation.prompt import build_prompt
 from relay.conversation.tools.documents import READ_DOCUMENT, read_document
 from relay.conversation.tools.memory import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 from relay.conversation.tools.reminders import REMINDER_TOOLS, ReminderTools
+from relay.conversation.tools.web import WEB
 from relay.core import metrics
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
@@ -47,11 +48,6 @@ from relay.memory.spending.gate import Work
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """Shares of the recent messages' budget to try in turn if the model finds the prompt too long."""
 
-WEB = [
-    {"type": "web_search_20260318", "name": "web_search", "max_uses": 5, "allowed_callers": ["direct"]},
-    {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5, "allowed_callers": ["direct"]},
-]
-"""The tools for the web. Only the model itself may call them, not code that it runs at Anthropic."""
 ORDERS = ("ab", "ba")
 """The orders of two answers. One is chosen at random, so that the place as A or B teaches nothing."""
 VECTOR_SECONDS = 0.025

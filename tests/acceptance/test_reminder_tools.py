@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.shared_relay import SharedRelay
 from tests.acceptance.test_reminders import bring_near
-from tests.standins.anthropic import tool
+from tests.standins.anthropic import Recorded, tool
 
 pytestmark = SESSION
 
@@ -76,3 +76,23 @@ async def test_quiet_is_for_a_time_or_until_one(bot: SharedBot) -> None:
     assert "8:00" in (await bot.ask(dm, ada, "/quiet until 8")).text
     assert "Until when?" in (await bot.ask(dm, ada, "/quiet every day 8:00")).text
     assert "I speak up" in (await bot.ask(dm, ada, "/quiet off")).text
+
+
+async def test_a_check_can_look_things_up_before_it_speaks(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "The ferry to Heligoland sails again from Monday")
+    given = {"text": "Is there news of the boat", "at": "2031-03-01T18:00", "kind": "check"}
+    bot.says("watch the boat", [tool("set_reminder", given)])
+    await bot.ask(dm, ada, "watch the boat")
+
+    def asks(request: Recorded) -> bool:
+        return "notify" in request.tool_names
+
+    told = {"send": True, "text": "The ferry sails again from Monday."}
+    bot.model.rule(asks, [tool("notify", told)], model="haiku")
+    bot.model.rule(asks, [tool("search_memory", {"query": "ferry Heligoland"})], times=1, model="haiku")
+    await bring_near(bot, "Is there news of the boat")
+    await bot.tg.wait_for(lambda: any(one.text.startswith("🔎 The ferry sails") for one in bot.tg.messages(dm)), 20)
+    [first, second] = [one for one in bot.model.requests if asks(one)]
+    assert first.tool_names == ["notify", "search_memory", "open_memory", "read_document"]
+    assert "sails again from Monday" in str(second.tool_results)

@@ -280,7 +280,7 @@ async def quiet(ctx: CommandContext, words: str = "") -> Quiet:
         return Quiet((await ctx.store.reminders(ctx.space, ctx.user_id, 0, 1)).quiet_until)
     if word in ("on", "off"):
         until = FOREVER if word == "on" else None
-        await ctx.store.quiet(ctx.space, until and until.isoformat())
+        await ctx.store.quiet(ctx.space, until.isoformat() if until else None)
         return Quiet(until)
     begun, _, rest = word.partition(" ")
     phrase = rest if begun in ("until", "for", "bis", "für") else word
