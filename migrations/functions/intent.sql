@@ -13,6 +13,34 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from said where not common or not exists (select from said where not common)
 $$;
 
+-- Tests whether an intent may apply in a turn: it doesn't rest, and wasn't shown too often. One that this turn has shown
+-- still applies to it.
+create or replace function relay.intent_open(p_intent relay.standing_intent, p_turn_id bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_intent.status = 'active' and p_intent.expires_at > now() and coalesce(p_intent.used_turn = p_turn_id
+        or p_intent.used < p_intent.most and (p_intent.used_at is null
+            or p_intent.used_at < now() - make_interval(hours => p_intent.cooldown_hours)), false)
+$$;
+
+-- Returns a person's intents that may apply in a turn, newest first: [{id, about, text}].
+create or replace function relay.open_intents_for(p_space_id bigint, p_user_id bigint, p_turn_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('id', i.id, 'about', i.about, 'text', i.text) order by i.id desc), '[]')
+    from standing_intent i
+    where i.space_id = p_space_id and i.user_id = p_user_id and i.status = 'active' and relay.intent_open(i, p_turn_id)
+$$;
+
+-- Counts that a turn shows intents, which it was given as open; once for each turn.
+create or replace function public.relay_use_intents(p_turn_id bigint, p_intent_ids jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    update standing_intent i set used = used + case when used_turn is distinct from p_turn_id then 1 else 0 end,
+        used_at = now(), used_turn = p_turn_id
+    from turn t
+    where t.id = p_turn_id and i.space_id = t.space_id
+        and i.id in (select value::bigint from jsonb_array_elements_text(p_intent_ids));
+    select 'true'::jsonb
+$$;
+
 -- Returns what a person asked to be reminded of when they say this: [{id, about, text}]. One that was shown rests for its
 -- cooldown, and ends after it was shown so often; the same turn sees it again.
 create or replace function relay.intents_for(p_space_id bigint, p_user_id bigint, p_text text, p_turn_id bigint)
@@ -29,9 +57,7 @@ begin
     with due as (
         update standing_intent i set used = used + case when used_turn is distinct from p_turn_id then 1 else 0 end,
             used_at = now(), used_turn = p_turn_id
-        where space_id = p_space_id and user_id = p_user_id and status = 'active' and expires_at > now()
-            and (used_turn = p_turn_id
-                or used < most and (used_at is null or used_at < now() - make_interval(hours => cooldown_hours)))
+        where space_id = p_space_id and user_id = p_user_id and relay.intent_open(i, p_turn_id)
             and said @@ relay.intent_query(about)
         returning id, about, text)
     select jsonb_agg(to_jsonb(due) order by id) into hits from due;

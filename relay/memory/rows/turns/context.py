@@ -148,6 +148,8 @@ class Context:
     """How the speaker likes answers: the preferences that may apply here."""
     intents: tuple[ShownIntent, ...] = ()
     """The speaker's standing intents that apply to this message."""
+    open_intents: tuple[ShownIntent, ...] = ()
+    """Those that may apply now, newest first."""
     former: FormerAnswer | None = None
     """The answer that the present one replaced, if it was requested."""
     memory_counts: dict[str, int] = field(default_factory=dict)
