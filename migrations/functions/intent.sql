@@ -64,8 +64,8 @@ begin
     return coalesce(hits, '[]');
 end $$;
 
--- Makes an intent: {space, chat_id, topic_id, user_id, about, text, turn_id, proposed, most_open}. Returns it, or
--- {refused}: many, private, or words (about has none).
+-- Makes an intent: {space, chat_id, topic_id, user_id, about, text, turn_id, proposed, most_open, mention_hours: its
+-- cooldown, mention_times, mention_days}. Returns it, or {refused}: many, private, or words (about has none).
 create or replace function public.relay_make_intent(p_intent jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -96,8 +96,11 @@ begin
     then
         return '{"refused": "many"}';
     end if;
-    insert into standing_intent (space_id, thread_id, session_id, user_id, about, text, status, inputs, tainted)
+    insert into standing_intent (space_id, thread_id, session_id, user_id, about, text, cooldown_hours, most, expires_at,
+        status, inputs, tainted)
     values (own, place.id, place.session_id, (p_intent ->> 'user_id')::bigint, p_intent ->> 'about', p_intent ->> 'text',
+        coalesce((p_intent ->> 'mention_hours')::integer, 24), coalesce((p_intent ->> 'mention_times')::integer, 3),
+        now() + make_interval(days => coalesce((p_intent ->> 'mention_days')::integer, 90)),
         case when (p_intent ->> 'proposed')::boolean then 'proposed' else 'active' end,
         case when source is null then '{}' else array['message:' || source] end,
         coalesce((p_intent ->> 'proposed')::boolean, false))

@@ -96,3 +96,20 @@ async def test_a_check_can_look_things_up_before_it_speaks(bot: SharedBot) -> No
     [first, second] = [one for one in bot.model.requests if asks(one)]
     assert first.tool_names == ["notify", "search_memory", "open_memory", "read_document"]
     assert "sails again from Monday" in str(second.tool_results)
+
+
+async def test_the_limits_of_a_mention_can_be_said_and_the_model_ends_it(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "Ask for Leo", "mention": "Maria", "mention_hours": 0, "mention_times": 5, "mention_days": 7}
+    bot.says("about Maria", [tool("set_reminder", given)])
+    await bot.ask(dm, ada, "tell me to ask for Leo when I talk about Maria")
+    for text in ("I saw Maria at noon", "and Maria in the evening"):
+        await bot.ask(dm, ada, text)
+        assert "Ask for Leo" in str(bot.prompt(text).messages[-1])
+    bot.says("no longer", [tool("delete_reminder", {"mention": "maria"})])
+    await bot.ask(dm, ada, "no longer, please")
+    await bot.ask(dm, ada, "Maria once more")
+    assert "Ask for Leo" not in str(bot.prompt("Maria once more").messages[-1])
+    bot.says("too often", [tool("set_reminder", {**given, "mention_times": 1000})])
+    await bot.ask(dm, ada, "too often")
+    assert "mention_times is from 1 to 100" in str(bot.prompt("too often").messages[-1])

@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from relay.conversation.model_loop import ToolInput, ToolRun
-from relay.core.limits import INTENT_WORDS_LENGTH, REMINDER_LENGTH
+from relay.conversation.tools.reminder_input import (
+    MENTION_LIMITS,
+    again_of,
+    limits_of,
+    moment_of,
+    text_of,
+    words_of,
+    zone_of,
+)
+from relay.core.limits import INTENT_WORDS_LENGTH
 from relay.core.models import Incoming, ToolDefinition
 from relay.core.prompt_markup import neutralize_markup
-from relay.memory.reminders.recurrence import least_gap, localize, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import NewReminder, Reminder, ReminderKind
 from relay.memory.store import Store
 
@@ -21,7 +28,6 @@ KINDS: dict[str, ReminderKind] = {one: one for one in get_args(ReminderKind)}
 MOST_LISTED = 50
 AGAIN_MINUTES = 60
 """After how many minutes an `ask` is repeated, unless the person says otherwise."""
-LEAST_AGAIN, MOST_AGAIN = 5, 7 * 24 * 60
 WHEN = {
     "at": {"type": "string", "description": "Local date and time, such as 2026-12-24T18:00."},
     "rrule": {
@@ -49,8 +55,10 @@ SET_REMINDER: ToolDefinition = {
             },
             "mention": {
                 "type": "string",
-                "description": "Instead of `at`: one to three words. You are told `text` when they mention them.",
+                "description": "Instead of `at`: one to three words. You are told `text` when they mention them: "
+                "once in 24 hours, 3 times, for 90 days, unless they say otherwise.",
             },
+            **{name: {"type": "integer"} for name in MENTION_LIMITS},
         },
         "required": ["text"],
     },
@@ -71,10 +79,11 @@ CHANGE_REMINDER: ToolDefinition = {
 }
 DELETE_REMINDER: ToolDefinition = {
     "name": "delete_reminder",
-    "description": "Deletes one of the person's reminders, by its id.",
-    "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+    "description": "Deletes one of the person's reminders, by its id or its mention.",
+    "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}, "mention": {"type": "string"}}},
 }
 REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER, DELETE_REMINDER]
+TAINTED = "Not in this turn: somebody else's words are in it. The person can change it with /reminders."
 REFUSED = {
     "many": "They have 200 open reminders, the most there can be. They can delete some with /reminders.",
     "words": "mention needs a word.",
@@ -108,7 +117,7 @@ class ReminderTools:
         """Sets a reminder. Raises `ValueError` for an impossible time or rule."""
         text = text_of(given)
         if given.get("mention"):
-            return await self.set_intent(text, " ".join(str(given["mention"]).split())), False
+            return await self.set_intent(given, text), False
         kind = KINDS.get(str(given.get("kind") or "say"))
         if kind is None:
             raise ValueError("kind is say, ask or check")
@@ -138,20 +147,31 @@ class ReminderTools:
         waits = " It begins once they press Yes under your answer." if made.status == "proposed" else ""
         return f"Set: {describe(made)}.{waits}", False
 
-    async def set_intent(self, text: str, about: str) -> str:
+    async def set_intent(self, given: ToolInput, text: str) -> str:
         """Sets a standing intent."""
+        about = words_of(given)
         if len(about) > INTENT_WORDS_LENGTH:
             raise ValueError(f"mention has at most {INTENT_WORDS_LENGTH} characters")
         incoming = self.incoming
         made = await self.store.make_intent({
             "space": incoming.space.as_json(), "chat_id": incoming.chat_id, "topic_id": incoming.topic_id,
             "user_id": incoming.user_id, "about": about, "text": text, "turn_id": incoming.turn_id,
-            "proposed": self.tainted,
+            "proposed": self.tainted, **limits_of(given),
         })  # fmt: skip
         if isinstance(made, str):
             return REFUSED[made]
         waits = " It begins once they press Yes in /reminders." if made.status == "proposed" else ""
         return f"Set: when they mention “{made.about}”, you will be told.{waits}"
+
+    async def end_intents(self, about: str) -> str:
+        """Deletes the person's standing intents about these words."""
+        if self.tainted:
+            return TAINTED
+        space, user = self.incoming.space, self.incoming.user_id
+        found = [one for one in await self.store.intents(space, user) if one.about.casefold() == about.casefold()]
+        for one in found:
+            await self.store.set_intent(space, user, one.id, "deleted")
+        return f"Deleted: {len(found)}." if found else "There is no such mention. list_reminders shows them."
 
     async def list(self, given: ToolInput) -> tuple[str, bool]:
         """Lists open reminders."""
@@ -186,13 +206,15 @@ class ReminderTools:
         return await self.write(given, change_of)
 
     async def delete(self, given: ToolInput) -> tuple[str, bool]:
-        """Deletes a reminder."""
+        """Deletes a reminder, or what was to be told at a mention."""
+        if given.get("mention"):
+            return await self.end_intents(words_of(given)), False
         return await self.write(given, lambda _: {"event": "deleted", "status": "deleted"})
 
     async def write(self, given: ToolInput, change_of: Callable[[Reminder], dict[str, Any]]) -> tuple[str, bool]:
         """Stores a change of the person's own reminder, unless the turn is tainted."""
         if self.tainted:
-            return "Not in this turn: somebody else's words are in it. The person can change it with /reminders.", False
+            return TAINTED, False
         user = self.incoming.user_id
         one = await self.store.reminder(self.incoming.space, user, int(given["id"]))
         if one is None or one.user_id != user or one.status == "deleted":
@@ -215,53 +237,6 @@ class ReminderTools:
     def note(self, reminder: Reminder) -> None:
         """Notes a reminder to show under the answer."""
         self.made = [*(one for one in self.made if one.id != reminder.id), reminder]
-
-
-def zone_of(given: ToolInput) -> tzinfo | None:
-    """Returns the time zone that the model gave; None: none. Raises `ValueError` if there is no such zone."""
-    try:
-        return ZoneInfo(str(given["zone"])) if given.get("zone") else None
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError("zone is an IANA name such as Europe/Berlin") from None
-
-
-def again_of(given: ToolInput) -> int | None:
-    """Returns after how many minutes to ask again; None: not said. Raises `ValueError` if that is not valid."""
-    if not given.get("again_minutes"):
-        return None
-    minutes = int(given["again_minutes"])
-    if not LEAST_AGAIN <= minutes <= MOST_AGAIN:
-        raise ValueError(f"again_minutes is from {LEAST_AGAIN} to {MOST_AGAIN}")
-    return minutes
-
-
-def text_of(given: ToolInput) -> str:
-    """Returns the text of a reminder. Raises `ValueError` if it is not valid."""
-    text = " ".join(str(given.get("text") or "").split())
-    if not text or len(text) > REMINDER_LENGTH:
-        raise ValueError(f"text has 1 to {REMINDER_LENGTH} characters")
-    return text
-
-
-def moment_of(given: ToolInput, zone: tzinfo, kind: ReminderKind) -> tuple[datetime, str, datetime]:
-    """Returns the local start, the rule, and the first time. Raises `ValueError` if they are not valid."""
-    if not given.get("at"):
-        raise ValueError("`at` or `mention` is missing")
-    if len(str(given["at"]).strip()) <= len("2026-12-24"):
-        raise ValueError("`at` needs a time of day: 2026-12-24T18:00. Ask the person if you don't know it")
-    start = datetime.fromisoformat(str(given["at"]))
-    start = start.astimezone(zone).replace(tzinfo=None) if start.tzinfo else start
-    rule = str(given.get("rrule") or "").strip().upper().removeprefix("RRULE:")
-    now = datetime.now(UTC)
-    if rule:
-        first = next_occurrence(read_rule(rule, start, least_gap(kind)), zone, now)
-        if first is None:
-            raise ValueError("that rule has no time to come")
-        return start, rule, first
-    found = localize(start, zone)
-    if found <= now:
-        raise ValueError(f"that is in the past; it is {now.astimezone(zone):%Y-%m-%d %H:%M} there now")
-    return start, "", found
 
 
 def local_text(one: Reminder) -> str | None:
