@@ -113,3 +113,16 @@ async def test_the_limits_of_a_mention_can_be_said_and_the_model_ends_it(bot: Sh
     bot.says("too often", [tool("set_reminder", {**given, "mention_times": 1000})])
     await bot.ask(dm, ada, "too often")
     assert "mention_times is from 1 to 100" in str(bot.prompt("too often").messages[-1])
+
+
+async def test_why_says_where_an_unasked_message_comes_from(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "good day")
+    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the koi")
+    await bring_near(bot, "feed the koi")
+    came = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text == "⏰ feed the koi"), None), 20
+    )
+    said = (await bot.ask(dm, ada, "/why", reply_to=came)).text
+    assert "it is your reminder of 20" in said
+    assert "No model was asked." in said
