@@ -120,6 +120,12 @@ async def test_a_reminder_can_be_edited_paused_and_deleted(bot: SharedBot) -> No
     changed = await bot.ask(dm, ada, "every friday 7:30 recycling", reply_to=asking)
     assert "recycling" in changed.text
     assert "every Friday at 7:30" in changed.text
+    await bot.press(dm, ada, changed, "Edit")
+    asking = await bot.tg.wait_for(
+        lambda: [one for one in bot.tg.messages(dm) if one.text.startswith("✎ reminder")][1:], 10
+    )
+    changed = await bot.ask(dm, ada, "6:45", reply_to=asking[0])
+    assert "every Friday at 6:45" in changed.text
     await bot.press(dm, ada, changed, "Delete")
     await bot.tg.wait_for(lambda: "Deleted." in changed.text)
     await bot.press(dm, ada, changed, "Undo")

@@ -22,6 +22,7 @@ NAME_LETTERS = 5
 """The least letters of a word that may be a misspelt day."""
 ALIKE = 0.8
 LATEST_HOUR = 24
+DASHES = words("- – —")
 
 
 def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
@@ -51,7 +52,7 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
     if reading.amount is not None and reading.unit == HOUR and not reading.every and after.isdigit():
         return Open(f"In how many minutes? Write, for example: in {reading.amount} h 30 min.")
     several = after in language.joins | language.either or (
-        after in language.limits | language.linking and says_hour(language, tokens, end + 1)
+        after in language.limits | language.linking | DASHES and says_hour(language, tokens, end + 1)
     )
     if several:
         return Open("Please give one time for each reminder, or one rule: every monday and friday 8:00.")

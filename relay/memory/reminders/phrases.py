@@ -15,7 +15,7 @@ from datetime import datetime, time, tzinfo
 from relay.memory.reminders.languages.english import ENGLISH
 from relay.memory.reminders.languages.german import GERMAN
 from relay.memory.reminders.languages.language import Language
-from relay.memory.reminders.leftovers import find_open
+from relay.memory.reminders.leftovers import find_open, is_bare
 from relay.memory.reminders.meaning.found import Moment
 from relay.memory.reminders.meaning.hours import clock_of
 from relay.memory.reminders.meaning.moments import resolve
@@ -38,6 +38,8 @@ class Understood:
     """An RRULE; empty: it happens once."""
     text: str
     """What to be reminded of, as it was written; may be empty."""
+    bare: bool = False
+    """Only a time of day was said, no day and no rhythm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tup
         said = resolve(reading, language, now, zone)
         if isinstance(said, Moment):
             text = about(phrase, found, begin, end, language)
-            return Understood(said.start, said.rule, text), end - begin
+            return Understood(said.start, said.rule, text, is_bare(reading)), end - begin
         first = first or (Unclear(said.question), end - begin)
         # A part of a time must not answer a question about the whole: friday of `next friday 8:00`.
         if not said.lacking or (end == len(tokens) and begin > 0):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from relay.commands.reminders import reminders as commands
+from relay.commands.reminders.editing import edit as edit_reminder
 from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
 from relay.core.models import Button, File
@@ -131,7 +132,7 @@ async def ask_edit(call: ChatContext, to: EditReminder) -> ButtonReply:
 @answers(EDITED)
 async def edit(call: ChatContext, reminder_id: int) -> CommandReply:
     """Changes a reminder as the reply says."""
-    changed = await commands.edit(call, reminder_id, call.text)
+    changed = await edit_reminder(call, reminder_id, call.text)
     return CommandReply(describe(call, changed), rows=rows_of(changed), result=changed)
 
 
