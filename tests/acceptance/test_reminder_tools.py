@@ -126,3 +126,18 @@ async def test_why_says_where_an_unasked_message_comes_from(bot: SharedBot) -> N
     said = (await bot.ask(dm, ada, "/why", reply_to=came)).text
     assert "it is your reminder of 20" in said
     assert "No model was asked." in said
+
+
+async def test_the_model_moves_a_rule_without_ending_it(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "Water the ferns", "at": "2031-03-01T18:00", "rrule": "FREQ=WEEKLY;BYDAY=SA"}
+    bot.says("my ferns", [tool("set_reminder", given)])
+    await bot.ask(dm, ada, "remind me of my ferns")
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    [(number,)] = shared_relay.sql("select id from relay.reminder where text = 'Water the ferns'")
+    for words, change, shown in [
+        ("an hour earlier", {"at": "2031-03-01T17:00"}, "every Saturday at 17:00: Water"),
+        ("only once then", {"at": "2031-03-01T17:00", "rrule": ""}, "1 Mar 2031 17:00: Water"),
+    ]:
+        bot.says(words, [tool("change_reminder", {"id": number, **change})])
+        assert shown in (await bot.ask(dm, ada, words)).text

@@ -70,7 +70,7 @@ LIST_REMINDERS: ToolDefinition = {
 }
 CHANGE_REMINDER: ToolDefinition = {
     "name": "change_reminder",
-    "description": "Changes one of the person's reminders, by its id.",
+    "description": "Changes one of the person's reminders, by its id. What is left out stays; an empty rrule: once.",
     "input_schema": {
         "type": "object",
         "properties": {"id": {"type": "integer"}, **WHEN},
@@ -196,7 +196,8 @@ class ReminderTools:
             if one.kind == "ask" and (again := again_of(given)):
                 change["repeat_minutes"] = again
             if given.get("at"):
-                start, rule, first, zone = self.moment_of(given, one.kind)
+                kept = {"rrule": one.rule, "zone": one.zone} if one.rule else {}
+                start, rule, first, zone = self.moment_of({**kept, **given}, one.kind)
                 change |= {"start_at": start.isoformat(), "rule": rule, "next_at": first.isoformat()}
                 change |= {"zone": zone, "occurrence": None, "status": "active"}
             elif given.get("rrule"):
