@@ -56,4 +56,4 @@ async def ask(lookout: Lookout, one: DueReminder, found: Sequence[FoundEntry], n
     at = now.astimezone(one.tzinfo)
     key = f"{one.id} {one.occurrence or one.next_at}"
     tools = lookout.tools_for(one, one.tainted or has_others(one, found)) if lookout.tools_for else None
-    return await look(lookout, Task("check", key, one.space_id, one.user_id, one.text, material, at, tools))
+    return await look(lookout, Task("check", key, one.space_id, one.user_id, one.text, material, at, tools=tools))
