@@ -1,10 +1,44 @@
 -- Standing intents: what the model is reminded of when a person mentions something.
 
--- Returns the words of an intent as a search for all of them, each also as the beginning of a longer word. Null: none.
+-- Returns the words of an intent as a search for all of them, each also as the beginning of a longer word, and plurals
+-- as their singular. Words such as `the` count only if there are no others. Null: none.
 create or replace function relay.intent_query(p_about text) returns tsquery
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select to_tsquery('simple', nullif(string_agg(quote_literal(word) || ':*', ' & '), ''))
-    from unnest(tsvector_to_array(to_tsvector('simple', p_about))) as word
+    with said as (
+        select word, ts_lexize('english_stem', word) = '{}' or ts_lexize('german_stem', word) = '{}' as common,
+            word ~ '...s$' and word !~ '[ius]s$' and ts_lexize('english_stem', word) = array[left(word, -1)] as plural
+        from unnest(tsvector_to_array(to_tsvector('simple', p_about))) as word)
+    select to_tsquery('simple', nullif(string_agg(
+        quote_literal(case when plural then left(word, -1) else word end) || ':*', ' & '), ''))
+    from said where not common or not exists (select from said where not common)
+$$;
+
+-- Tests whether an intent may apply in a turn: it doesn't rest, and wasn't shown too often. One that this turn has shown
+-- still applies to it.
+create or replace function relay.intent_open(p_intent relay.standing_intent, p_turn_id bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_intent.status = 'active' and p_intent.expires_at > now() and coalesce(p_intent.used_turn = p_turn_id
+        or p_intent.used < p_intent.most and (p_intent.used_at is null
+            or p_intent.used_at < now() - make_interval(hours => p_intent.cooldown_hours)), false)
+$$;
+
+-- Returns a person's intents that may apply in a turn, newest first: [{id, about, text}].
+create or replace function relay.open_intents_for(p_space_id bigint, p_user_id bigint, p_turn_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('id', i.id, 'about', i.about, 'text', i.text) order by i.id desc), '[]')
+    from standing_intent i
+    where i.space_id = p_space_id and i.user_id = p_user_id and i.status = 'active' and relay.intent_open(i, p_turn_id)
+$$;
+
+-- Counts that a turn shows intents, which it was given as open; once for each turn.
+create or replace function public.relay_use_intents(p_turn_id bigint, p_intent_ids jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    update standing_intent i set used = used + case when used_turn is distinct from p_turn_id then 1 else 0 end,
+        used_at = now(), used_turn = p_turn_id
+    from turn t
+    where t.id = p_turn_id and i.space_id = t.space_id
+        and i.id in (select value::bigint from jsonb_array_elements_text(p_intent_ids));
+    select 'true'::jsonb
 $$;
 
 -- Returns what a person asked to be reminded of when they say this: [{id, about, text}]. One that was shown rests for its
@@ -23,17 +57,15 @@ begin
     with due as (
         update standing_intent i set used = used + case when used_turn is distinct from p_turn_id then 1 else 0 end,
             used_at = now(), used_turn = p_turn_id
-        where space_id = p_space_id and user_id = p_user_id and status = 'active' and expires_at > now()
-            and (used_turn = p_turn_id
-                or used < most and (used_at is null or used_at < now() - make_interval(hours => cooldown_hours)))
+        where space_id = p_space_id and user_id = p_user_id and relay.intent_open(i, p_turn_id)
             and said @@ relay.intent_query(about)
         returning id, about, text)
     select jsonb_agg(to_jsonb(due) order by id) into hits from due;
     return coalesce(hits, '[]');
 end $$;
 
--- Makes an intent: {space, chat_id, topic_id, user_id, about, text, turn_id, proposed, most_open}. Returns it, or
--- {refused}: many, private, or words (about has none).
+-- Makes an intent: {space, chat_id, topic_id, user_id, about, text, turn_id, proposed, most_open, mention_hours: its
+-- cooldown, mention_times, mention_days}. Returns it, or {refused}: many, private, or words (about has none).
 create or replace function public.relay_make_intent(p_intent jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -64,8 +96,11 @@ begin
     then
         return '{"refused": "many"}';
     end if;
-    insert into standing_intent (space_id, thread_id, session_id, user_id, about, text, status, inputs, tainted)
+    insert into standing_intent (space_id, thread_id, session_id, user_id, about, text, cooldown_hours, most, expires_at,
+        status, inputs, tainted)
     values (own, place.id, place.session_id, (p_intent ->> 'user_id')::bigint, p_intent ->> 'about', p_intent ->> 'text',
+        coalesce((p_intent ->> 'mention_hours')::integer, 24), coalesce((p_intent ->> 'mention_times')::integer, 3),
+        now() + make_interval(days => coalesce((p_intent ->> 'mention_days')::integer, 90)),
         case when (p_intent ->> 'proposed')::boolean then 'proposed' else 'active' end,
         case when source is null then '{}' else array['message:' || source] end,
         coalesce((p_intent ->> 'proposed')::boolean, false))

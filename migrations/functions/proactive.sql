@@ -18,6 +18,21 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             group by model) u))
 $$;
 
+-- Returns what a message that answers nothing came from: {by: reminder, heartbeat, digest or idea, reminders}. Null for
+-- other messages.
+create or replace function public.relay_unasked(
+    p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_space jsonb)
+returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_build_object('by', m.started_by, 'reminders', coalesce((
+        select jsonb_agg(relay.reminder_json(r) order by r.id) from outbox o
+        join reminder r on o.inputs ? ('reminder:' || r.id) and r.space_id = m.space_id
+        where o.space_id = m.space_id and o.message_id = m.id and o.inputs is not null), '[]'))
+    from posted p join message m on m.id = p.message_id
+    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
+        and m.started_by is not null and m.space_id = relay.find_space(p_space)
+$$;
+
 -- The heartbeat.
 
 -- Returns a space's heartbeat; null: there is none.

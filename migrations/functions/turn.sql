@@ -193,6 +193,8 @@ begin
             where t.id = replaced) end,
         'intents', case when own.recalls and not (p_input ->> 'untrusted')::boolean then relay.intents_for(own.space_id,
             (p_input ->> 'user_id')::bigint, (select text from message where id = said), held.id) else '[]' end,
+        'open_intents', case when own.recalls and not (p_input ->> 'untrusted')::boolean then
+            relay.open_intents_for(own.space_id, (p_input ->> 'user_id')::bigint, held.id) else '[]' end,
         'memory_counts', case when budget > 0 then relay.memory_counts(own.space_id) else '{}' end,
         'faded', case when budget > 0 then relay.faded_memories(own.space_id) else 0 end,
         'summary', (select jsonb_build_object('id', id, 'text', text, 'tainted', tainted)

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 
 from relay.conversation.engine import Engine, model_of
 from relay.conversation.history import NO_MEDIA, Prompt, files_of, present_blocks, with_steps
@@ -24,9 +23,11 @@ from relay.conversation.outcome import (
     select_kept_steps,
 )
 from relay.conversation.prompt import build_prompt
+from relay.conversation.recalling import add_meant_intents, recall_for_turn
 from relay.conversation.tools.documents import READ_DOCUMENT, read_document
 from relay.conversation.tools.memory import OPEN_MEMORY, SEARCH_MEMORY, open_memory, search_memory
 from relay.conversation.tools.reminders import REMINDER_TOOLS, ReminderTools
+from relay.conversation.tools.web import WEB
 from relay.core import metrics
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
@@ -34,8 +35,7 @@ from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Reply
 from relay.core.ports import Sink
 from relay.media.attachment_reader import is_spoken
 from relay.memory.calls.base import encode_row
-from relay.memory.contexts.markers import markers_in, remove_markers
-from relay.memory.query_vectors import embed_query
+from relay.memory.contexts.markers import markers_in
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.proactive.reminders import Reminder
@@ -47,15 +47,8 @@ from relay.memory.spending.gate import Work
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """Shares of the recent messages' budget to try in turn if the model finds the prompt too long."""
 
-WEB = [
-    {"type": "web_search_20260318", "name": "web_search", "max_uses": 5, "allowed_callers": ["direct"]},
-    {"type": "web_fetch_20260318", "name": "web_fetch", "max_uses": 5, "allowed_callers": ["direct"]},
-]
-"""The tools for the web. Only the model itself may call them, not code that it runs at Anthropic."""
 ORDERS = ("ab", "ba")
 """The orders of two answers. One is chosen at random, so that the place as A or B teaches nothing."""
-VECTOR_SECONDS = 0.025
-"""How many seconds recall waits for a message's vector before it goes by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,27 +118,17 @@ async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
         incoming = replace(incoming, keepits=markers_in(incoming.blocks))
         began = engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
         context, found = await asyncio.gather(began, recall_for_turn(engine, incoming))
-        return BegunTurn(incoming, context, found, reminders)
+        context = await add_meant_intents(engine, incoming, context, found.query)
+        return BegunTurn(incoming, context, found.rows, reminders)
     context = await engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
     if context.message is None:
         return BegunTurn(incoming, context, [], reminders)
     said = context.message
     incoming = replace(incoming, text=said.text, reply_to=said.reply_to, spoken=is_spoken(said.blocks))
     found = await recall_for_turn(engine, incoming)
-    return BegunTurn(incoming, context, [row for row in found if row.message_id != context.message_id], reminders)
-
-
-@metrics.time_stage("recall")
-async def recall_for_turn(engine: Engine, incoming: Incoming) -> list[FoundEntry]:
-    """Returns what is relevant to a message in its own space, then, marked `lent`, in the space that its speaker
-    lends."""
-    incoming = replace(incoming, text=remove_markers(incoming.text))
-    query = await embed_query(engine.embedder, incoming.text, VECTOR_SECONDS)
-    recall = partial(engine.store.recall, incoming, vector=query.vector, model=query.model)
-    if incoming.lent is None:
-        return await recall()
-    own, lent = await asyncio.gather(recall(), recall(incoming.lent))
-    return [*own, *(replace(row, lent=True) for row in lent)]
+    context = await add_meant_intents(engine, incoming, context, found.query)
+    rows = [row for row in found.rows if row.message_id != context.message_id]
+    return BegunTurn(incoming, context, rows, reminders)
 
 
 def show_files(

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -113,12 +113,14 @@ class Runtime:
 
     def make_lookout(self, gate: Gate) -> Lookout:
         """Returns what does the checks that people asked for and decides whether there is something to say."""
+        from relay.conversation.tools.looking import look_tools
         from relay.memory.proactive.gates import Limits
         from relay.memory.proactive.looking import Lookout
 
         settings = self.settings
         limits = Limits(settings.idle_days, settings.proactive_budget, self.budget.prices)
-        return Lookout(self.store, gate, settings.small_model, settings.model, limits)
+        tools = partial(look_tools, self.store, self.clients.embedder, settings.web_search)
+        return Lookout(self.store, gate, settings.small_model, settings.model, limits, tools)
 
     def make_compressor(self, gate: Gate) -> Compressor:
         """Returns what makes owed versions."""

@@ -89,7 +89,9 @@ async def test_an_unclear_reminder_is_questioned(bot: SharedBot) -> None:
         ("", "When, and of what?"),
         ("hello there", "I can't see when"),
         ("tomorrow call mum", "At what time?"),
-        ("at 5 tea", "In the morning or in the evening?"),
+        ("at 5 tea", "In the morning or in the afternoon?"),
+        ("at 9 tea", "In the morning or in the evening?"),
+        ("friday at 5 drinks", "In the morning or in the afternoon?"),
         ("2020-01-01 9:00 x", "That time has passed"),
         ("30 february 9:00 x", "That day or hour doesn't exist"),
         ("every 10 seconds x", "too often"),
@@ -118,6 +120,12 @@ async def test_a_reminder_can_be_edited_paused_and_deleted(bot: SharedBot) -> No
     changed = await bot.ask(dm, ada, "every friday 7:30 recycling", reply_to=asking)
     assert "recycling" in changed.text
     assert "every Friday at 7:30" in changed.text
+    await bot.press(dm, ada, changed, "Edit")
+    asking = await bot.tg.wait_for(
+        lambda: [one for one in bot.tg.messages(dm) if one.text.startswith("✎ reminder")][1:], 10
+    )
+    changed = await bot.ask(dm, ada, "6:45", reply_to=asking[0])
+    assert "every Friday at 6:45" in changed.text
     await bot.press(dm, ada, changed, "Delete")
     await bot.tg.wait_for(lambda: "Deleted." in changed.text)
     await bot.press(dm, ada, changed, "Undo")

@@ -12,14 +12,15 @@ import pytest
 
 from relay.clients.fakes import FakeSink, OfflineModel
 from relay.conversation.engine import Engine
-from relay.conversation.turn import VECTOR_SECONDS, answer, begin
+from relay.conversation.recalling import VECTOR_SECONDS
+from relay.conversation.turn import answer, begin
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable
 from relay.core.models import Incoming
 from relay.memory.query_vectors import EmbeddedQuery, embed_query
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from tests.integration.turn_driver import ADA, TurnDriver, incoming_of, private
+from tests.integration.turn_driver import ADA, TurnDriver, incoming_of, private, reply
 
 
 def made(outcome: str) -> float:
@@ -100,3 +101,32 @@ async def test_a_turn_is_answered_whatever_the_embedder_does(driver: TurnDriver)
     engine = Engine(driver.store, Gate(OfflineModel(), driver.store), "m", 100, UTC, embedder=Slow(seconds=60))
     told = await answer(engine, incoming_of(turn, "hello", private(ADA)), FakeSink(), asyncio.Event())
     assert "You said: hello" in told.text
+
+
+class Toothed:
+    """An embedder of the e5 family, for which everything about teeth is the same."""
+
+    model, dimensions = "test:e5", 384
+
+    async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
+        about_teeth = [any(word in text for word in ("dentist", "tooth")) for text in texts]
+        return [[1.0, 0.0, *[0.0] * 382] if one else [0.0, 1.0, *[0.0] * 382] for one in about_teeth]
+
+
+async def test_a_message_that_means_an_intent_shows_it_once_a_day(driver: TurnDriver) -> None:
+    store = driver.store
+    await driver.exchange(ADA, "hello")
+    await store.make_intent({
+        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": "dentist",
+        "text": "take the insurance card", "turn_id": None, "proposed": False,
+    })  # fmt: skip
+    shown = []
+    for text in ("what a nice day", "this toothache is killing me", "still this toothache"):
+        turn = await driver.turn(ADA, text)
+        engine = Engine(store, Gate(OfflineModel(), store), "m", 100, UTC, embedder=Toothed())
+        begun = await begin(engine, incoming_of(turn, text, private(ADA)))
+        shown.append([one.text for one in begun.context.intents])
+        await store.finish(begun.incoming, reply())
+        await driver.close(turn)
+    assert shown == [[], ["take the insurance card"], []]
+    assert [one.used for one in await store.intents(private(ADA), ADA)] == [1]

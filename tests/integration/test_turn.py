@@ -353,7 +353,15 @@ async def test_refused_memory_actions_are_reported(room: Room) -> None:
 async def test_web_tools_are_unavailable_in_tainted_turns_until_a_tap(driver: TurnDriver) -> None:
     room = Room(driver, web=True)
     await room.say(ADA, "news?", "None.")
-    ours = ["search_memory", "open_memory", "read_document", "set_reminder", "list_reminders", "change_reminder"]
+    ours = [
+        "search_memory",
+        "open_memory",
+        "read_document",
+        "set_reminder",
+        "list_reminders",
+        "change_reminder",
+        "delete_reminder",
+    ]
     assert [tool["name"] for tool in room.model.requests[-1].tools] == [*ours, "web_search", "web_fetch"]
     done = await room.say(ADA, "forwarded", "ok", untrusted=True, topic=5)
     assert [tool["name"] for tool in room.model.requests[-1].tools] == ours

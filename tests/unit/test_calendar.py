@@ -51,3 +51,14 @@ def test_calendar_lines_are_folded_at_75_bytes() -> None:
     text = make_calendar([reminder("ä" * 500)]).decode()
     assert "\r\n" in text
     assert all(len(line.encode()) <= 75 for line in text.split("\r\n"))
+
+
+def test_a_repeating_event_starts_on_a_day_of_its_rule() -> None:
+    wednesday = datetime(2026, 3, 4, 9)
+    [event] = events(reminder("Bins", "FREQ=WEEKLY;BYDAY=SA", wednesday))
+    assert event["DTSTART"].dt.replace(tzinfo=None) == datetime(2026, 3, 7, 9)
+
+
+def test_a_repeating_event_keeps_an_hour_that_the_clocks_skip_on_its_first_day() -> None:
+    [event] = events(reminder("Night watch", "FREQ=DAILY", datetime(2026, 3, 29, 2, 30)))
+    assert event["DTSTART"].dt.replace(tzinfo=None) == datetime(2026, 3, 29, 2, 30)

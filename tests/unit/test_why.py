@@ -184,10 +184,17 @@ async def test_the_last_or_the_replied_answer_is_explained() -> None:
 
 
 async def test_without_an_answer_there_is_nothing_to_explain() -> None:
-    database = Canned(answered_turn=None)
+    database = Canned(answered_turn=None, unasked=None)
     assert "answered anything" in (await told("why", call(database))).text
     message = {"message_id": 5, "reply_to_message": {"message_id": 3}}
     assert "isn't one of my answers" in (await told("why", call(database, message=message))).text
+
+
+@pytest.mark.parametrize("by", ["heartbeat", "digest", "growth"])
+async def test_an_unasked_message_is_explained(by: str) -> None:
+    database = Canned(answered_turn=None, unasked={"by": by, "reminders": []})
+    message = {"message_id": 5, "reply_to_message": {"message_id": 3}}
+    assert "I said that unasked: " in (await told("why", call(database, message=message))).text
 
 
 async def test_another_persons_answer_is_not_explained() -> None:

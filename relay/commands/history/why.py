@@ -11,12 +11,18 @@ from relay.core.errors import NotAllowed, NotFound
 from relay.core.models import Space
 from relay.core.prices import Prices
 from relay.memory.rows.changes import MemoryChange
+from relay.memory.rows.proactive.reminders import Unasked
 from relay.memory.rows.turns.preferences import Preference
 from relay.memory.rows.turns.record import PreferenceNote
 from relay.memory.rows.turns.why import Explanation
 from relay.memory.rows.usage import ToolCall
 
 NOT_AN_ANSWER = "That message isn't one of my answers. Reply to an answer, or send the command alone for my last one."
+UNASKED = {
+    "heartbeat": "your heartbeat found it in what was new. /heartbeat shows its state, /usage what it cost.",
+    "digest": "it is your digest. /digest changes it.",
+    "growth": "it is an idea for my soul. /soul grow off stops these.",
+}
 NO_ANSWER_YET = "I haven't answered anything here yet."
 
 
@@ -50,8 +56,20 @@ async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
     """Explains the answer in a message of the chat; 0: the last one here."""
     turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
     if not turn_id:
-        raise NotFound(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
+        said = await ctx.store.find_unasked(ctx.bot_id, ctx.chat_id, message_id, ctx.space) if message_id else None
+        raise NotFound(say_unasked(said) if said else NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
     return await explain_turn(ctx, turn_id)
+
+
+def say_unasked(said: Unasked) -> str:
+    """Says why a message was sent that answers nothing."""
+    if said.by != "reminder":
+        return f"I said that unasked: {UNASKED.get(said.by, 'it is no answer.')}"
+    checked = any(one.kind == "check" for one in said.reminders)
+    made = ", ".join(f"{one.created_at.astimezone(one.tzinfo):%Y-%m-%d}" for one in said.reminders)
+    when = f" of {made}" if made else ""
+    cost = "I looked first; /usage tells what unasked looks cost." if checked else "No model was asked."
+    return f"I said that unasked: it is your reminder{when}. {cost} /reminders shows what happened to it."
 
 
 @operation("http")

@@ -11,7 +11,7 @@ from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, Ou
 from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
 from relay.memory.reminders.calendar import make_calendar
 from relay.memory.reminders.phrases import Unclear, Understood, read_phrase
-from relay.memory.reminders.recurrence import BadRule, least_gap, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import BadRule, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import NewReminder, OpenedReminder, Reminder, ReminderPage
 
 HOW = "For example: /remind tomorrow 9:00 call the dentist"
@@ -31,19 +31,6 @@ class Quiet:
 
     until: datetime | None
     """Until when; None: they are not held back."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReminderPatch:
-    """The changes of a reminder; None: unchanged."""
-
-    words: str | None = None
-    """A new time, a new text, or both: see `edit`."""
-    paused: bool | None = None
-    deleted: bool | None = None
-    """False: restores a deleted one."""
-    accepted: bool = False
-    """Starts one that waits for a tap."""
 
 
 @command(
@@ -134,8 +121,8 @@ class Calendar:
 
 @operation("chat", "cli", "http")
 async def calendar(ctx: CommandContext, empty: bool = False) -> Calendar:
-    """Returns the open reminders as a calendar. Raises `CommandRefused` if there are none, unless it may be `empty`."""
-    found = [one for one in (await reminders(ctx, 0, OPEN_REMINDERS)).reminders if one.status != "proposed"]
+    """Returns the active reminders as a calendar. Raises `CommandRefused` if it has none and may not be `empty`."""
+    found = [one for one in (await reminders(ctx, 0, OPEN_REMINDERS)).reminders if one.status == "active"]
     if not found and not empty:
         raise CommandRefused(f"You have no upcoming reminders. {HOW}")
     return Calendar("relay.ics", len(found), make_calendar(found).decode())
@@ -228,44 +215,6 @@ async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:
     return one if one.status != "proposed" else await change(ctx, one, "changed", status="active")
 
 
-async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
-    """Changes a reminder's time, its text, or both, depending on the words: `friday 9:00`, `friday 9:00 bins`,
-    `bins`."""
-    one = await own_reminder(ctx, reminder_id)
-    said = read_phrase(words, datetime.now(UTC), one.tzinfo)
-    if len(words) > REMINDER_LENGTH:
-        raise OutOfRange(f"That is {len(words)} characters; a reminder has at most {REMINDER_LENGTH}.")
-    if isinstance(said, Unclear):
-        if said.lacks_time:
-            raise CommandRefused(said.question)
-        return await change(ctx, one, "changed", text=" ".join(words.split()) or one.text)
-    local = said.start.replace(tzinfo=None)
-    try:
-        if said.rule:
-            read_rule(said.rule, local, least_gap(one.kind))
-    except BadRule as error:
-        raise CommandRefused(str(error)) from None
-    return await change(
-        ctx, one, "changed", text=said.text or one.text, start_at=local.isoformat(),
-        rule=said.rule, next_at=said.start.isoformat(), occurrence=None, zone=one.zone, status="active",
-    )  # fmt: skip
-
-
-@operation("http")
-async def patch_reminder(ctx: CommandContext, reminder_id: int, patch: ReminderPatch) -> Reminder:
-    """Restores, accepts, rewords, moves, pauses or resumes a reminder, in this order."""
-    done: Reminder = await own_reminder(ctx, reminder_id)
-    if patch.deleted is False:
-        done = await delete(ctx, reminder_id, on=False)
-    if patch.accepted:
-        done = await accept(ctx, reminder_id)
-    if patch.words is not None:
-        done = await edit(ctx, reminder_id, patch.words)
-    if patch.paused is not None:
-        done = await pause(ctx, reminder_id, patch.paused)
-    return done
-
-
 @command(
     "quiet",
     usage="[on|off|until 8:00]",
@@ -278,17 +227,18 @@ async def quiet(ctx: CommandContext, words: str = "") -> Quiet:
     word = words.strip().casefold()
     if not word:
         return Quiet((await ctx.store.reminders(ctx.space, ctx.user_id, 0, 1)).quiet_until)
-    if word == "off":
-        await ctx.store.quiet(ctx.space, None)
-        return Quiet(None)
-    if word == "on":
-        await ctx.store.quiet(ctx.space, FOREVER.isoformat())
-        return Quiet(FOREVER)
-    phrase = word.removeprefix("until ")
-    if phrase.startswith("for "):
-        phrase = f"in {phrase.removeprefix('for ')}"
-    said = read_phrase(f"{phrase}:00" if phrase.isdecimal() else phrase, datetime.now(UTC), ctx.zone)
-    if isinstance(said, Unclear):
+    if word in ("on", "off"):
+        until = FOREVER if word == "on" else None
+        await ctx.store.quiet(ctx.space, until.isoformat() if until else None)
+        return Quiet(until)
+    begun, _, rest = word.partition(" ")
+    phrase = rest if begun in ("until", "for", "bis", "für") else word
+    tried = [f"{phrase}:00" if phrase.isdecimal() else phrase]
+    if begun not in ("until", "bis"):
+        tried.insert(0, f"in {phrase}")
+    read = (read_phrase(one, datetime.now(UTC), ctx.zone) for one in tried)
+    said = next((one for one in read if isinstance(one, Understood) and not one.rule), None)
+    if said is None:
         raise CommandRefused("Until when? /quiet until 8:00, /quiet until tomorrow 9:00, or /quiet on")
     await ctx.store.quiet(ctx.space, said.start.isoformat())
     return Quiet(said.start)

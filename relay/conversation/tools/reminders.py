@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from relay.conversation.model_loop import ToolInput, ToolRun
-from relay.core.limits import INTENT_WORDS_LENGTH, REMINDER_LENGTH
+from relay.conversation.tools.reminder_input import (
+    MENTION_LIMITS,
+    again_of,
+    limits_of,
+    moment_of,
+    text_of,
+    words_of,
+    zone_of,
+)
+from relay.core.limits import INTENT_WORDS_LENGTH
 from relay.core.models import Incoming, ToolDefinition
 from relay.core.prompt_markup import neutralize_markup
-from relay.memory.reminders.recurrence import least_gap, localize, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import NewReminder, Reminder, ReminderKind
 from relay.memory.store import Store
 
 KINDS: dict[str, ReminderKind] = {one: one for one in get_args(ReminderKind)}
 MOST_LISTED = 50
 AGAIN_MINUTES = 60
-"""After how many minutes an `ask` is repeated."""
+"""After how many minutes an `ask` is repeated, unless the person says otherwise."""
 WHEN = {
     "at": {"type": "string", "description": "Local date and time, such as 2026-12-24T18:00."},
     "rrule": {
@@ -29,6 +37,7 @@ WHEN = {
     },
     "text": {"type": "string", "description": "What to say, in the person's language, to them."},
     "zone": {"type": "string", "description": "An IANA time zone; the person's own when left out."},
+    "again_minutes": {"type": "integer", "description": "For ask: minutes until it is asked again; 60 if left out."},
 }
 SET_REMINDER: ToolDefinition = {
     "name": "set_reminder",
@@ -41,13 +50,15 @@ SET_REMINDER: ToolDefinition = {
             "kind": {
                 "type": "string",
                 "enum": list(KINDS),
-                "description": "say: just the text. ask: again every hour until they answer, 3 times at most. check: "
-                "you look first whether there is something to tell.",
+                "description": "say: just the text. ask: again until they answer, 3 times at most. check: you look "
+                "first whether there is something to tell.",
             },
             "mention": {
                 "type": "string",
-                "description": "Instead of `at`: one to three words. You are told `text` when they mention them.",
+                "description": "Instead of `at`: one to three words. You are told `text` when they mention them: "
+                "once in 24 hours, 3 times, for 90 days, unless they say otherwise.",
             },
+            **{name: {"type": "integer"} for name in MENTION_LIMITS},
         },
         "required": ["text"],
     },
@@ -59,18 +70,20 @@ LIST_REMINDERS: ToolDefinition = {
 }
 CHANGE_REMINDER: ToolDefinition = {
     "name": "change_reminder",
-    "description": "Changes or deletes one of the person's reminders, by its id.",
+    "description": "Changes one of the person's reminders, by its id. What is left out stays; an empty rrule: once.",
     "input_schema": {
         "type": "object",
-        "properties": {
-            "id": {"type": "integer"},
-            **WHEN,
-            "delete": {"type": "boolean", "description": "Delete it instead."},
-        },
+        "properties": {"id": {"type": "integer"}, **WHEN},
         "required": ["id"],
     },
 }
-REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER]
+DELETE_REMINDER: ToolDefinition = {
+    "name": "delete_reminder",
+    "description": "Deletes one of the person's reminders, by its id or its mention.",
+    "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}, "mention": {"type": "string"}}},
+}
+REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER, DELETE_REMINDER]
+TAINTED = "Not in this turn: somebody else's words are in it. The person can change it with /reminders."
 REFUSED = {
     "many": "They have 200 open reminders, the most there can be. They can delete some with /reminders.",
     "words": "mention needs a word.",
@@ -93,18 +106,22 @@ class ReminderTools:
     @property
     def runs(self) -> dict[str, ToolRun]:
         """Returns the functions that run the tools, by name."""
-        return {"set_reminder": self.set, "list_reminders": self.list, "change_reminder": self.change}
+        return {
+            "set_reminder": self.set,
+            "list_reminders": self.list,
+            "change_reminder": self.change,
+            "delete_reminder": self.delete,
+        }
 
     async def set(self, given: ToolInput) -> tuple[str, bool]:
         """Sets a reminder. Raises `ValueError` for an impossible time or rule."""
         text = text_of(given)
         if given.get("mention"):
-            return await self.set_intent(text, " ".join(str(given["mention"]).split())), False
+            return await self.set_intent(given, text), False
         kind = KINDS.get(str(given.get("kind") or "say"))
         if kind is None:
             raise ValueError("kind is say, ask or check")
-        zone, zone_name = self.zone_of(given)
-        start, rule, first = moment_of(given, zone, kind)
+        start, rule, first, zone = self.moment_of(given, kind)
         made = await self.store.make_reminder(
             NewReminder(
                 space=self.incoming.space,
@@ -113,12 +130,12 @@ class ReminderTools:
                 topic_id=self.incoming.topic_id,
                 user_id=self.incoming.user_id,
                 text=text,
-                zone=zone_name,
+                zone=zone,
                 start_at=start,
                 next_at=first,
                 rule=rule,
                 kind=kind,
-                repeat_minutes=AGAIN_MINUTES if kind == "ask" else None,
+                repeat_minutes=again_of(given) or AGAIN_MINUTES if kind == "ask" else None,
                 origin="tool",
                 turn_id=self.incoming.turn_id,
                 proposed=self.tainted,
@@ -130,20 +147,31 @@ class ReminderTools:
         waits = " It begins once they press Yes under your answer." if made.status == "proposed" else ""
         return f"Set: {describe(made)}.{waits}", False
 
-    async def set_intent(self, text: str, about: str) -> str:
+    async def set_intent(self, given: ToolInput, text: str) -> str:
         """Sets a standing intent."""
+        about = words_of(given)
         if len(about) > INTENT_WORDS_LENGTH:
             raise ValueError(f"mention has at most {INTENT_WORDS_LENGTH} characters")
         incoming = self.incoming
         made = await self.store.make_intent({
             "space": incoming.space.as_json(), "chat_id": incoming.chat_id, "topic_id": incoming.topic_id,
             "user_id": incoming.user_id, "about": about, "text": text, "turn_id": incoming.turn_id,
-            "proposed": self.tainted,
+            "proposed": self.tainted, **limits_of(given),
         })  # fmt: skip
         if isinstance(made, str):
             return REFUSED[made]
         waits = " It begins once they press Yes in /reminders." if made.status == "proposed" else ""
         return f"Set: when they mention “{made.about}”, you will be told.{waits}"
+
+    async def end_intents(self, about: str) -> str:
+        """Deletes the person's standing intents about these words."""
+        if self.tainted:
+            return TAINTED
+        space, user = self.incoming.space, self.incoming.user_id
+        found = [one for one in await self.store.intents(space, user) if one.about.casefold() == about.casefold()]
+        for one in found:
+            await self.store.set_intent(space, user, one.id, "deleted")
+        return f"Deleted: {len(found)}." if found else "There is no such mention. list_reminders shows them."
 
     async def list(self, given: ToolInput) -> tuple[str, bool]:
         """Lists open reminders."""
@@ -159,70 +187,57 @@ class ReminderTools:
         return json.dumps(told, ensure_ascii=False), False
 
     async def change(self, given: ToolInput) -> tuple[str, bool]:
-        """Changes or deletes a reminder."""
-        if self.tainted:
-            return "Not in this turn: somebody else's words are in it. The person can change it with /reminders.", False
-        user = self.incoming.user_id
-        one = await self.store.reminder(self.incoming.space, user, int(given["id"]))
-        if one is None or one.user_id != user:
-            return "There is no such reminder of this person.", False
-        if given.get("delete"):
-            change: dict[str, Any] = {"event": "deleted", "status": "deleted"}
-        else:
-            change = {"event": "changed"}
+        """Changes a reminder. Raises `ValueError` for an impossible time or rule."""
+
+        def change_of(one: Reminder) -> dict[str, Any]:
+            change: dict[str, Any] = {"event": "changed"}
             if given.get("text"):
                 change["text"] = text_of(given)
+            if one.kind == "ask" and (again := again_of(given)):
+                change["repeat_minutes"] = again
             if given.get("at"):
-                zone, zone_name = self.zone_of(given)
-                start, rule, first = moment_of(given, zone, one.kind)
+                kept = {"rrule": one.rule, "zone": one.zone} if one.rule else {}
+                start, rule, first, zone = self.moment_of({**kept, **given}, one.kind)
                 change |= {"start_at": start.isoformat(), "rule": rule, "next_at": first.isoformat()}
-                change |= {"zone": zone_name, "occurrence": None, "status": "active"}
-        changed = await self.store.change_reminder(one.id, user_id=user, known=one.next_at, **change)
+                change |= {"zone": zone, "occurrence": None, "status": "active"}
+            elif given.get("rrule"):
+                raise ValueError("`at`, the first time of the rule, is missing")
+            return change
+
+        return await self.write(given, change_of)
+
+    async def delete(self, given: ToolInput) -> tuple[str, bool]:
+        """Deletes a reminder, or what was to be told at a mention."""
+        if given.get("mention"):
+            return await self.end_intents(words_of(given)), False
+        return await self.write(given, lambda _: {"event": "deleted", "status": "deleted"})
+
+    async def write(self, given: ToolInput, change_of: Callable[[Reminder], dict[str, Any]]) -> tuple[str, bool]:
+        """Stores a change of the person's own reminder, unless the turn is tainted."""
+        if self.tainted:
+            return TAINTED, False
+        user = self.incoming.user_id
+        one = await self.store.reminder(self.incoming.space, user, int(given["id"]))
+        if one is None or one.user_id != user or one.status == "deleted":
+            return "There is no such reminder of this person.", False
+        changed = await self.store.change_reminder(one.id, user_id=user, known=one.next_at, **change_of(one))
         if changed is None:
             return "It has changed meanwhile: list them again.", False
         self.note(changed)
         return f"Now: {describe(changed)}.", False
 
-    def zone_of(self, given: ToolInput) -> tuple[tzinfo, str]:
-        """Returns the time zone that the model gave, with its name, or else the default."""
-        if not given.get("zone"):
-            return self.zone, str(self.zone)
-        try:
-            zone = ZoneInfo(str(given["zone"]))
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("zone is an IANA name such as Europe/Berlin") from None
-        return zone, zone.key
+    def moment_of(self, given: ToolInput, kind: ReminderKind) -> tuple[datetime, str, datetime, str]:
+        """Returns the local start, the rule, the first time, and the name of the zone: the person's own, unless it is
+        a rule in another. Raises `ValueError` if they are not valid."""
+        zone = zone_of(given) or self.zone
+        start, rule, first = moment_of(given, zone, kind)
+        if not rule:
+            zone, start = self.zone, first.astimezone(self.zone).replace(tzinfo=None)
+        return start, rule, first, str(zone)
 
     def note(self, reminder: Reminder) -> None:
         """Notes a reminder to show under the answer."""
         self.made = [*(one for one in self.made if one.id != reminder.id), reminder]
-
-
-def text_of(given: ToolInput) -> str:
-    """Returns the text of a reminder. Raises `ValueError` if it is not valid."""
-    text = " ".join(str(given.get("text") or "").split())
-    if not text or len(text) > REMINDER_LENGTH:
-        raise ValueError(f"text has 1 to {REMINDER_LENGTH} characters")
-    return text
-
-
-def moment_of(given: ToolInput, zone: tzinfo, kind: ReminderKind) -> tuple[datetime, str, datetime]:
-    """Returns the local start, the rule, and the first time. Raises `ValueError` if they are not valid."""
-    if not given.get("at"):
-        raise ValueError("`at` or `mention` is missing")
-    start = datetime.fromisoformat(str(given["at"]))
-    start = start.astimezone(zone).replace(tzinfo=None) if start.tzinfo else start
-    rule = str(given.get("rrule") or "").strip().upper().removeprefix("RRULE:")
-    now = datetime.now(UTC)
-    if rule:
-        first = next_occurrence(read_rule(rule, start, least_gap(kind)), zone, now)
-        if first is None:
-            raise ValueError("that rule has no time to come")
-        return start, rule, first
-    found = localize(start, zone)
-    if found <= now:
-        raise ValueError(f"that is in the past; it is {now.astimezone(zone):%Y-%m-%d %H:%M} there now")
-    return start, "", found
 
 
 def local_text(one: Reminder) -> str | None:

@@ -8,6 +8,7 @@ from relay.core.models import Space
 from relay.memory.calls.base import Calls
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.proactive.heartbeat import GateState, Heartbeat, HeartbeatWork, Looked
+from relay.memory.rows.proactive.reminders import Unasked
 
 
 class ProactiveCalls(Calls):
@@ -17,6 +18,12 @@ class ProactiveCalls(Calls):
         """Returns what the gates need to know of a person. `since`: the time from which spending counts."""
         return await self._fetch(
             GateState, "proactive_gate", space_id=space_id, user_id=user_id, since=since.isoformat()
+        )
+
+    async def find_unasked(self, bot_id: int, chat_id: int, message_id: int, space: Space) -> Unasked | None:
+        """Returns what a message of the bot came from that answers nothing; None: it is another message."""
+        return await self._find(
+            Unasked, "unasked", bot_id=bot_id, chat_id=chat_id, telegram_message_id=message_id, space=space.as_json()
         )
 
     async def heartbeat(self, space: Space) -> Heartbeat | None:

@@ -60,6 +60,10 @@ class ReminderCalls(Calls):
         made = await self._call("make_intent", intent={**incoming, "most_open": OPEN_INTENTS})
         return str(made["refused"]) if "refused" in made else decode_row(Intent, made)
 
+    async def use_intents(self, turn_id: int, intent_ids: Sequence[int]) -> None:
+        """Counts that a turn shows standing intents; once for each turn."""
+        await self._call("use_intents", turn_id=turn_id, intent_ids=list(intent_ids))
+
     async def intents(self, space: Space, user_id: int) -> list[Intent]:
         """Returns a person's open standing intents, newest first."""
         return await self._list(Intent, "intents", space=space.as_json(), user_id=user_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -15,6 +16,7 @@ from relay.memory.rows.proactive.reminders import Checked, DueReminder
 RECALLED = 8
 ALL_DAY = (0, 24)
 """All hours are active, because the person chose the hour."""
+CHECK_SECONDS = 240
 AGAIN = timedelta(minutes=30)
 """How long to wait after a failure before checking again."""
 
@@ -26,13 +28,19 @@ async def check(lookout: Lookout, one: DueReminder, now: datetime) -> Checked:
         return Checked("", why, again=now + AGAIN if state.answering else None)
     try:
         found = await recall(lookout, one)
-        notice = await ask(lookout, one, found, now)
+        async with asyncio.timeout(CHECK_SECONDS):
+            notice = await ask(lookout, one, found, now)
     except (RelayError, TimeoutError) as error:
         return Checked("", f"the model couldn't be asked: {error}", again=now + AGAIN)
     if not notice.send:
         return Checked("", "nothing to say")
+    return Checked(notice.text, tainted=notice.tainted or has_others(one, found))
+
+
+def has_others(one: DueReminder, found: Sequence[FoundEntry]) -> bool:
+    """Tests whether others' words are among what is known."""
     speaker = one.user_id if one.space.kind == "group" else None
-    return Checked(notice.text, tainted=any(row.is_foreign(speaker) for row in found))
+    return any(row.is_foreign(speaker) for row in found)
 
 
 async def recall(lookout: Lookout, one: DueReminder) -> list[FoundEntry]:
@@ -47,4 +55,5 @@ async def ask(lookout: Lookout, one: DueReminder, found: Sequence[FoundEntry], n
     material = "What is known about it:\n" + ("\n".join(lines) or "(nothing)")
     at = now.astimezone(one.tzinfo)
     key = f"{one.id} {one.occurrence or one.next_at}"
-    return await look(lookout, Task("check", key, one.space_id, one.user_id, one.text, material, at))
+    tools = lookout.tools_for(one, one.tainted or has_others(one, found)) if lookout.tools_for else None
+    return await look(lookout, Task("check", key, one.space_id, one.user_id, one.text, material, at, tools=tools))

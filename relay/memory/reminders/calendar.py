@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from relay.memory.reminders.recurrence import localize
+from relay.memory.reminders.recurrence import localize, read_rule, within
 from relay.memory.rows.proactive.reminders import Reminder
 
 LASTS = timedelta(minutes=15)
@@ -20,12 +20,11 @@ def make_calendar(reminders: Sequence[Reminder]) -> bytes:
     calendar.add("version", "2.0")
     calendar.add("x-wr-calname", "Relay")
     for one in reminders:
-        start = localize(one.start_at, one.tzinfo) if one.rule or one.next_at is None else one.next_at
         event = Event()
         event.add("uid", f"reminder-{one.id}@relay")
         event.add("summary", one.text)
         event.add("dtstamp", datetime.now(UTC))
-        event.add("dtstart", start.astimezone(one.tzinfo))
+        event.add("dtstart", find_start(one))
         event.add("duration", LASTS)
         if one.rule:
             event.add("rrule", vRecur.from_ical(convert_to_utc(one)))
@@ -37,6 +36,15 @@ def make_calendar(reminders: Sequence[Reminder]) -> bytes:
         calendar.add_component(event)
     calendar.add_missing_timezones()
     return bytes(calendar.to_ical())
+
+
+def find_start(one: Reminder) -> datetime:
+    """Returns the time of an event, or the first of its rule: calendars count the start, even off the rule's days. The
+    hour of a rule is kept, even if the clocks skip it on the first day."""
+    if not one.rule:
+        return one.next_at.astimezone(one.tzinfo) if one.next_at else localize(one.start_at, one.tzinfo)
+    first = next(within(read_rule(one.rule, one.start_at).dates, one.start_at))
+    return first.replace(tzinfo=one.tzinfo)
 
 
 def convert_to_utc(one: Reminder) -> str:

@@ -14,8 +14,9 @@ from datetime import datetime, time, tzinfo
 
 from relay.memory.reminders.languages.english import ENGLISH
 from relay.memory.reminders.languages.german import GERMAN
-from relay.memory.reminders.languages.language import Language, words
-from relay.memory.reminders.meaning.found import Moment, Open
+from relay.memory.reminders.languages.language import Language
+from relay.memory.reminders.leftovers import find_open, is_bare
+from relay.memory.reminders.meaning.found import Moment
 from relay.memory.reminders.meaning.hours import clock_of
 from relay.memory.reminders.meaning.moments import resolve
 from relay.memory.reminders.reading.parts import Reading
@@ -23,7 +24,6 @@ from relay.memory.reminders.reading.reader import read_parts
 
 LANGUAGES = (ENGLISH, GERMAN)
 WORD = re.compile(r"\S+")
-ZONES = words("utc gmt bst cet cest eet eest est edt cst cdt mst mdt pst pdt jst aest")
 EDGES = " ,;:–—-"
 MARKS = ',;:.!?()"“”„'
 
@@ -38,6 +38,8 @@ class Understood:
     """An RRULE; empty: it happens once."""
     text: str
     """What to be reminded of, as it was written; may be empty."""
+    bare: bool = False
+    """Only a time of day was said, no day and no rhythm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +71,17 @@ def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tup
     tokens = [match[0].casefold().strip(",;:") for match in found]
     first: tuple[Understood | Unclear, int] | None = None
     for begin, end, reading in places(language, tokens):
-        said = find_open(language, reading, tokens, begin, end) or resolve(reading, language, now, zone)
+        if left := find_open(language, reading, tokens, begin, end):
+            return Unclear(left.question), end - begin + 1  # it knows a word more
+        said = resolve(reading, language, now, zone)
         if isinstance(said, Moment):
             text = about(phrase, found, begin, end, language)
-            return Understood(said.start, said.rule, text), end - begin
+            return Understood(said.start, said.rule, text, is_bare(reading)), end - begin
         first = first or (Unclear(said.question), end - begin)
         # A part of a time must not answer a question about the whole: friday of `next friday 8:00`.
         if not said.lacking or (end == len(tokens) and begin > 0):
             return Unclear(said.question), end - begin
     return first
-
-
-def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
-    """Returns a question if neighbouring words also say when but aren't understood; else None."""
-    before, after = tokens[begin - 1] if begin else "", tokens[end] if end < len(tokens) else ""
-    if reading.hour is not None and after in ZONES:
-        return Open("I use your own time zone. Write the time as your clock will show it.")
-    if reading.every and after in language.goes_on:
-        return Open("From when, and until when? Write, for example: every day 8:00 until 2030-12-31.")
-    if after in language.joins:
-        return Open("Please give one time for each reminder, or one rule: every monday and friday 8:00.")
-    if before in language.limits:
-        return Open(f"At what time should I remind you? Write the time first, for example: {language.example}.")
-    if reading.has_day and any(ends_in_day(language, tokens[:begin], at) for at in range(max(0, begin - 3), begin)):
-        return Open(f"On which of the two days? Write the time first, for example: {language.example}.")
-    return None
-
-
-def ends_in_day(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests whether the words from a place on are a day."""
-    reading, end = read_parts(language, tokens, at)
-    return reading is not None and reading.has_day and end == len(tokens)
 
 
 def places(language: Language, tokens: Sequence[str]) -> Iterator[tuple[int, int, Reading]]:

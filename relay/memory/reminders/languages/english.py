@@ -60,6 +60,7 @@ ENGLISH = Language(
     plural_weekdays=named("mondays,tuesdays,wednesdays,thursdays,fridays,saturdays,sundays"),
     workdays=words("weekday weekdays workday workdays"),
     weekends=words("weekend weekends"),
+    weekly=words("weekdays workdays weekends"),
     until=words("until till"),
     limits=words("by before after from since between until till or"),
     goes_on=words("until till starting from except"),
@@ -74,6 +75,7 @@ ENGLISH = Language(
     half_past=words("half"),
     before={},
     joins=words("and &"),
+    either=words("or"),
     articles=words("a an"),
     spans={
         "half an hour": 30, "a half hour": 30, "half hour": 30, "three quarters of an hour": 45,

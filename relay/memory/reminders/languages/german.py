@@ -43,7 +43,7 @@ GERMAN = Language(
         "januar jan jänner,februar feb,märz,april apr,mai,juni jun,juli jul,august aug,september sep sept,oktober okt,"
         "november nov,dezember dez"
     ).items()},
-    days={"heute": 0, "morgen": 1, "übermorgen": 2, "uebermorgen": 2},
+    days={"heute": 0, "morgen": 1, **dict.fromkeys(("übermorgen", "uebermorgen", "ubermorgen"), 2)},
     clocks={"mitternacht": (24, 0), "mitternachts": (24, 0)},
     parts={
         **dict.fromkeys(("früh", "morgens", "vormittag", "vormittags"), MORNING),
@@ -75,6 +75,7 @@ GERMAN = Language(
     plural_weekdays={f"{name}s": place for name, place in named(WEEKDAYS).items()},
     workdays=words("werktag werktags werktage wochentags"),
     weekends=words("wochenende wochenends"),
+    weekly=words("werktags wochentags wochenends"),
     until=words("bis"),
     limits=words("bis vor nach ab seit zwischen oder"),
     goes_on=words("bis ab außer"),
@@ -86,6 +87,7 @@ GERMAN = Language(
     half_past=frozenset(),
     before={"halb": 30, "dreiviertel": 45},
     joins=words("und &"),
+    either=words("oder"),
     articles=words("ein eine einer einem einen"),
     spans={
         **{f"{article}halben stunde": 30 for article in ("", "einer ", "ner ", "'ner ")}, "halbe stunde": 30,

@@ -69,6 +69,8 @@ class Language:
     workdays: Words
     """Words for Monday to Friday."""
     weekends: Words
+    weekly: Words
+    """Those words for workdays and weekends that mean every one: weekdays, but not weekday."""
     until: Words
     limits: Words
     """Words before a time that show that it isn't the time of the reminder: by, before, from."""
@@ -87,6 +89,8 @@ class Language:
     """How many minutes before the following hour a word means: halb 10 is 9:30."""
     joins: Words
     """Words for and."""
+    either: Words
+    """Words for or."""
     articles: Words
     """Numbers that are also articles: a."""
     spans: Mapping[str, int]

@@ -38,8 +38,10 @@ def weekday_of(reading: Reading, today: date) -> list[date] | Open:
         return Open("Which day? For more than one, write: every monday and friday 8:00.")
     [weekday] = reading.weekdays
     if reading.day is not None:
-        found = [one for one in dates(reading.year, reading.month, reading.day, today) if one.weekday() == weekday]
-        return found or Open("That date is a different day of the week. Write only the date, or only the day.")
+        [found, *_] = dates(reading.year, reading.month, reading.day, today)
+        if found.weekday() == weekday:
+            return [found]
+        return Open("That date is a different day of the week. Write only the date, or only the day.")
     coming = today + timedelta(days=(weekday - today.weekday()) % 7)
     if reading.next_unit == WEEK:
         return [today + timedelta(days=7 - today.weekday() + weekday)]

@@ -22,7 +22,7 @@ def clock_of(reading: Reading, now: datetime) -> time | Open | None:
             if midnight_of_a_day and not reading.exact
             else time(0, 0, fold=1)
         )
-    if reading.spoken and hour in range(1, 6) and not reading.part:
+    if not reading.exact and hour in range(1, 7) and not reading.part:
         return Open(f"In the morning or in the afternoon? Write {time(hour, minute):%H:%M} or {hour + 12}:{minute:02}.")
     if not reading.part or hour > 12:
         return (

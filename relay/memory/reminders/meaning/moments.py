@@ -23,7 +23,7 @@ def resolve(reading: Reading, language: Language, now: datetime, zone: tzinfo) -
                 "second monday of the month 8:00."
             )
         if reading.amount is not None and not reading.every:
-            return later(reading, now, zone)
+            return later(reading, language, now, zone)
         clock = clock_of(reading, now)
         if isinstance(clock, Open):
             return clock
@@ -36,11 +36,13 @@ def resolve(reading: Reading, language: Language, now: datetime, zone: tzinfo) -
         return Open(f"That day or hour doesn't exist. Write, for example: {language.example}, or 2026-12-24 18:00.")
 
 
-def later(reading: Reading, now: datetime, zone: tzinfo) -> Moment | Open:
+def later(reading: Reading, language: Language, now: datetime, zone: tzinfo) -> Moment | Open:
     """Returns the moment some minutes or hours from now; for days, weeks, months and years, at this time of day."""
     amount = reading.amount or 0
     if amount < 1:
         return Open("It must be at least a minute from now: in 1 minute.")
+    if reading.has_day:
+        return Open(f"On which day? Write either the day or how long from now: {language.example}.")
     if reading.unit in (MINUTE, HOUR):
         span = timedelta(minutes=amount) if reading.unit == MINUTE else timedelta(hours=amount)
         return bound_moment((now.astimezone(UTC) + span).astimezone(zone), now)

@@ -39,7 +39,6 @@ def read_clock(language: Language, reading: Reading, tokens: Sequence[str], at: 
     if found is None:
         return at
     reading.hour, reading.minute, reading.exact = found.hour, found.minute, found.exact
-    reading.spoken = not any(character.isdigit() for character in word(tokens, start))
     return found.end
 
 
@@ -75,8 +74,10 @@ def with_meridiem(language: Language, tokens: Sequence[str], said: Clock) -> Clo
         return meridiem(language, hour, minute, word(tokens, end), end + 1)
     if word(tokens, end) in language.oclock:
         end, exact = end + 1, exact or not language.meridiem
-        if exact and re.fullmatch(r"[0-5]\d", word(tokens, end)) and minute == 0 and not language.meridiem:
-            minute, end = int(word(tokens, end)), end + 1
+        minutes, after = word(tokens, end), word(tokens, end + 1)
+        counts = after in language.times or bool(unit_of(language, after))  # 9 Uhr 10 Minuten laufen
+        if exact and minute == 0 and not language.meridiem and re.fullmatch(r"[0-5]\d", minutes) and not counts:
+            minute, end = int(minutes), end + 1
     return Clock(hour, minute, exact, end)
 
 

@@ -81,7 +81,8 @@ def weekdays_of(language: Language, tokens: Sequence[str], at: int) -> Sequence[
         after = word(tokens, at + 1)
         joined = after in language.joins or after.rstrip(".") in language.short_weekdays or said != plain
         dated = date(language, tokens, at + 1)[1] is not None
-        if joined or dated or after in language.at or clock(language, tokens, at + 1) is not None:
+        timed = after in language.at or after in language.parts or clock(language, tokens, at + 1) is not None
+        if joined or dated or timed:
             day = language.short_weekdays[plain]
     return None if day is None else (day,)
 

@@ -17,8 +17,6 @@ class Reading:
     minute: int = 0
     exact: bool = False
     """The hour can mean nothing else: 18:30, 9 pm, 9 Uhr."""
-    spoken: bool = False
-    """The hour was said in words, as one of 12."""
     part: str = ""
     """A part of the day: one of the language's `parts`."""
     habit: bool = False

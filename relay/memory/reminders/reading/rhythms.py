@@ -25,11 +25,7 @@ def read_every(language: Language, reading: Reading, tokens: Sequence[str], at: 
     if said in language.rhythms:
         repeat(reading, 1, language.rhythms[said])
         return start + 1
-    if (
-        said in language.plural_weekdays
-        or weekly_part(language, said)
-        or (start == at and said in language.workdays | language.weekends)
-    ):
+    if said in language.plural_weekdays or weekly_part(language, said) or (start == at and said in language.weekly):
         repeat(reading, 1, WEEK)
         return read_days(language, reading, tokens, at)
     if end := read_last_day(language, reading, tokens, start, language.every):

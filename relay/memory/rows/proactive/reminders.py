@@ -58,6 +58,15 @@ class ReminderPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Unasked:
+    """What a message that answers nothing came from."""
+
+    by: str
+    """reminder, heartbeat, digest or growth."""
+    reminders: tuple[Reminder, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReminderEvent:
     """Something that happened to a reminder."""
 

@@ -150,6 +150,8 @@ class Context:
     """How long the database took to choose them."""
     intents: tuple[ShownIntent, ...] = ()
     """The speaker's standing intents that apply to this message."""
+    open_intents: tuple[ShownIntent, ...] = ()
+    """Those that may apply now, newest first."""
     former: FormerAnswer | None = None
     """The answer that the present one replaced, if it was requested."""
     memory_counts: dict[str, int] = field(default_factory=dict)

@@ -12,6 +12,7 @@ TOOL_NAMES = {
     "set_reminder": "set a reminder",
     "list_reminders": "looked at your reminders",
     "change_reminder": "changed a reminder",
+    "delete_reminder": "deleted a reminder",
     "web_search": "searched the web",
     "web_fetch": "read a web page",
 }

@@ -48,8 +48,15 @@ def made_row(one: Reminder) -> list[Button]:
     return [
         button("⏰ Undo", MadeReminder(one.id, "undo")),
         button("✎ Edit", EditReminder(one.id)),
-        button("1 h later", MadeReminder(one.id, "later")),
+        button(later_label(one), MadeReminder(one.id, "later")),
     ]
+
+
+def later_label(one: Reminder) -> str:
+    """Names the button that postpones a reminder. Once postponed, it shows the new time, as the line above doesn't."""
+    if one.occurrence is None or one.next_at is None:
+        return "1 h later"
+    return f"💤 {plain_moment(one.next_at, one.tzinfo, datetime.now(UTC))}"
 
 
 @pressed(MadeReminder)

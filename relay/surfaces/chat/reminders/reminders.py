@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from relay.commands.reminders import reminders as commands
+from relay.commands.reminders.editing import edit as edit_reminder
 from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
 from relay.core.models import Button, File
@@ -22,8 +23,8 @@ PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
-    "failed": "couldn't be delivered", "paused": "paused", "resumed": "resumed", "deleted": "deleted",
-    "restored": "restored",
+    "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
+    "deleted": "deleted", "restored": "restored",
 }  # fmt: skip
 EDITED = "reminder"
 """The word of the question that asks for another text or time."""
@@ -131,7 +132,7 @@ async def ask_edit(call: ChatContext, to: EditReminder) -> ButtonReply:
 @answers(EDITED)
 async def edit(call: ChatContext, reminder_id: int) -> CommandReply:
     """Changes a reminder as the reply says."""
-    changed = await commands.edit(call, reminder_id, call.text)
+    changed = await edit_reminder(call, reminder_id, call.text)
     return CommandReply(describe(call, changed), rows=rows_of(changed), result=changed)
 
 
@@ -168,7 +169,7 @@ def line(call: ChatContext, one: Reminder) -> str:
     when = states.get(one.status) or (
         plain_moment(one.next_at, call.zone, datetime.now(UTC)) if one.next_at else "over"
     )
-    rule = say_rule(one)
+    rule = say_rule(one, call.zone)
     return f"{escape_markdown(shorten(one.text, 80))}\n{' · '.join(filter(None, [when, rule]))}"
 
 
@@ -181,7 +182,7 @@ def describe(call: ChatContext, one: Reminder) -> str:
     if one.status == "ended" or not when:
         return f"{text}\nIt's over."
     states = {"proposed": "Needs your OK", "paused": "Paused"}
-    parts = [states.get(one.status, ""), f"next {when}" if one.rule else when, say_rule(one)]
+    parts = [states.get(one.status, ""), f"next {when}" if one.rule else when, say_rule(one, call.zone)]
     return f"{text}\n" + " · ".join(filter(None, parts))
 
 
@@ -193,6 +194,8 @@ def history(call: ChatContext, one: OpenedReminder) -> list[str]:
         said = EVENTS[event.kind]
         if event.kind == "fired":
             said = "sent" if event.sent else "refused by Telegram" if event.failed else "on its way"
+        if event.detail:
+            said = f"{said}, {escape_markdown(event.detail)}"
         lines.append(f"{plain_moment(event.at, call.zone, now)}: {said}")
     return ["\n".join(lines)] if lines else []
 

@@ -31,8 +31,8 @@ def plain_moment(at: datetime, zone: tzinfo, now: datetime) -> str:
     return f"{local.day} {local:%b} {local.year} {clock}"
 
 
-def say_rule(one: Reminder) -> str:
-    """Says how often a reminder comes: every day at 8:00; empty: once."""
+def say_rule(one: Reminder, zone: tzinfo | None = None) -> str:
+    """Says how often a reminder comes: every day at 8:00; empty: once. `zone`: the reader's; another one is named."""
     if not one.rule:
         return ""
     parts = dict(part.split("=", 1) for part in one.rule.split(";"))
@@ -46,6 +46,7 @@ def say_rule(one: Reminder) -> str:
     said += f" on {days}" if days else ""
     if unit not in ("minute", "hour"):
         said += f" at {one.start_at.hour}:{one.start_at:%M}"
+        said += f" ({one.zone})" if zone is not None and str(zone) != one.zone else ""
     if "UNTIL" in parts:
         end = parts["UNTIL"]
         said += f" until {end[:4]}-{end[4:6]}-{end[6:8]}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from datetime import date
 
-from relay.commands.session.usage import DAYS, BudgetUsed, UsageReport, Used
+from relay.commands.session.usage import DAYS, UNASKED, BudgetUsed, UsageReport, Used, WorkUsed
 from relay.commands.session.usage import usage as usage_command
 from relay.core.models import File
 from relay.core.prices import AS_OF, format_dollars
@@ -24,6 +25,8 @@ async def usage(call: ChatContext) -> CommandReply:
     lines = [table(report)]
     if report.budget and (left := budget_line(report.budget, str(call.services.budget.zone))):
         lines.append(left)
+    if unasked := describe_unasked(report.works):
+        lines.append(unasked)
     if report.everywhere:
         lines.append(f"**All spaces**: {describe_usage(report.everywhere)}")
     text, rows = "\n\n".join(lines), app_rows(call, "/usage")
@@ -33,6 +36,18 @@ async def usage(call: ChatContext) -> CommandReply:
 
     picture = await asyncio.to_thread(usage_chart, [start.date() for start in report.starts], report.days)
     return CommandReply(text, file=File("usage.png", picture, picture=True), rows=rows, result=report)
+
+
+def describe_unasked(works: Iterable[WorkUsed]) -> str:
+    """Says what was used without being asked: checks, heartbeats, ideas for the soul; empty: nothing."""
+    found = [work for work in works if work.what in UNASKED]
+    if not found:
+        return ""
+    times = ", ".join(
+        pluralize(work.times, "idea for the soul" if work.what == "growth" else work.what) for work in found
+    )
+    spent = sum(work.used.spent for work in found)
+    return f"**Unasked**, within the total: {times}, {format_dollars(spent)}"
 
 
 def budget_line(used: BudgetUsed, zone: str) -> str:

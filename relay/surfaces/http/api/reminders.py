@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 
 from relay.commands.reminders import reminders as commands
+from relay.commands.reminders.editing import ReminderPatch, patch_reminder
 from relay.commands.reminders.feed import CalendarAddress, CalendarFeed, close_feed, open_feed, show_feed
 from relay.commands.reminders.intents import intents, set_intent
-from relay.commands.reminders.reminders import Quiet, ReminderPatch
+from relay.commands.reminders.reminders import Quiet
 from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
 from relay.surfaces.http.api.paging import Page
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, reading_calendar
@@ -123,7 +124,7 @@ async def open_one(ctx: Reading, reminder_id: GivenId) -> OpenedReminder:
 @router.patch("/{reminder_id}", response_model=wire(Reminder))
 async def patch(ctx: Writing, reminder_id: GivenId, given: Patch) -> Reminder:
     """Changes, pauses, resumes or brings back a reminder."""
-    return await commands.patch_reminder(
+    return await patch_reminder(
         ctx, reminder_id, ReminderPatch(given.text, given.paused, given.deleted, given.accepted)
     )
 

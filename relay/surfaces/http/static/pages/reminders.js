@@ -10,7 +10,7 @@ import { ask, Badge, Button, Card, confirm, Empty, Facts, List, Loaded, Notice, 
 
 const DAYS = { MO: "Monday", TU: "Tuesday", WE: "Wednesday", TH: "Thursday", FR: "Friday", SA: "Saturday", SU: "Sunday" };
 const UNITS = { MINUTELY: "minute", HOURLY: "hour", DAILY: "day", WEEKLY: "week", MONTHLY: "month", YEARLY: "year" };
-const EVENTS = { made: "Made", changed: "Changed", fired: "Told", snoozed: "Snoozed", done: "Done", missed: "Missed", failed: "Could not be told", paused: "Paused", resumed: "Resumed", deleted: "Deleted", restored: "Restored" };
+const EVENTS = { made: "Made", changed: "Changed", fired: "Told", snoozed: "Snoozed", done: "Done", missed: "Missed", failed: "Could not be told", looked: "Looked", paused: "Paused", resumed: "Resumed", deleted: "Deleted", restored: "Restored" };
 const HINT = "For example: tomorrow 9:00 call the dentist · every monday 8:00 bins · in 2 hours tea";
 
 /** How often a rule comes: "every Monday, Friday". */

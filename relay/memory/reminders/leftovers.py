@@ -1,0 +1,137 @@
+"""Finds words around a time that also say when: `9:00 or 10:00`, `18:00 call Tom tomorrow`. Pure.
+
+They leave open what is meant, so the person is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
+from zoneinfo import available_timezones
+
+from relay.memory.reminders.languages.language import HOUR, MINUTE, Language, words
+from relay.memory.reminders.meaning.found import Open
+from relay.memory.reminders.reading.parts import Reading, number, word
+from relay.memory.reminders.reading.reader import read_parts
+from relay.memory.reminders.reading.rhythms import read_end
+
+ZONES = words("utc gmt bst cet cest eet eest est edt cst cdt mst mdt pst pdt jst aest aedt msk ortszeit")
+REGIONS = words("eastern central mountain pacific local")
+NAME_LETTERS = 5
+"""The least letters of a word that may be a misspelt day."""
+ALIKE = 0.8
+LATEST_HOUR = 24
+DASHES = words("- – —")
+
+
+def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
+    """Returns a question if other words also say when but aren't understood; else None."""
+    return find_before(language, reading, tokens, begin) or find_after(language, reading, tokens, begin, end)
+
+
+def find_before(language: Language, reading: Reading, tokens: Sequence[str], begin: int) -> Open | None:
+    """Returns a question about the words before a time."""
+    before = word(tokens, begin - 1) if begin else ""
+    if before in language.limits:
+        return Open(f"At what time should I remind you? Write the time first, for example: {language.example}.")
+    if reading.has_day and any(ends_in_day(language, tokens[:begin], at) for at in range(max(0, begin - 3), begin)):
+        return Open(f"On which of the two days? Write the time first, for example: {language.example}.")
+    return find_misspelt(language, reading, before)
+
+
+def find_after(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
+    """Returns a question about the words after a time."""
+    after = word(tokens, end)
+    if reading.hour is not None and names_zone(tokens[end:]):
+        return Open("I use your own time zone. Write the time as your clock will show it.")
+    if end == begin + 1 and (question := find_other_meaning(reading, tokens[begin])):
+        return Open(question)
+    if reading.every and (after in language.goes_on or has_end(language, reading, tokens, end)):
+        return Open("From when, and until when? Write, for example: every day 8:00 until 2030-12-31.")
+    if reading.amount is not None and reading.unit == HOUR and not reading.every and after.isdigit():
+        return Open(f"In how many minutes? Write, for example: in {reading.amount} h 30 min.")
+    several = after in language.joins | language.either or (
+        after in language.limits | language.linking | DASHES and says_hour(language, tokens, end + 1)
+    )
+    if several:
+        return Open("Please give one time for each reminder, or one rule: every monday and friday 8:00.")
+    if is_bare(reading) and has_day_behind(language, tokens, end):
+        return Open(f"On which day? Write it beside the time, for example: {language.example}.")
+    return find_misspelt(language, reading, after)
+
+
+def ends_in_day(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether the words from a place on are a day."""
+    reading, end = read_parts(language, tokens, at)
+    return reading is not None and reading.has_day and end == len(tokens)
+
+
+def is_bare(reading: Reading) -> bool:
+    """Tests whether a time of day was said, but no day or rhythm."""
+    return reading.hour is not None and not (reading.has_day or reading.every) and reading.amount is None
+
+
+def has_day_behind(language: Language, tokens: Sequence[str], end: int) -> bool:
+    """Tests whether a text ends in a day: call Tom tomorrow, but not pack for tomorrow."""
+    return any(
+        tokens[at - 1] not in language.lasting and ends_in_day(language, tokens, at) for at in range(end, len(tokens))
+    )
+
+
+def has_end(language: Language, reading: Reading, tokens: Sequence[str], end: int) -> bool:
+    """Tests whether the text of a rule ends in words that say until when: pills for 5 days, pills until Christmas."""
+    if reading.until or reading.lasts or reading.times:
+        return False
+    for at in range(end, len(tokens)):
+        if tokens[at] in language.until | language.goes_on and len(tokens) - at <= 3:
+            return True
+        rest = Reading(every=True, unit=reading.unit)
+        if read_end(language, rest, tokens, at) == len(tokens) and (rest.lasts or ("", ""))[1] not in (MINUTE, HOUR):
+            return True
+    return False
+
+
+def says_hour(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether the words from a place on begin with a time, or a number that can be an hour."""
+    hour = number(language, word(tokens, at))
+    return (hour is not None and hour <= LATEST_HOUR) or read_parts(language, tokens, at)[0] is not None
+
+
+def find_misspelt(language: Language, reading: Reading, said: str) -> Open | None:
+    """Returns a question if a word beside a time of day looks like a misspelt day; else None."""
+    names = [*language.days, *language.weekdays, *language.plural_weekdays]
+    if not is_bare(reading) or len(said) < NAME_LETTERS or not said.isalpha():
+        return None
+    if not get_close_matches(said, names, 1, ALIKE):
+        return None
+    return Open(f"Is “{said}” a day? Write the day beside the time, for example: {language.example}.")
+
+
+def find_other_meaning(reading: Reading, said: str) -> str:
+    """Returns a question about a time of day in one word that may be a date or a span: 10.12, 2h; empty: none."""
+    if not is_bare(reading):
+        return ""
+    first, dot, second = said.partition(".")
+    if dot and first.isdigit() and second.isdigit() and int(second) <= 12:
+        return f"A date or a time of day? Write {said}. 9:00 or {first}:{second}."
+    if said.endswith("h") and said[:-1].isdigit() and int(said[:-1]) <= 12:
+        return f"In {said[:-1]} hours, or at {said[:-1]}:00? Write: in {said}, or {said[:-1]}:00."
+    return ""
+
+
+def names_zone(rest: Sequence[str]) -> bool:
+    """Tests whether words begin with a time zone: UTC, GMT+1, Asia/Tokyo, Tokyo time."""
+    said = word(rest, 0).strip("()")
+    if said.partition("+")[0].partition("-")[0] in ZONES or ("/" in said and said in places()):
+        return True
+    return any(
+        word(rest, length) == "time" and (" ".join(rest[:length]) in places() or said in REGIONS) for length in (1, 2)
+    )
+
+
+@cache
+def places() -> frozenset[str]:
+    """Returns the names of time zones, and of their cities."""
+    zones = {zone.casefold() for zone in available_timezones() if "/" in zone}
+    return frozenset(zones | {zone.rpartition("/")[2].replace("_", " ") for zone in zones})
