@@ -14,6 +14,7 @@ from relay.archive.backup_file import BackupWriter, Header
 from relay.archive.move_rows import MovedTable, MovePage, MoveState
 from relay.archive.transfer import Watcher
 from relay.core.errors import DatabaseUnavailable, RelayError
+from relay.core.frozen import frozen
 from relay.core.ports import Database, Snapshots
 from relay.core.private_files import in_thread, write_atomically
 from relay.core.program import RELAY
@@ -30,7 +31,7 @@ class BackupRefused(RelayError):
     """A backup can't be made now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MadeBackup:
     """A finished backup."""
 

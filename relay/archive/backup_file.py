@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from relay.archive.move_rows import MovedTable
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 
 FORMAT = "relay-backup"
 VERSION = 1
@@ -29,7 +30,7 @@ class BackupDamaged(RelayError):
     """A file is not an intact backup of Relay."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Header:
     """A backup's description."""
 
@@ -59,7 +60,7 @@ class Header:
         return f"complete up to message {self.up_to.get('message', '0')}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackupContents:
     """The contents of a backup."""
 
@@ -68,7 +69,7 @@ class BackupContents:
     relay: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marker:
     """A line that is not a row."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import structlog
 from relay.archive.backup import Backup, BackupRefused, MadeBackup
 from relay.archive.move_rows import OwedRewrite
 from relay.archive.nightly import list_backups, list_partials, new_backup_path, parse_backup_time
+from relay.core.frozen import frozen
 from relay.core.ports import MediaStore, Rewrites
 from relay.core.private_files import FileRefused, in_thread
 from relay.memory.calls.base import decode_row
@@ -31,7 +31,7 @@ BEING_MADE_SECONDS = 600.0
 """A partial backup untouched for this long was left by a killed process."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasureCleanup:
     """An installation's backups, its database's files, and stored copies of media. `days`: how long nightly backups
     are kept."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
+
+from relay.core.frozen import frozen
 
 RawRow = Mapping[str, Any]
 """A row as the database writes it and reads it again."""
@@ -15,7 +16,7 @@ InputName = Annotated[str, Field(pattern=r"^[a-z_]+:[0-9]{1,18}$")]
 """What an artefact was made from, such as message:12."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportHeader:
     """The first row."""
 
@@ -24,7 +25,7 @@ class ExportHeader:
     exported_at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowLinks:
     """A row's type and references, by the numbers of the source database."""
 
@@ -53,7 +54,7 @@ class RowLinks:
         return {one for one in named if one is not None} | read
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Owner:
     """The person or group whose memory an export contains."""
 
@@ -62,27 +63,27 @@ class Owner:
     chat_id: Id | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PersonaRow:
     text: str
     author: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadRow:
     chat_id: int
     topic_id: int
     topic: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionRow:
     id: int
     title: str | None = None
     started_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionRow:
     """A message's earlier wording."""
 
@@ -90,13 +91,13 @@ class VersionRow:
     replaced_at: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReactionRow:
     emoji: str
     removed_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageRow:
     session: int
     role: str
@@ -109,14 +110,14 @@ class MessageRow:
     reactions: tuple[ReactionRow, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryRow:
     text: str
     created_at: str
     author_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompressionRow:
     """A compressed version of a session."""
 
@@ -126,7 +127,7 @@ class CompressionRow:
     output_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompositionRow:
     name: str
     created_at: str
@@ -134,7 +135,7 @@ class CompositionRow:
     composition_part: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangeRow:
     """A change to a memory."""
 
@@ -144,7 +145,7 @@ class ChangeRow:
     """The earlier text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryRow:
     kind: str
     content: str

@@ -15,6 +15,7 @@ from relay.archive.export_file import ImportRefused, broken_file_error, read_lin
 from relay.archive.export_rows import Owner, RawRow, RowLinks, header_of, links_of, owner_of
 from relay.archive.imported import usable
 from relay.core.errors import DatabaseError, DatabaseUnavailable
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.contexts.space_settings import valid_settings
 from relay.memory.derivations.artefacts import artefact_kind, list_exported_kinds
@@ -57,7 +58,7 @@ class InvalidRow(Exception):
     """A row of the file is not a valid row of an export."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckedExport:
     """A fully read export."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class MovedTable:
     """A table that moves."""
 
@@ -23,7 +25,7 @@ class MovedTable:
     """The numbered tables that its key begins with, by column."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastMove:
     """A move into a database, finished or not."""
 
@@ -34,7 +36,7 @@ class PastMove:
     done_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MoveState:
     """What a move, backup or restore needs to know about a database."""
 
@@ -59,7 +61,7 @@ class MoveState:
         return any(move.state != "done" for move in self.moves)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MovePage:
     """Some rows of a table as texts."""
 
@@ -69,7 +71,7 @@ class MovePage:
     end: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredRows:
     """How much of a table has been stored."""
 
@@ -80,7 +82,7 @@ class StoredRows:
     """How many rows could not be stored, because they reference missing ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BegunMove:
     """A new or resumed move into a database."""
 
@@ -91,7 +93,7 @@ class BegunMove:
     """The stored rows by table."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Digest:
     """Summed checksums of some rows."""
 
@@ -101,7 +103,7 @@ class Digest:
     end: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwedRewrite:
     """Whether the database's files may still contain erased text."""
 

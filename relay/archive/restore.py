@@ -14,6 +14,7 @@ from relay.archive.backup_file import BackupDamaged, Header, TableSum, check_row
 from relay.archive.move_rows import Digest, MovedTable, MoveState, StoredRows
 from relay.archive.transfer import DIGEST_ROWS, FIRST_BYTES, LEAST_BYTES, MOST_BYTES, MOST_ROWS, Watcher
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.core.ports import Database
 from relay.core.private_files import in_thread
 from relay.memory.calls.base import decode_row
@@ -32,7 +33,7 @@ class RestoreDiffers(RelayError):
     """What was restored is not what the backup holds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restored:
     """A restored table. `left_out`: how many rows reference something that the backup lacks."""
 
@@ -41,7 +42,7 @@ class Restored:
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckedBackup:
     """A fully read backup: its header and its tables' contents in numbers."""
 

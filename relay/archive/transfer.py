@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from relay.archive.move_rows import BegunMove, Digest, MovedTable, MovePage, MoveState, StoredRows
 from relay.core.errors import RelayError, SchemaError
+from relay.core.frozen import frozen
 from relay.core.ports import Database
 from relay.core.program import RELAY
 from relay.memory.calls.base import decode_row
@@ -47,7 +48,7 @@ class Watcher(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparedTable:
     """A table on both sides."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from relay.core.errors import NotAllowed
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.ports import Embedder
 from relay.memory.claims import ClaimedTurn
@@ -34,7 +34,7 @@ async def leave_messages(_erasure_id: int) -> None:
     """Leaves the bot's messages to any process that retracts erased ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Installation:
     """Properties of this installation, from the settings."""
 
@@ -57,7 +57,7 @@ class Installation:
     """A folder for files that are too large for memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Services:
     """The services that commands may use."""
 
@@ -81,7 +81,7 @@ class Services:
         return self.budget.zone
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandContext:
     """Who asks, and where."""
 

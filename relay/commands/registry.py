@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from relay.commands.context import CommandContext
 from relay.core.errors import NotAllowed
+from relay.core.frozen import frozen
 
 Audience = Literal["everyone", "admin"]
 Surface = Literal["chat", "cli", "http"]
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 Run = Callable[Concatenate[CommandContext, P], Awaitable[Result]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A command with its name and one line of help."""
 
@@ -45,7 +45,7 @@ class Command:
         return self.audience == "admin"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """What a person can do: a command, or what buttons, subcommands and routes run."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens, neutralize_markup
 from relay.memory.rows.contexts.composition import ComposedRow
 from relay.memory.rows.turns.context import ComposedContext
 from relay.memory.rows.turns.record import ComposedRecord
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComposedLayer:
     """A composition as a prompt shows it."""
 

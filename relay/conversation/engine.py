@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import tzinfo
 
 from relay.conversation.prompt import MEMORY_TOKENS
+from relay.core.frozen import frozen
 from relay.core.models import Incoming
 from relay.core.ports import Embedder
 from relay.media.media_context import MediaContext
@@ -13,7 +13,7 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Engine:
     """The parts that a turn needs."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from relay.conversation.blocks import pair_tool_calls
+from relay.core.frozen import frozen
 from relay.core.limits import SUMMARY_TOKENS
 from relay.core.models import Block, Incoming, ModelMessage
 from relay.core.prompt_markup import (
@@ -30,7 +30,7 @@ KEPT_MESSAGES = 10
 """The number of messages (five exchanges) that stay in the prompt, up to twice the budget."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompt:
     """A request in Anthropic's shape, with its contents and whether any is untrusted."""
 

@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
 
+from relay.core.frozen import frozen
 from relay.core.prompt_markup import clean_name, estimate_tokens
 from relay.memory.intents import CATEGORIES
 from relay.memory.rows.turns.context import Memory
@@ -29,7 +29,7 @@ LINE_TOKENS = 4
 TAG = re.compile(r"\[(?=[^\w\[\]]{0,8}(?:learn|forget|remember|voice.?reply)\b)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryLayer:
     """A prompt's memory layer and its record."""
 

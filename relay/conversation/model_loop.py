@@ -21,6 +21,7 @@ from relay.core.errors import (
     ModelUnavailable,
     StreamCut,
 )
+from relay.core.frozen import frozen
 from relay.core.models import Block, ModelMessage, ModelRequest, Reply, Step, ToolDefinition
 from relay.core.ports import Sink
 from relay.core.retry import RetryPolicy
@@ -48,7 +49,7 @@ ToolRun = Callable[[ToolInput], Awaitable[tuple[str, bool]]]
 """Runs a tool; returns its result and whether that is untrusted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tools:
     """Tools for the model: their definitions in Anthropic's shape, and the functions that run Relay's own."""
 

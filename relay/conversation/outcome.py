@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from relay.conversation.history import Prompt
 from relay.conversation.memory_layer import diagnostic
 from relay.conversation.taint import foreign_texts
+from relay.core.frozen import frozen
 from relay.core.models import Incoming, ModelMessage, Reply
 from relay.core.prompt_markup import text_block
 from relay.memory.intents import Forget, Intents, Learn, Remember, process_intents, remove_echoes, remove_known
@@ -15,7 +16,7 @@ from relay.memory.rows.turns.context import Context
 from relay.memory.rows.turns.record import PromptRecord
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelAnswer:
     """An answer of the model."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from relay.core.frozen import frozen
 from relay.core.limits import PREFERENCE_TOKENS
 from relay.memory.rows.turns.preferences import Preference
 from relay.memory.rows.turns.record import PreferenceNote
@@ -35,7 +35,7 @@ Ranked = list[Preference]
 """Preferences ordered by `rank`, strongest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreferenceLayer:
     """A prompt's preference layer and its record."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 
 from relay.conversation.composed import ComposedLayer, composed_layer
@@ -26,6 +26,7 @@ from relay.conversation.preference_layer import PreferenceLayer, preference_laye
 from relay.conversation.quotes import passage, reply_note
 from relay.conversation.taint import taints
 from relay.core import metrics
+from relay.core.frozen import frozen
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
 from relay.core.prompt_markup import (
@@ -124,7 +125,7 @@ def build_prompt(
     return Prompt(system, messages, bool(tainted_by), record, begun)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layers:
     """The layers about the speaker: what is known of them, and what they like."""
 
@@ -154,7 +155,7 @@ def build_layers(incoming: Incoming, context: Context, zone: tzinfo, memory_toke
     return Layers(memory, liked, persona_block(context.persona), reminders)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """The part of the conversation that fits into a prompt."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from relay.conversation.engine import Engine
 from relay.core import metrics
+from relay.core.frozen import frozen
 from relay.core.models import Incoming
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.query_vectors import EmbeddedQuery, embed_query
@@ -26,7 +27,7 @@ NEAR = 0.865
 half have it, and none of 1,190 pairs of messages and other subjects. Other models are not used for this."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recalled:
     """What recall found for a message, and its vector."""
 

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from relay.conversation.engine import Engine, model_of
 from relay.conversation.history import NO_MEDIA, Prompt, files_of, present_blocks, with_steps
@@ -31,6 +31,7 @@ from relay.conversation.tools.web import WEB
 from relay.core import metrics
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
+from relay.core.frozen import frozen
 from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Reply
 from relay.core.ports import Sink
 from relay.media.attachment_reader import is_spoken
@@ -51,7 +52,7 @@ ORDERS = ("ab", "ba")
 """The orders of two answers. One is chosen at random, so that the place as A or B teaches nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BegunTurn:
     """A saved input with the contents of its prompt."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prices import ModelUse
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Charge:
     """What a model call is for and who pays: the person, or else the owner of the private space that is named,
     directly or by a turn, thread or session in it. Calls for a group's space count only against the shared budget."""
@@ -26,7 +27,7 @@ class Charge:
         return {**asdict(self), "space": self.space.as_json() if self.space else None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChargedUse(ModelUse):
     """Today's use of one model, either by one person or by everyone else."""
 
@@ -34,7 +35,7 @@ class ChargedUse(ModelUse):
     """The person in question pays for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Account:
     """Who pays for a piece of work, and today's use."""
 
@@ -43,7 +44,7 @@ class Account:
     spent: tuple[ChargedUse, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spending:
     """The use of one piece of work."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, BinaryIO
+
+from relay.core.frozen import frozen
 
 Block = dict[str, Any]
 """A content block in Anthropic's shape. Stored blocks may also have `untrusted` (its kind) and `from` (its author)."""
@@ -15,7 +17,7 @@ ToolDefinition = dict[str, Any]
 """A tool for the Messages API: `{name, description, input_schema}`, or a server tool's type and settings."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Space:
     """Whose memory it is: a person's (`owner_id`) or a group's (`chat_id`)."""
 
@@ -27,7 +29,7 @@ class Space:
         return {"kind": self.kind, "owner_id": self.owner_id, "chat_id": self.chat_id}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Button:
     """A button under a message, with the Bot API's field names. It sends `callback_data`, or opens `url`,
     or `web_app`: a page inside of Telegram, in private chats only."""
@@ -49,7 +51,7 @@ Rows = Sequence[Sequence[Button]]
 """Rows of buttons."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplyTo:
     """The message that a message replies to, as Telegram shows it, with the quoted part."""
 
@@ -61,7 +63,7 @@ class ReplyTo:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attachment:
     """A file that someone sent, as Telegram describes it. Only the ids are reliable."""
 
@@ -87,7 +89,7 @@ class Attachment:
         return cls(**{key: row[key] for key in cls.__dataclass_fields__ if key in row})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transcript:
     """The transcript of a recording."""
 
@@ -102,7 +104,7 @@ class Transcript:
     """Only the first minutes were transcribed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sound:
     """Generated speech: MP3, or OGG/Opus that Telegram shows as a voice note."""
 
@@ -111,7 +113,7 @@ class Sound:
     seconds: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputPart:
     """One of several Telegram messages that form one input."""
 
@@ -121,7 +123,7 @@ class InputPart:
     """It continues the part before."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Incoming:
     """One user input of any kind."""
 
@@ -174,7 +176,7 @@ class Incoming:
     """An operator sent it in private, so errors include their cause."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class File:
     """A file to send: a document, or a picture (PNG)."""
 
@@ -191,7 +193,7 @@ class File:
         return self.content.read()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Export:
     """A space's export, sent as one file. It is packed when it is sent."""
 
@@ -202,7 +204,7 @@ class Export:
     """The time zone for its dates."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelRequest:
     """One call of a model."""
 
@@ -220,7 +222,7 @@ class ModelRequest:
     is then an estimate from the text received."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """The result of a model call: content blocks in order, stop reason, tokens by kind, and the model."""
 
@@ -230,7 +232,7 @@ class Step:
     model: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """The model's part of a turn, across all steps."""
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from relay.core.errors import SettingsError
+from relay.core.frozen import frozen
 
 AS_OF = date(2026, 10, 10)
 CACHE_WRITE = 1.25
@@ -29,7 +30,7 @@ MOST_BYTES = 1_000_000
 MOST_DOLLARS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Price:
     """Dollars per million tokens of input, output, cached input and cache writes."""
 
@@ -70,7 +71,7 @@ DATED = re.compile(r"(-\d{8}|-latest|-0)$")
 """Suffixes that a model name may have after its version."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelUse:
     """Total tokens and web searches of one model, from the database."""
 
@@ -83,7 +84,7 @@ class ModelUse:
     searches: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prices:
     """A table of prices by model."""
 

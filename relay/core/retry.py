@@ -6,17 +6,18 @@ import asyncio
 import math
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_after_delay
 from tenacity.stop import stop_any
 
+from relay.core.frozen import frozen
+
 T = TypeVar("T")
 Note = Callable[[BaseException], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetryPolicy:
     """Exponential backoff with jitter, in seconds. If the server says how long to wait, that is used instead."""
 

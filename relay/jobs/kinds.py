@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.core.ports import MediaStore, Messenger
 from relay.core.retry import RetryPolicy
 from relay.memory.night.run import Phase
@@ -21,7 +21,7 @@ from relay.memory.writing.summaries import Summariser
 JOB_PAUSES = RetryPolicy(first=30.0, longest=3600.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retry:
     """How a failed job is retried."""
 
@@ -32,7 +32,7 @@ class Retry:
     """Errors that park it at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JobKind:
     """A kind of job. `run` does one and returns whether it had a result; it may run again after an interruption."""
 
@@ -51,7 +51,7 @@ class JobKind:
     """After how many minutes each bot's process owes a job and runs it again; 0: other code owes it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JobServices:
     """What the kinds of jobs need."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import structlog
 
 from relay.core.errors import BudgetUsedUp, ModelThrottled, RelayError
+from relay.core.frozen import frozen
 from relay.jobs.kinds import JobKind
 from relay.memory.lease import renew_lease
 from relay.memory.rows.jobs import ClaimedJob
@@ -24,7 +24,7 @@ LONGEST_REST = 60.0
 LEAST_REST = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JobOutcome:
     """How a job ended: whether it had a result, and for how many seconds to make no model calls."""
 

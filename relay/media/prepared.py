@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from dataclasses import dataclass
 
+from relay.core.frozen import frozen
 from relay.core.models import Block
 from relay.media.cache import Cache
 
@@ -16,7 +16,7 @@ PIECE = 3 * 2**16
 PDF = "application/pdf"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedFile:
     """A picture as the model sees it, or a document."""
 

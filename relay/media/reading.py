@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Protocol
 
 from relay.core import metrics
 from relay.core.errors import MediaRefused
+from relay.core.frozen import frozen
 from relay.core.models import Attachment, Block
 
 NAMES = {
@@ -23,7 +24,7 @@ SPOKEN = ("voice", "video_note")
 """Kinds that are recorded in the chat, so they are the sender's own words. Other recordings may be anyone's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileContents:
     """The contents of a file."""
 

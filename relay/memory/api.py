@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.core.ports import Embedder
@@ -20,7 +20,7 @@ NOBODY: dict[str, object] = {"bot_id": 0}
 """The asker, if no thread asks."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """Something that memory or search found."""
 

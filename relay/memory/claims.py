@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from relay.core.frozen import frozen
 from relay.memory.rows.choices import Choices, StoredChoices
 from relay.memory.rows.delivery import QueuedMessage, StoredPart
 from relay.memory.rows.turns.answer import Answer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimedTurn:
     """A claimed turn. Every write for it must carry its fence."""
 
@@ -45,7 +46,7 @@ class ClaimedTurn:
     """The owner of the memory that its answer used; None: there is no answer yet, or it used a group's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimResult:
     """The result of claiming turns."""
 
@@ -62,7 +63,7 @@ class ClaimResult:
     """The kinds of jobs with due work."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Queue:
     """The backlog, in numbers."""
 

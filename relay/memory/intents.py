@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from relay.core.frozen import frozen
 from relay.core.limits import FORGET_LETTERS, TAGGED_FACT_LENGTH
 from relay.memory.tags import Remembered, Scanner, one_line, storable
 
@@ -19,21 +20,21 @@ _CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
 CATEGORIES = ("identity", "knowledge", "operational")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Learn:
     """Store a fact about the user."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forget:
     """Retire the one fact that matches these words."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remember:
     """Store a learning; `category` is one of CATEGORIES."""
 
@@ -42,7 +43,7 @@ class Remember:
     tags: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rejected:
     """An intent that was not understood or not allowed; `reason` is a fragment such as "longer than 200 …"."""
 
@@ -54,7 +55,7 @@ class Rejected:
 Action = Learn | Forget | Remember
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Intents:
     """A reply, parsed: the text to show, what to do, what was refused, and whether to send a voice note too."""
 

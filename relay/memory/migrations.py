@@ -6,10 +6,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from relay.core.errors import SchemaError
+from relay.core.frozen import frozen
 from relay.core.ports import Database
 from relay.memory.calls.base import decode_row
 
@@ -28,7 +29,7 @@ create table if not exists relay.function_file (
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Migration:
     """A numbered file. `-- breaking` as its first line shuts out older versions of Relay."""
 
@@ -41,7 +42,7 @@ class Migration:
         return self.sql.startswith("-- breaking")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schema:
     """The contents of `migrations/`: numbered files, function files by name, and access rights."""
 
@@ -112,7 +113,7 @@ def _forget_others(functions: Iterable[str]) -> str:
     return f"delete from relay.function_file where name not in ({names});\n"  # noqa: S608 — our own files
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PresentSchema:
     """The schema of a database."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable
+from relay.core.frozen import frozen
 from relay.core.ports import Embedder
 from relay.memory.calls.memory.search import vector_text
 
@@ -18,7 +19,7 @@ LONGEST = 2000
 """How many characters of a query are used."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbeddedQuery:
     """A query with its vector."""
 

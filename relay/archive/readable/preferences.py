@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
 
 from pydantic import TypeAdapter
 
 from relay.archive.export_rows import Id, RawRow
+from relay.core.frozen import frozen
 from relay.core.text import shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference
 
@@ -26,7 +26,7 @@ STATES = {"under_review": "in doubt", "archived": "put away"}
 QUOTED = 80
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreferenceRow:
     """A preference in an export, with the newest of the acts that taught it."""
 

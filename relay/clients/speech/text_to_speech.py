@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 import structlog
@@ -13,6 +12,7 @@ from relay.clients.speech.edge_tts import EdgeTts
 from relay.clients.speech.piper import Piper
 from relay.clients.speech.speakers import speakers, voices_of
 from relay.core.errors import MediaRefused, VoiceUnavailable
+from relay.core.frozen import frozen
 from relay.core.models import Sound
 from relay.core.ports import FileExtractor, TextToSpeech
 from relay.core.settings import Settings
@@ -24,7 +24,7 @@ PIPER_BYTES = 4 * 2**30
 PIPER_SECONDS = 90
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Voices:
     """The `TextToSpeech` port: uses the first of several engines that works."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 from relay.commands.context import CommandContext
@@ -11,6 +11,7 @@ from relay.commands.memory.access import check_switch
 from relay.commands.registry import command, operation
 from relay.commands.session.session import NewSession, end_private
 from relay.core.errors import CommandRefused, Conflict, InUse, NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.limits import COMPOSED_PARTS, LEAST_BUDGET, MAX_OFFSET, MOST_BUDGET
 from relay.core.models import File
 from relay.memory.contexts.composed import as_lines, as_markdown, pack_composition
@@ -51,7 +52,7 @@ UNFIT = ("empty", "twice", "nothing_left")
 """Refusals because a request can't be met as it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UsedComposition:
     """A conversation that began with a composition."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -16,6 +15,7 @@ from relay.commands.memory.access import check_switch, may_switch
 from relay.commands.registry import command, operation
 from relay.core.charge import Charge
 from relay.core.errors import NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.segments import divide, estimate, spans, two_digits
 from relay.memory.contexts.settings import CompressionSettings
@@ -31,7 +31,7 @@ NOTHING = "There's nothing to compress: this session has no complete exchange on
 NO_SOURCE = "This session has no such version to start from, or it isn't ready."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CompressionPreview:
     """What a version would be like."""
 
@@ -59,7 +59,7 @@ class CompressionPreview:
     """Why no model can be asked now; empty: one can."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Making:
     """The state of a requested version."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from relay.commands.context import CommandContext
 from relay.commands.contexts.composition import (
@@ -18,6 +18,7 @@ from relay.commands.contexts.composition import (
 )
 from relay.commands.memory.access import check_switch
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.limits import COMPOSED_BUDGET, MAX_OFFSET, MOST_BUDGET
 from relay.memory.rows.contexts.composition import (
     ComposableSessions,
@@ -35,7 +36,7 @@ BUDGET = re.compile(r"(?:(\d{1,9})(?:[.,](\d{1,3}))? ?k|(\d{1,3}(?:([., ])\d{3})
 """A budget such as 8.5k, or whole tokens with or without a separator of thousands."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drafted:
     """A draft, and what composing it would do."""
 

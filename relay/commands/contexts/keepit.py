@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
@@ -11,6 +10,7 @@ from relay.commands.memory.access import GONE, may_switch
 from relay.commands.memory.remember import OFF_THE_RECORD
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused, NotAllowed, NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange, KeepitPage, OpenedKeepit, Refusal
 
@@ -27,7 +27,7 @@ ERRORS: dict[Refusal, type[CommandRefused]] = {
 NOT_YOURS = "Somebody else marked that. Only they and admins can change it."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passage:
     """What to mark: a message of this chat, or else the newest that contains the text."""
 

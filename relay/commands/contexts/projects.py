@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from relay.commands.context import CommandContext
@@ -13,6 +13,7 @@ from relay.commands.history.sessions import NOT_HERE
 from relay.commands.memory.access import GONE
 from relay.commands.registry import operation
 from relay.core.errors import NotFound
+from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.contexts.settings import Level, level_of
 from relay.memory.rows.contexts.library import OriginalMessage, OriginalPage
@@ -22,7 +23,7 @@ PAGE = 500
 """How many messages are read at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedProject:
     """A project, and its space's settings as a document."""
 

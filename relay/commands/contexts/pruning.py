@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 from relay.commands.contexts.space_settings import show_settings
@@ -11,6 +10,7 @@ from relay.commands.contexts.versions import all_versions
 from relay.commands.memory.access import check_switch
 from relay.commands.registry import operation
 from relay.core.errors import InUse, NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.memory.rows.contexts.versions import RestoredVersion, Version
 
 MOST_PRUNED = 100
@@ -18,7 +18,7 @@ NO_SUCH_VERSION = "There's no such version here, or it's still being made."
 TOO_LATE = "It's too late to bring that back."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PruningPlan:
     """Versions to prune, and whether to ask first."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from relay.core.errors import CommandRefused, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.text import shorten
 from relay.memory.contexts.settings import (
     LEAST_RATIO,
@@ -30,7 +31,7 @@ LEVELS: dict[str, Level] = {
 HOW = "For example: /compress gentle, /compress 30:1 moderate, /compress standard 2 (2 is a session in /sessions)."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wish:
     """The wanted settings of a version. None: the space's setting is used."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, time
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import ADMINS_ONLY, command
 from relay.core.errors import CommandRefused, NotAllowed, RelayError
+from relay.core.frozen import frozen
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.digest import DigestTopic, write_digest
 from relay.memory.reminders.recurrence import next_clock
@@ -16,7 +17,7 @@ from relay.memory.rows.upkeep.digest import DigestPlace, PutAway
 NOT_NOW = "I can't write a digest right now."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DigestChoice:
     """Whether and when this space's digest is sent."""
 
@@ -27,7 +28,7 @@ class DigestChoice:
     """The time of each morning; None: at night."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Digest:
     """The last 24 hours; no topics: there is nothing to report."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from relay.core.frozen import frozen
 from relay.memory.rows.search import Weights
 
 PART = re.compile(r'(?i:(from|before|after|in|file|topic|keepit|kind)):(?:"([^"]*)"|([^\s"]*))|"([^"]*)"|([^\s"]+)|"')
@@ -42,7 +43,7 @@ MOST = 8
 """The most names, places and phrases each: every one is checked for each message."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Query:
     """A parsed search. All conditions must hold; of several people or places, one suffices."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -10,6 +10,7 @@ from relay.commands.context import CommandContext
 from relay.commands.history.query import Query, parse
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.query_vectors import embed_query
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, Speakers, StoredSearch, ThreadPlace
@@ -27,7 +28,7 @@ NOTHING_MORE = "There is nothing more here."
 Side = Literal["around", "before", "after"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchResults:
     """A page of results."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
 from relay.core.errors import OutOfRange
+from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.query_vectors import embed_query
 from relay.memory.rows.search import SearchQuery, Weights
@@ -16,7 +16,7 @@ KINDS = ("message", "summary", "version")
 """The kinds that belong to a session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionQuery:
     """A query. All of its conditions must hold."""
 
@@ -35,7 +35,7 @@ class SessionQuery:
         return tuple(name for name, value in given.items() if value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundInSession:
     """A search result. `rank`: 1 is the best."""
 
@@ -50,7 +50,7 @@ class FoundInSession:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionFindings:
     """A page of results, and their total."""
 

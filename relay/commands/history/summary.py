@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.charge import Charge
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, SUMMARY_TOKENS
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.rows.sessions import SummaryInUse, SummaryPage
@@ -21,7 +21,7 @@ NONE_YET = "This conversation has no summary yet. I still read all of it."
 CHANGED = "The summary has changed since you looked at it. Look at the new one first: /summary"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefreshedSummary:
     """The outcome of a request for a new summary."""
 
@@ -33,7 +33,7 @@ class RefreshedSummary:
     """The current summary."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoredSummary:
     """The outcome of restoring an older version."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
 from relay.core.errors import NotAllowed, NotFound
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prices import Prices
 from relay.memory.rows.changes import MemoryChange
@@ -26,7 +27,7 @@ UNASKED = {
 NO_ANSWER_YET = "I haven't answered anything here yet."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgottenFact:
     """The result of forgetting a fact used in an answer."""
 
@@ -38,7 +39,7 @@ class ForgottenFact:
     """The explanation, with the fact's current state."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreferenceDiagnostics:
     """How an answer followed preferences."""
 

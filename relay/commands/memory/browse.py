@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_memory, find_space, may_forget
 from relay.commands.registry import command, operation
 from relay.core.errors import NotFound
+from relay.core.frozen import frozen
 from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemoryFilter, MemoryPage, MemorySource, OpenedMemory
 
@@ -15,7 +14,7 @@ PAGE = 8
 """How many rows a page has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownMemory:
     """A memory in full."""
 
@@ -24,7 +23,7 @@ class ShownMemory:
     """This person may change it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryOrigin:
     """A memory and its origin."""
 
@@ -32,7 +31,7 @@ class MemoryOrigin:
     source: MemorySource
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryHistory:
     """A memory and a page of its changes, newest first."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import GONE, find_memory, may_edit, may_forget
 from relay.commands.registry import operation
 from relay.core.errors import Conflict, NotAllowed, NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, FORGOTTEN_AT_ONCE, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.memory.calls.memory.facts import Action
@@ -19,7 +19,7 @@ NOT_YOURS = "This is not yours to change."
 ONE_SPACE = "These belong to different people or groups, so I can't change them together."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPatch:
     """The changes of a memory; None: unchanged."""
 
@@ -29,7 +29,7 @@ class MemoryPatch:
     """The person confirms it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatchedMemory:
     """A memory after one or more changes."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from relay.commands.context import CommandContext
@@ -10,11 +9,12 @@ from relay.commands.memory.access import check_switch, find_space, may_switch
 from relay.commands.registry import ADMINS_ONLY, command, operation
 from relay.commands.session.session import NOT_ENDED
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.rows.controls import Controls, OffRecord
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemorySwitch:
     """The switches to change; None: unchanged."""
 
@@ -41,7 +41,7 @@ class MemorySwitch:
         return change | {name: value for name, value in chat.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgottenAll:
     """How many memories were forgotten."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from relay.commands.context import CommandContext
@@ -11,6 +10,7 @@ from relay.commands.memory.access import NOT_YOURS, find_change, find_place, fin
 from relay.commands.memory.browse import PAGE
 from relay.commands.registry import operation
 from relay.core.errors import NotAllowed, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import ChangePage, ChangePlace, MemoryChange
 from relay.memory.rows.controls import DecidedWaiting
@@ -22,7 +22,7 @@ CHANGED_SINCE = "It has changed again since. Undo the newer change first."
 SETTLED = "That's already decided."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnChanges:
     """A turn's changes to memory."""
 
@@ -30,14 +30,14 @@ class TurnChanges:
     changes: tuple[MemoryChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decided(TurnChanges):
     """A turn's changes after a decision about one of them."""
 
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecidedInList:
     """A decision about a change in a list, with the updated page of the list."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import admins_only
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.frozen import frozen
 from relay.memory.erasure import finish_erasure, remove_files
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 
@@ -26,14 +26,14 @@ TOO_SHORT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasedMemoryNumber:
     """A memory to erase by its visible number, with the messages that it came from."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasedWords:
     """Words to erase: everything that contains all of them."""
 
@@ -43,7 +43,7 @@ class ErasedWords:
 EraseQuery = ErasedMemoryNumber | ErasedWords
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Erasing:
     """The outcome of an erasure."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_place
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused, Conflict, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.memory.rows.changes import Changed
@@ -18,7 +17,7 @@ OFF_THE_RECORD = "That's off the record, so I don't keep it."
 NO_WORDS = "That message has no text. Write what I should keep after the command."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptMessage:
     """The outcome of keeping a message."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command, operation
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.calls.people import EVERYWHERE
 from relay.memory.rows.people import GroupPlace, SpokenGroup
@@ -25,7 +25,7 @@ NOBODY_LENDS = "No one's memory is linked to this group."
 TAKEN = "Someone else's memory is already linked to this group."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answering:
     """The setting of which messages are answered in a topic, and in the rest of its group."""
 
@@ -36,7 +36,7 @@ class Answering:
     everywhere: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lending:
     """The loan of a person's memory to a group."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.text import shorten
 from relay.memory.calls.people import MOST_INVITES
 from relay.memory.people import digest, new_nonce
@@ -21,7 +21,7 @@ USAGE = "Say who: /revoke and their id or @name. /users lists everyone."
 NOT_OPEN = "It's no longer open."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewInvitation:
     """A new invitation. Its nonce goes into the link."""
 
@@ -30,7 +30,7 @@ class NewInvitation:
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Revoked:
     """The result of revoking a person's access."""
 

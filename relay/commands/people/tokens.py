@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 from relay.core.errors import CommandRefused, NotAllowed, NotFound
+from relay.core.frozen import frozen
 from relay.core.limits import API_TOKENS, TOKEN_NAME_LENGTH
 from relay.core.text import shorten
 from relay.memory.calls.api import hash_token
@@ -17,7 +17,7 @@ LINK_SECONDS = 600
 """How many seconds a link that opens the page is valid. It can be used once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewToken:
     """A new token, which is shown only once."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.memory.preferences.patterns import TAGS, Pattern, read_pattern, read_patterns, says_right
 from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, Preference
 
@@ -25,7 +26,7 @@ REFUSED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Feedback:
     """What somebody said about answers."""
 
@@ -36,7 +37,7 @@ class Feedback:
     id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signal:
     """An act that says something about answers, as programs report it."""
 
@@ -73,7 +74,7 @@ async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1], sour
     return Feedback((said,), done.acts, done.id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerTags:
     """The tags on an answer, by their names in `TAGS`."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -12,6 +11,7 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import check_switch, find_space
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused, Conflict, NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.rows.turns.preferences import ForgottenPreference, Preference, Preferences, PreferenceSource
 
@@ -20,7 +20,7 @@ LONGEST_PAUSE = timedelta(days=3_650)
 UNKNOWN = "There's no such preference. /preferences lists them."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreferenceSwitch:
     """The switches to change; None: unchanged."""
 
@@ -43,14 +43,14 @@ class PreferenceSwitch:
         return change | ({"here": self.here} if self.here else {})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgottenPreferences:
     """The forgotten preferences, with the decisions that undoing takes."""
 
     forgotten: tuple[ForgottenPreference, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResetPreferences:
     """How many preferences were forgotten."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.reminders.reminders import make_reminder
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
 from relay.memory.reminders.phrases import Understood
 from relay.memory.reminders.recurrence import localize
@@ -20,7 +20,7 @@ MORNING, EVENING = time(9), time(18)
 PASSED = "That's over, or I no longer know about it."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReminderTimes:
     """The times that are proposed for a goal or event."""
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
 from relay.commands.reminders.reminders import accept, change, delete, own_reminder, pause
 from relay.core.errors import CommandRefused, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
 from relay.memory.reminders.phrases import Unclear, read_phrase
 from relay.memory.reminders.recurrence import STEPS, BadRule, least_gap, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import Reminder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReminderPatch:
     """The changes of a reminder; None: unchanged."""
 

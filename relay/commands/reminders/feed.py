@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
 from relay.commands.reminders.heartbeat import require_own
 from relay.core.errors import NotFound
+from relay.core.frozen import frozen
 from relay.memory.rows.proactive.feed import CalendarToken
 
 NO_FEED = "Your calendar has no address."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CalendarFeed:
     """Whether a calendar has an address, and since when."""
 
     token: CalendarToken | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CalendarAddress:
     """The address of a calendar, which is shown only once."""
 

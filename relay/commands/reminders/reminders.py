@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
 from relay.memory.reminders.calendar import make_calendar
 from relay.memory.reminders.phrases import Unclear, Understood, read_phrase
@@ -25,7 +25,7 @@ MORNING = time(9)
 """The time of day of a snooze until tomorrow."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quiet:
     """Whether unasked messages are held back."""
 
@@ -110,7 +110,7 @@ async def reminders(ctx: CommandContext, offset: int = 0, limit: int = 100) -> R
     return await ctx.store.reminders(ctx.space, ctx.user_id, min(offset, MAX_OFFSET), limit)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Calendar:
     """Reminders as an iCalendar file."""
 

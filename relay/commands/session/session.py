@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import COMMANDS, command, list_commands
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.frozen import frozen
 from relay.core.limits import TITLE_LENGTH
 from relay.memory.rows.sessions import SessionEnd
 
@@ -15,7 +16,7 @@ IN_A_GROUP = ("memory", "search", "new", "stop")
 """The commands that /help lists in a group, where thirty lines would be too many."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Greeting:
     """The person who is greeted, and how Relay behaves in the chat."""
 
@@ -26,7 +27,7 @@ class Greeting:
     """Which messages are answered in a group: all, addressed or off; None: not set."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedCommand:
     """A command in /help."""
 
@@ -34,7 +35,7 @@ class ListedCommand:
     help: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HelpSection:
     """Commands under a title; untitled in a group."""
 
@@ -42,7 +43,7 @@ class HelpSection:
     commands: tuple[ListedCommand, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewSession:
     """A new session, and how the previous one ended."""
 
@@ -50,7 +51,7 @@ class NewSession:
     ended: SessionEnd
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stopped:
     """Whether an answer was in progress, which is now stopped."""
 

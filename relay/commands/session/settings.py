@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.commands.session.zones import zones_named
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.text import shorten
 from relay.memory.rows.choices import VOICES, Choices
 
@@ -23,7 +23,7 @@ HOW = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """One setting in a person's words: `Choice("sound", "off")`, `Choice("zone", "New York")`."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
+from relay.core.frozen import frozen
 from relay.memory.rows.controls import Controls
 from relay.memory.rows.status import Status
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusReport:
     """A space and the installation. Fields for operators are empty for others."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import OutOfRange
+from relay.core.frozen import frozen
 from relay.core.prices import Prices
 from relay.memory.rows.usage import DailyUse
 
@@ -17,7 +17,7 @@ UNASKED = ("check", "heartbeat", "growth")
 """The kinds of work that nobody asked for at that moment."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Used:
     """Use in a period: tokens by kind, and dollars where prices are known."""
 
@@ -45,7 +45,7 @@ class Used:
         return self.cached / self.asked if self.asked else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelUsed:
     """The use of one model."""
 
@@ -53,7 +53,7 @@ class ModelUsed:
     used: Used
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkUsed:
     """The use of one kind of work."""
 
@@ -64,7 +64,7 @@ class WorkUsed:
     used: Used
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BudgetUsed:
     """Today's spending in dollars, and the daily budgets; 0: no budget."""
 
@@ -76,7 +76,7 @@ class BudgetUsed:
     """The shared budget."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UsageReport:
     """A space's use by day."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.memory.rows.choices import VOICES
 
@@ -15,14 +14,14 @@ SILENT = "I can't speak here."
 NO_SUCH_ANSWER = "That message isn't one of my answers. Reply with /say to an answer, or send it alone for my last one."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpokenAnswer:
     """An answer to say aloud, as Markdown."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VoiceChoice:
     """When a person's answers are spoken."""
 

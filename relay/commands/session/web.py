@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 
 NO_ADDRESS = (
     "My web app has no public address yet, which Telegram needs: set RELAY_WEB_URL. deploy/README.md says how to get "
@@ -15,7 +14,7 @@ NO_ADDRESS = (
 NOT_YET = "My admins haven't set up my web app for Telegram yet. /memory shows what I know about you."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WebApp:
     """The address of the web app."""
 

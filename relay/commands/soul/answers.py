@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 
 from relay.conversation.prompt import build_prompt
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ModelError
+from relay.core.frozen import frozen
 from relay.core.models import Incoming, ModelRequest, Space
 from relay.core.prompt_markup import text_block
 from relay.memory.intents import process_intents
@@ -23,7 +24,7 @@ RECENT_TOKENS = 8_000
 """The most tokens of the conversation before it. There are fewer than in a turn, so that a trial stays cheap."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """A message of a person, with what its prompt needs."""
 
@@ -32,7 +33,7 @@ class Question:
     recalled: Sequence[FoundEntry] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trial:
     """The person who tries a soul, the place, and the parts that a trial needs."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
@@ -10,6 +9,7 @@ from relay.commands.registry import admins_only
 from relay.commands.soul.limits import check_length
 from relay.commands.soul.soul import ActiveSoul, Drafted, draft_soul
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
 from relay.core.models import Space
 from relay.memory.night.growth import NIGHT
@@ -23,14 +23,14 @@ MOVED = "My soul has changed, so this idea no longer fits. Dismiss it, or write 
 CHANGED = "My soul has just changed. Tap again to apply the idea to the new version."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GrowthChoice:
     """Whether changes of the soul may be proposed to this admin."""
 
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GrownSoul:
     """The soul with an idea applied, not active."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
 from relay.commands.soul.limits import check_length
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
 from relay.memory.rows.soul import Soul, SoulDraft, SoulPage
 
@@ -15,7 +14,7 @@ PAGE = 5
 """How many versions a page of the history has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ActiveSoul:
     """The active version, and the one that was active before."""
 
@@ -33,7 +32,7 @@ class ActiveSoul:
         return self.version != self.before_version
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drafted:
     """A draft, and the active soul that it would replace. `draft_id` None: the text is already active."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only
 from relay.commands.soul.answers import RECENT_TOKENS, Question, Trial, answer_once, estimate, incoming_of, request_for
 from relay.core.charge import Charge
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.models import ModelRequest
 from relay.memory.rows.soul import SoulDraft
 from relay.memory.rows.turns.context import ShownSoul
@@ -20,7 +20,7 @@ GONE = "That draft no longer exists."
 CLOSED = "That draft is already decided. Try again with /soul try <text>."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SoulTrial:
     """A trial that can begin."""
 
@@ -33,7 +33,7 @@ class SoulTrial:
     """The most that it costs, in dollars, approximately; None: the model's price is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tried:
     """A question with both answers."""
 
@@ -42,7 +42,7 @@ class Tried:
     tried: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TriedSoul:
     """The outcome of a trial."""
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import structlog
 
 from relay.core.errors import SettingsError
+from relay.core.frozen import frozen
 
 log = structlog.get_logger()
 
@@ -24,7 +24,7 @@ MOST_BYTES = 65_536
 MOST_PATTERNS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnPattern:
     """A pattern and its line number in the file."""
 

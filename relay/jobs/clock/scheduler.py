@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 import structlog
@@ -14,6 +13,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from relay.core import metrics
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.jobs.clock.triggers import Daily, Every
 from relay.jobs.watch.conditions import Outcome
 
@@ -27,7 +27,7 @@ CLOCK_SECONDS = 30.0
 """How often the wall clock is checked, and the least change of it that counts as having been set."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schedule:
     """When a job runs again and again. The job leases its work in the database."""
 

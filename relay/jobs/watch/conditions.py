@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from relay.core.charge import ChargedUse
 from relay.core.errors import ModelAccountError, ModelMisconfigured, OutOfCredit, PollConflict
+from relay.core.frozen import frozen
 from relay.core.prices import format_dollars
 from relay.core.private_files import least_free
 from relay.core.text import pluralize
@@ -35,7 +35,7 @@ JOB_FAILURES = 3
 """After how many failures in a row a frequent job is reported. A daily job is reported at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Condition:
     """A watched condition. `wrong` None: neither wrong nor clearly fine."""
 
@@ -47,7 +47,7 @@ class Condition:
     """For how many seconds it has been so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """A job's last outcome."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from typing import Any
 
+from relay.core.frozen import frozen
 from relay.media.extraction.failure import NO_SOUND, Unusable
 
 RATE = 16_000
@@ -19,7 +19,7 @@ NOTHING = "I heard nothing in it."
 WORDLESS = (NO_SOUND, NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recording:
     """The beginning of a recording."""
 

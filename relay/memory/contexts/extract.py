@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from relay.core.frozen import frozen
 from relay.memory.contexts.pieces import Piece, Stretch
 from relay.memory.contexts.sentences import (
     DATES,
@@ -33,7 +33,7 @@ NAME = re.compile(r"(?<=[\w,;] )[A-ZÄÖÜ][\w’'-]+")
 """A word that begins with a capital letter within a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weights:
     """The worth of a sentence's signs, as logarithms of odds."""
 
@@ -64,7 +64,7 @@ class Weights:
 WEIGHTS = Weights()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WeighedSentence:
     """A sentence of a piece, with its worth."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
+from relay.core.frozen import frozen
 from relay.core.limits import MARKERS_PER_MESSAGE
 from relay.core.models import Block
 from relay.core.prompt_markup import remove_invisible
@@ -42,7 +42,7 @@ NEARLY = re.compile(r"##keepit(?!\d+\.\d{2}##)(\d+(?:[.,]\d*)?)##", _FLAGS)
 """A weight without exactly two decimals."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marker:
     """A marked passage of a text."""
 

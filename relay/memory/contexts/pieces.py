@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.markers import HEAD, remove_markers
 from relay.memory.contexts.segments import Segment
@@ -13,7 +14,7 @@ from relay.memory.rows.contexts.compression import MarkerFate, SourceUnit
 from relay.memory.rows.contexts.versions import VersionRow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """A unit's text without the markers that survive."""
 
@@ -22,7 +23,7 @@ class Piece:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stretch:
     """A segment with what is kept and what is to be compressed."""
 

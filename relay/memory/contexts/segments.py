@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol
 
+from relay.core.frozen import frozen
 from relay.memory.contexts.settings import CompressionSettings, Tier
 
 LEAST_TOKENS = 40
@@ -27,7 +27,7 @@ class Measured(Protocol):
     def tokens(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sized:
     """The size of a message, or of a row that covers several."""
 
@@ -37,7 +37,7 @@ class Sized:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """A stretch of units from `begin` to before `end`. Without a tier, they stay word for word."""
 

@@ -6,7 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from relay.core.frozen import frozen
 
 CODE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 """A fenced code block, which stays whole."""
@@ -31,7 +32,7 @@ SETTLES = re.compile(
 """Words for decisions and results."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentence:
     """A whole sentence of a text, or a block of code."""
 

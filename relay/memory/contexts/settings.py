@@ -7,12 +7,12 @@ light, 6–15 moderate, 16 and more aggressive.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from relay.core.errors import OutOfRange
+from relay.core.frozen import frozen
 
 Level = Literal["light", "moderate", "aggressive"]
 Mode = Literal["uniform", "tiered"]
@@ -25,7 +25,7 @@ LEAST_RATIO, MOST_RATIO = 2, 100
 MOST_TIERS = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tier:
     """A stretch of a session's tokens and how it is compressed."""
 
@@ -56,7 +56,7 @@ PRESETS: Mapping[Preset, tuple[Tier, ...]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CompressionSettings:
     """The complete settings of a version."""
 

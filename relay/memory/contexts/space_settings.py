@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from relay.core.errors import CommandRefused, NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.memory.contexts.settings import Model
 
 Preset = Literal["gentle", "standard", "aggressive"]
@@ -24,7 +25,7 @@ def _require_ascending(base: Base) -> Base:
     return base
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Storage:
     """How many versions are kept."""
 
@@ -36,7 +37,7 @@ class Storage:
     """all, how many of each session's newest versions are kept, or how old they may get: 30d."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Defaults:
     """How versions are made unless somebody chooses otherwise, and what is registered."""
 
@@ -47,7 +48,7 @@ class Defaults:
     model: Model = "small"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Base:
     """The least weight that survives at each level, before ratio and distance."""
 
@@ -56,7 +57,7 @@ class Base:
     aggressive: Share = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decay:
     """Which markers survive."""
 
@@ -68,7 +69,7 @@ class Decay:
     """A marker with at least this weight always survives."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """How pages and chats show sessions."""
 
@@ -77,7 +78,7 @@ class Shown:
     confirm: Annotated[bool, Field(alias="confirmDestructiveActions")] = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AutoDecay:
     """Versions that the night makes and prunes as sessions get older."""
 
@@ -90,7 +91,7 @@ class AutoDecay:
     prune_after: Annotated[Days, Field(alias="pruneIntermediateAfterDays")] = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ContextSettings:
     """All settings of a space."""
 

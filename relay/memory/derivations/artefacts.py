@@ -6,10 +6,10 @@ A kind is declared twice: in SQL by its table, which says how the database reads
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from relay.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArtefactKind:
     """A kind of artefact."""
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from relay.core.frozen import frozen
 
 SEPARATOR = "\x1f"
 DIGITS = 32
@@ -27,7 +28,7 @@ class Input(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Derivation:
     """How a row was, or will be, made."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from relay.core.charge import Charge
+from relay.core.frozen import frozen
 from relay.core.models import ModelRequest
 from relay.core.prompt_markup import text_block
 from relay.memory.derivations.derivation import Derivation
@@ -18,14 +18,14 @@ MODEL_SECONDS = 90
 TRIES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerList:
     """An answer in the cache."""
 
     list: Sequence[AnswerRow]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchModel:
     """The small model, and what its nightly work needs."""
 

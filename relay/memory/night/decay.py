@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
 
 from relay.core.charge import Charge
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.core.text import pluralize
 from relay.memory.rows.upkeep.digest import Decayed
 from relay.memory.rows.upkeep.night import PhaseResult
@@ -20,7 +20,7 @@ log = structlog.get_logger()
 SUNDAY = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decay:
     """The parts that decay needs."""
 

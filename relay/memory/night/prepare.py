@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 
+from relay.core.frozen import frozen
 from relay.memory.rows.upkeep.night import PhaseResult
 from relay.memory.store import Store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preparation:
     """The preparation of a night. `owed`: functions that write owed texts, by name; each returns its count."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 import structlog
 
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.memory.rows.upkeep.night import PhaseResult
 from relay.memory.store import Store
 
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Phase:
     """A phase of a night. `run` gets the night's id and returns its result as numbers and words; it may run again
     after an interruption."""

@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from relay.core.frozen import frozen
 
 Key = tuple[str, str]
 """A pattern's type and words."""
@@ -29,7 +30,7 @@ SURER = 2.0
 STEPS, CLOSE = 25, 1e-6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contrast:
     """A choice: what the chosen answer had (+1) and what the other had (-1). `weight`: how much the act says."""
 
@@ -37,7 +38,7 @@ class Contrast:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimate:
     """The estimate of a pattern from the choices."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.limits import PATTERN_LENGTH, TAGGED_PATTERNS
 
 TYPES = (
@@ -35,7 +35,7 @@ TOO_MANY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     """What answers should be like (polarity 1), or should not be like (-1)."""
 
@@ -60,7 +60,7 @@ class Pattern:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tag:
     """A tag that people can put on an answer with one tap."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 
+from relay.core.frozen import frozen
 from relay.core.prices import Prices, format_dollars
 from relay.memory.rows.proactive.heartbeat import GateState
 
@@ -12,7 +12,7 @@ ACTIVE_HOURS = (8, 21)
 """The first active hour, and the hour after the last."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """The settings of the gates."""
 

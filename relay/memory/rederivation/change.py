@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from relay.core.frozen import frozen
 
 Step = Callable[[int], None]
 """Called with the number of steps done."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """A derived row before and after rederivation; None: it doesn't exist."""
 
@@ -28,7 +29,7 @@ class Change:
         return "added" if self.before is None else "gone" if self.after is None else "changed"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimate:
     """The expected model calls, and approximate input and output tokens."""
 

@@ -8,9 +8,10 @@ twenty messages an hour; further reminders are combined into one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from relay.core.frozen import frozen
 from relay.core.text import escape_markdown
 from relay.memory.reminders.recurrence import last_occurrence, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import Checked, DueReminder, MovedOn, ReminderMessage, ReminderWork
@@ -25,7 +26,7 @@ CHECKS_AT_ONCE = 4
 """How many checks run at once; the other due ones follow. Each asks a model up to twice, within one job's time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Telling:
     """The messages that are sent now."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
 
+from relay.core.frozen import frozen
 from relay.memory.reminders.languages.english import ENGLISH
 from relay.memory.reminders.languages.german import GERMAN
 from relay.memory.reminders.languages.language import Language
@@ -28,7 +28,7 @@ EDGES = " ,;:–—-"
 MARKS = ',;:.!?()"“”„'
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Understood:
     """The time of a reminder, and its text."""
 
@@ -42,7 +42,7 @@ class Understood:
     """Only a time of day was said, no day and no rhythm."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unclear:
     """A question about what is missing or may mean two things."""
 

@@ -9,12 +9,12 @@ twice, the first counts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from itertools import islice, takewhile
 
 from dateutil.rrule import rrule, rrulestr
 
+from relay.core.frozen import frozen
 from relay.memory.rows.proactive.reminders import ReminderKind
 
 PARTS = frozenset(("FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "COUNT", "UNTIL"))
@@ -37,7 +37,7 @@ class BadRule(ValueError):
     """A rule that is not understood, or not allowed. Its text is a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """A rule with its start, over local time."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from relay.core.errors import EmptyAnswer
+from relay.core.frozen import frozen
 from relay.memory.review.judging import NAME, Judge, ask_findings, near_to, settle_findings
 from relay.memory.review.readings import readings
 from relay.memory.rows.upkeep.judging import Batch, Candidate, FoundMemory, JudgedMessage, KnownMemory
 from relay.memory.rows.upkeep.night import Note
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rejudge:
     """See `relay.memory.rederivation.memories.Rederiver`."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
+from relay.core.frozen import frozen
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.core.models import Step, ToolDefinition
 from relay.core.prompt_markup import neutralize_markup
@@ -72,7 +73,7 @@ class InvalidAnswer(ValueError):
     """A model's answer doesn't have the requested shape."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Zones:
     """The time zones of findings."""
 
@@ -85,7 +86,7 @@ class Zones:
 UTC_ONLY = Zones()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One thing worth keeping."""
 

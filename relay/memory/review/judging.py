@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import UTC, tzinfo
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ import structlog
 
 from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmbedderUnavailable, ModelError, ModelRefused, RelayError
+from relay.core.frozen import frozen
 from relay.core.models import ModelRequest, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import text_block
@@ -52,7 +53,7 @@ async def notify_nobody() -> None:
     """Notifies nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judge:
     """The parts that judging needs. `tell` is called whenever something was stored."""
 
@@ -72,7 +73,7 @@ class Judge:
         return f"{VERSION}/{self.model_name}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JudgedBatch:
     """The result of a batch."""
 

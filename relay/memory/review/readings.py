@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
+from relay.core.frozen import frozen
 from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
 from relay.memory.review.calibration import worth_judging
 from relay.memory.review.findings import as_data
@@ -22,7 +22,7 @@ PLAIN = """
 Answer with JSON and nothing else: {"findings": [{"kind": …, "importance": …, "sentence": …, "evidence": [ids], "deadline": "YYYY-MM-DD", "valid_from": …, "valid_until": …, "time": "HH:MM"}]}; the dates and the time only where they were told."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """One person's messages, judged together."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from typing import Any, Protocol
 
+from relay.core.frozen import frozen
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.core.models import ToolDefinition
 from relay.memory.review.distinction import difference, is_nearly_same, loses_in_merge, tell_apart
@@ -57,7 +58,7 @@ class Dated(Protocol):
     def at(self) -> datetime: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """How a finding relates to a memory."""
 

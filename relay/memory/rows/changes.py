@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.frozen import frozen
 from relay.core.models import Space
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryChange:
     """One change of a memory."""
 
@@ -35,7 +35,7 @@ class MemoryChange:
         return self.status == "pending"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PastChange(MemoryChange):
     """A change in a list."""
 
@@ -47,7 +47,7 @@ class PastChange(MemoryChange):
     """The memory's earlier text can be restored."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """A request to memory that was not carried out."""
 
@@ -60,7 +60,7 @@ class Failure:
     """The command that changes it, if there is one: /memory on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     """The results of actions on memory."""
 
@@ -68,7 +68,7 @@ class Changed:
     failed: tuple[Failure, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangePage:
     """A page of a space's changes, newest first."""
 
@@ -81,7 +81,7 @@ class ChangePage:
     """None: nothing was ever said in that space."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPast:
     """A page of one memory's changes, newest first."""
 
@@ -90,7 +90,7 @@ class MemoryPast:
     changes: tuple[PastChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangePlace:
     """The place to which a turn's changes, or one change, belong."""
 

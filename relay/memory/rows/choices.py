@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from pydantic import PlainValidator
 
+from relay.core.frozen import frozen
+
 VOICES = ("auto", "always", "never")
 """The values of `voice`: when answers are also spoken."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choices:
     """A person's own settings, from /settings."""
 

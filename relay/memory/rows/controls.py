@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Controls:
     """The switches of a space's memory and of one thread."""
 
@@ -31,7 +32,7 @@ class Controls:
     preferences_paused_until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecidedWaiting:
     """The result of deciding all pending changes."""
 
@@ -40,7 +41,7 @@ class DecidedWaiting:
     """How many changes still wait."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OffRecord:
     """Whether a thread's conversation is off the record."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from relay.core.frozen import frozen
 from relay.core.models import Button, Rows
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.contexts.composition import Composition
@@ -16,7 +16,7 @@ Request = dict[str, Any]
 `text`; files, voice notes and exports name theirs and are produced when they are sent."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """One Telegram message of a reply, to be stored."""
 
@@ -26,7 +26,7 @@ class Part:
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredPart(Part):
     """A stored part."""
 
@@ -46,7 +46,7 @@ class StoredPart(Part):
         return PartResult(self.seq, "failed", error=error)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartResult:
     """The result of a part, as `relay_sent` takes it."""
 
@@ -56,7 +56,7 @@ class PartResult:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delivered:
     """The result of a reply."""
 
@@ -68,7 +68,7 @@ class Delivered:
     """Why Telegram doesn't accept a part although the chat exists; empty if all is well."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordedIds:
     """Which message ids of a chat are recorded."""
 
@@ -79,7 +79,7 @@ class RecordedIds:
     """Unrecorded ids near those of the chat itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Message:
     """A message for a chat that answers no update, to be queued."""
 
@@ -115,7 +115,7 @@ class Message:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueuedMessage:
     """A queued message that is due."""
 
@@ -139,7 +139,7 @@ class QueuedMessage:
     reply_to: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnnouncedAnswer:
     """The message of an answer that gets an announcement."""
 
@@ -148,7 +148,7 @@ class AnnouncedAnswer:
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Announcement:
     """What was learned from a turn after its answer was sent."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class FoundEntry:
     """A message, memory, other artefact or document part that is relevant to a query."""
 
@@ -49,7 +50,7 @@ class FoundEntry:
         return self.untrusted or (speaker is not None and self.user_id != speaker)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recalled:
     """What is relevant enough to a message to be recalled, best first."""
 

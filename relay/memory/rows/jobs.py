@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from relay.core.frozen import frozen
 from relay.memory.rows.upkeep.writing import EarlierSummary, MarkedPassage, SourceMessage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimedJob:
     """A claimed job, with the fence that ends it."""
 
@@ -23,7 +23,7 @@ class ClaimedJob:
     """How often it has failed so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwedJob:
     """An unfinished job."""
 
@@ -33,7 +33,7 @@ class OwedJob:
     """It failed for good and is not retried."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryWork:
     """The input of a summary."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
+from relay.core.frozen import frozen
 from relay.core.models import Space
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryLine:
     """A memory in a list."""
 
@@ -35,7 +36,7 @@ class MemoryLine:
     """It was learned together with other people's words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryFilter:
     """Filters for a list of memories; all that are set must hold."""
 
@@ -59,7 +60,7 @@ class MemoryFilter:
         return {name: value for name, value in asdict(self).items() if value}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subject:
     """A person that a group has memories about."""
 
@@ -68,7 +69,7 @@ class Subject:
     memories: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPage:
     """A page of memories, newest first, with totals."""
 
@@ -95,7 +96,7 @@ class MemoryPage:
     """How many memories nobody has confirmed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastChange:
     """The last change of a memory, if it can be undone."""
 
@@ -103,7 +104,7 @@ class LastChange:
     action: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OpenedMemory(MemoryLine):
     """A memory in full, in any state."""
 
@@ -131,7 +132,7 @@ class OpenedMemory(MemoryLine):
     """The last change, if this person may undo it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForeignWords:
     """Other people's words in a message."""
 
@@ -139,7 +140,7 @@ class ForeignWords:
     author: Annotated[str | None, Field(validation_alias="from")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuotedMessage:
     """A message as quoted to a person who may see its space."""
 
@@ -152,7 +153,7 @@ class QuotedMessage:
     foreign: tuple[ForeignWords, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Posted:
     """A message in a chat."""
 
@@ -160,7 +161,7 @@ class Posted:
     message_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceReply:
     """What the message that taught a memory replied to."""
 
@@ -169,7 +170,7 @@ class SourceReply:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemorySource:
     """A memory's origin."""
 
@@ -188,7 +189,7 @@ class MemorySource:
     posted: Posted | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeepableMessage:
     """A message that someone may want to keep as a memory."""
 
@@ -204,7 +205,7 @@ class KeepableMessage:
     """What it answers; None: it is no answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchingMemory:
     """A memory that matches a pattern."""
 
@@ -213,7 +214,7 @@ class MatchingMemory:
     subject: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgetPreview:
     """What a pattern would forget, with the newest ten."""
 
@@ -221,7 +222,7 @@ class ForgetPreview:
     memories: tuple[MatchingMemory, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgetProgress:
     """Progress of forgetting many memories."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from relay.core.charge import ChargedUse
+from relay.core.frozen import frozen
 from relay.memory.rows.status import ParkedJobs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Examination:
     """A description of the database."""
 
@@ -29,7 +29,7 @@ class Examination:
     """Rights that roles other than Relay's have, as sentences."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkState:
     """The work of all bots."""
 
@@ -49,7 +49,7 @@ class WorkState:
     """Jobs that failed for good in the last week."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WatchedIncident:
     """An incident; admins get a message when it begins and when it ends."""
 
@@ -63,7 +63,7 @@ class WatchedIncident:
     told_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Readings:
     """A bot's health, in numbers."""
 
@@ -83,7 +83,7 @@ class Readings:
     open: tuple[WatchedIncident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observation:
     """An observation of a condition."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
+from relay.core.frozen import frozen
 from relay.memory.rows.choices import Choices, StoredChoices
 
 TokenKind = Literal["token", "session", "link", "calendar"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """A person with access."""
 
@@ -21,7 +22,7 @@ class Member:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Person:
     """A person in the database."""
 
@@ -41,7 +42,7 @@ class Person:
         return self.role in ("admin", "user")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DecidedPerson(Person):
     """A person about whom a decision was made."""
 
@@ -49,7 +50,7 @@ class DecidedPerson(Person):
     """This decision took effect; False: an earlier one already had."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invitation:
     """An open invitation."""
 
@@ -59,7 +60,7 @@ class Invitation:
     expires_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownPeople:
     """Everyone in the database."""
 
@@ -71,7 +72,7 @@ class KnownPeople:
     invites: tuple[Invitation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupPlace:
     """Which messages the bot answers in a group's topic, and whose memory the group is lent; None: not set."""
 
@@ -86,7 +87,7 @@ class GroupPlace:
         return self.here or self.everywhere
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApiCaller:
     """The person to whom an API token belongs."""
 
@@ -98,7 +99,7 @@ class ApiCaller:
     choices: StoredChoices = field(default_factory=Choices)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApiToken:
     """A person's token for the API."""
 
@@ -109,7 +110,7 @@ class ApiToken:
     """When it was last used, to the minute; None: never."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApiRequest:
     """The state of a request with an idempotency key."""
 
@@ -120,7 +121,7 @@ class ApiRequest:
     body: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpokenGroup:
     """A group in which a person spoke."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from relay.core.frozen import frozen
 from relay.memory.rows.memories import Posted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Speakers:
     """The speakers to search for; any of them matches."""
 
@@ -23,7 +24,7 @@ class Speakers:
     """Parts of speakers' names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadPlace:
     """A chat and topic."""
 
@@ -31,7 +32,7 @@ class ThreadPlace:
     topic_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weights:
     """A range of markers' weights, from 0.00 to 1.00."""
 
@@ -39,7 +40,7 @@ class Weights:
     max: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchQuery:
     """A query. All of its conditions must hold; of several speakers or places, one must match."""
 
@@ -70,7 +71,7 @@ class SearchQuery:
         return {**asdict(self), **lists, **times}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageHit:
     """A message that matches."""
 
@@ -88,7 +89,7 @@ class MessageHit:
     """The passage that fits the query. Matching words are between U+0002 and U+0003."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownHit:
     """A memory or another artefact that matches."""
 
@@ -108,7 +109,7 @@ class KnownHit:
 Hit = Annotated[MessageHit | KnownHit, Field(union_mode="left_to_right")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchPage:
     """A page of results, best first."""
 
@@ -127,7 +128,7 @@ class SearchPage:
     found: tuple[Hit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageContext:
     """Messages next to one that was found, oldest first."""
 
@@ -137,7 +138,7 @@ class MessageContext:
     later: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredSearch:
     """A search as it was entered, stored for its buttons."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class ContextMessage:
     """A message shown among others."""
 
@@ -22,7 +23,7 @@ class ContextMessage:
     untrusted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedMessage:
     """A message with its neighbours in the thread, oldest first."""
 
@@ -31,7 +32,7 @@ class OpenedMessage:
     messages: tuple[ContextMessage, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wording:
     """A memory's earlier text."""
 
@@ -39,7 +40,7 @@ class Wording:
     said: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedMemory:
     """A memory with its origin and earlier texts."""
 
@@ -71,7 +72,7 @@ class OpenedMemory:
     before: tuple[Wording, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedSummary:
     """A summary with the first and last message it covers."""
 
@@ -89,7 +90,7 @@ class OpenedSummary:
     through_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedPart:
     """A part of a document."""
 
@@ -108,7 +109,7 @@ class OpenedPart:
     place: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedArtefact:
     """An opened artefact of a kind without its own view, with what it was made from."""
 

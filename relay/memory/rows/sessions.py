@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class SessionEnd:
     """What ending a session did."""
 
@@ -21,7 +22,7 @@ class SessionEnd:
     """The ended session was off the record, and is erased."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SaidWords:
     """The beginning of a message."""
 
@@ -33,7 +34,7 @@ class SaidWords:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Session:
     """A session of a thread, in numbers."""
 
@@ -78,7 +79,7 @@ class Session:
         return str(self.number) if self.number else f"#{self.id}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionPage:
     """A page of a thread's sessions, newest first, with their total."""
 
@@ -88,7 +89,7 @@ class SessionPage:
     """Sessions of other conversations that are linked to this one; only on the first page."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryVersion:
     """A version of a thread's summary."""
 
@@ -106,7 +107,7 @@ class SummaryVersion:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryInUse:
     """The current version of a thread's summary, and what it covers. Counts stop at 5,000."""
 
@@ -125,7 +126,7 @@ class SummaryInUse:
     """How many more had no room."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryPage:
     """A page of versions of a thread's summary, newest first, with their total."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
+from relay.core.frozen import frozen
 from relay.memory.rows.turns.context import ShownSoul
 from relay.memory.rows.turns.preferences import Preference
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Soul:
     """A version of the soul."""
 
@@ -23,7 +23,7 @@ class Soul:
     author: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SoulPage:
     """A page of the versions, newest first."""
 
@@ -31,7 +31,7 @@ class SoulPage:
     souls: tuple[Soul, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SoulDraft:
     """A draft of the soul."""
 
@@ -45,7 +45,7 @@ class SoulDraft:
     """The version that it became; None: it became none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Persona:
     """A version of the persona in one chat or topic; an empty text: no persona."""
 
@@ -58,7 +58,7 @@ class Persona:
     """The off-the-record session with which it ends."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PersonaChange:
     """The result of changing a persona."""
 
@@ -67,7 +67,7 @@ class PersonaChange:
     """The version it replaced; None: nothing changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Growth:
     """An admin who may get a proposal to change the soul once a week."""
 
@@ -82,7 +82,7 @@ class Growth:
         return ZoneInfo(self.zone)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SoulIdea:
     """A proposed change of the soul."""
 
@@ -104,7 +104,7 @@ class SoulIdea:
         return soul.replace(self.replaces, self.text, 1) if self.replaces in soul else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Learning:
     """Something lasting that an admin taught about how things should be."""
 
@@ -112,7 +112,7 @@ class Learning:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GrowthWork:
     """What an idea can be drawn from."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from relay.core.frozen import frozen
 from relay.memory.rows.usage import DailyUse
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastDay:
     """A space's turns in the last 24 hours, and their tokens."""
 
@@ -26,7 +26,7 @@ class LastDay:
         return self.input + self.cached + self.written
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionCounts:
     """A space's compressed versions."""
 
@@ -35,7 +35,7 @@ class VersionCounts:
     """How many the night made in the last 24 hours."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Incident:
     """Something that is wrong with the installation."""
 
@@ -43,7 +43,7 @@ class Incident:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastNight:
     """The last nightly run, with the report of each phase."""
 
@@ -52,7 +52,7 @@ class LastNight:
     phases: Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParkedJobs:
     """The jobs of a kind that failed for good."""
 
@@ -62,7 +62,7 @@ class ParkedJobs:
     """Why the last of them failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """A space and the installation, in numbers."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prices import ModelUse
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DailyUse(ModelUse):
     """What one kind of work used of one model on one day."""
 
@@ -20,7 +19,7 @@ class DailyUse(ModelUse):
     """How many results it produced."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SaidAnswer:
     """An answer, and the space in which it was given."""
 
@@ -28,7 +27,7 @@ class SaidAnswer:
     space: Space
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """A tool call of an answer, with its input and result."""
 

@@ -13,13 +13,14 @@ from datetime import UTC, datetime, time, tzinfo
 
 from relay.core.charge import ChargedUse, Spending
 from relay.core.errors import SettingsError
+from relay.core.frozen import frozen
 from relay.core.prices import Prices, format_dollars
 
 WARN = 0.8
 """The share of a budget at which people are warned."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spent:
     """A day's spending in dollars: by everyone, and by one person."""
 
@@ -27,7 +28,7 @@ class Spent:
     own: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """The daily budgets in dollars; 0: no limit."""
 

@@ -6,11 +6,11 @@ import contextlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
+from relay.core.frozen import frozen
 from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import (
     clean_name,
@@ -43,7 +43,7 @@ SHARES = (1.0, 0.5, 0.2)
 """The shares of a chunk's text to try in turn, if the model finds it too long. The longest messages are cut."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compressor:
     """The parts that compressing needs. `small` and `big` are the names of models."""
 
@@ -59,7 +59,7 @@ class Compressor:
         return self.big if choice == "big" else self.small
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chunk:
     """Pieces that are compressed by one call."""
 

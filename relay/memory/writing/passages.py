@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from relay.core.frozen import frozen
 from relay.core.limits import MARKED_TOKENS, SUMMARY_TOKENS
 from relay.core.prompt_markup import cut_to_tokens, estimate_tokens
 from relay.memory.rows.upkeep.writing import EarlierSummary, MarkedPassage
@@ -12,7 +13,7 @@ from relay.memory.rows.upkeep.writing import EarlierSummary, MarkedPassage
 HEADING = "\n\nWord for word:\n"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passages:
     """The passages below a summary."""
 

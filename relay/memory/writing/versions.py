@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from relay.core.charge import Charge
+from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.extract import extract
 from relay.memory.contexts.pieces import Stretch, sort_rows, stretches
@@ -24,7 +24,7 @@ EXTRACT = 1
 GONE = "What it was to be made from is gone."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Made:
     """The compressed stretches."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from relay.commands.context import CommandContext
+from relay.core.frozen import frozen
 from relay.core.models import Rows
 from relay.core.ports import Messenger
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """A file in a message, not downloaded yet."""
 
@@ -19,7 +18,7 @@ class Document:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepliedMessage:
     """The message that this one replies to."""
 
@@ -32,7 +31,7 @@ class RepliedMessage:
     document: Document | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandMessage:
     """The message with the command, or the one above the button."""
 
@@ -60,7 +59,7 @@ class CommandMessage:
 NOTHING_SAID = CommandMessage()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatContext(CommandContext):
     """A command's context in a chat, in Telegram or at a terminal."""
 

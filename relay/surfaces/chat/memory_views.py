@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from relay.core.frozen import frozen
 from relay.core.text import parse_number
 from relay.memory.rows.memories import MemoryFilter
 
@@ -37,7 +37,7 @@ def page_in(text: str) -> int:
     return min(max(parse_number(text) or 1, 1), LAST_PAGE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """A page of a filtered list: a filter (one of CHOSEN, `u` with a person's id, `w` for words) and a page from 1."""
 
@@ -77,7 +77,7 @@ class View:
         return CHOSEN[self.chosen] if self.chosen in CHOSEN else MemoryFilter(subject_id=int(self.chosen[1:]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryView:
     """A page of changes: all of them, or those waiting for a tap."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from relay.core.errors import NotAllowed, RelayError
+from relay.core.frozen import frozen
 from relay.core.models import Button, Export, File, Rows
 from relay.core.text import escape_sentence
 from relay.memory.rows.changes import Failure, MemoryChange
@@ -14,7 +14,7 @@ from relay.surfaces.chat.callbacks import Callback, encode
 from relay.surfaces.chat.context import ChatContext
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandReply:
     """The reply to a command: Markdown (empty: no reply), and its changes to memory."""
 
@@ -35,7 +35,7 @@ class CommandReply:
     """The command's result; `--json` prints it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ButtonReply:
     """The reply to a button: a line that pops up, and changes to the message above the button."""
 

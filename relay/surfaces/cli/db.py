@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from relay.core.frozen import frozen
 from relay.memory import migrations
 from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.output import AsJson, print_json
@@ -15,7 +15,7 @@ from relay.surfaces.cli.shell import ready, run_result, run_work
 database = typer.Typer(cls=Commands, help="Migrate the database, or print the SQL.", no_args_is_help=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Migrated:
     """The result of `relay db migrate`."""
 
@@ -25,7 +25,7 @@ class Migrated:
     storage: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatabaseStatus:
     """The schema's version in the database, and the one that this Relay knows."""
 

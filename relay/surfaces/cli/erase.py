@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 
 from relay.commands.memory.erase import (
     LETTERS,
@@ -15,6 +14,7 @@ from relay.commands.memory.erase import (
     purge_backups,
 )
 from relay.core.errors import DatabaseError, SettingsError
+from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.core.text import pluralize
@@ -26,7 +26,7 @@ from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.once import open_desk
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EraseResult:
     """What `relay memory erase --json` prints."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -17,6 +16,7 @@ from relay.archive.readable.text import Readable
 from relay.archive.restore import require_rest
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import RelayError, SettingsError
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.private_files import in_thread, write_atomically
 from relay.core.program import read_version
@@ -32,7 +32,7 @@ class NothingToExport(RelayError):
     """There is nothing to export: nobody has said anything there."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """What an import added to a space, by kind, and how many rows were there already."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from relay.archive.transfer import Watcher
 from relay.clients.embedding.installed import parse_embedder
+from relay.core.frozen import frozen
 from relay.core.settings import Settings, find_missing
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
@@ -23,7 +24,7 @@ PATIENCE = 300.0
 OFF = "Search uses words only: RELAY_EMBEDDER is off."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexStatus(EmbeddingStatus):
     """The state of the vector index, and how many messages wait to be judged."""
 

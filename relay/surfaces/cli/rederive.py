@@ -6,7 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime
 
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prices import format_dollars
 from relay.core.settings import Settings
@@ -38,7 +39,7 @@ class NotDerived(RelayError):
     """Nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RederiveOptions:
     """The options of the command. `user`: whose memory (None: the owner's). `quiet`: JSON, for programs."""
 
@@ -50,7 +51,7 @@ class RederiveOptions:
     quiet: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownChange:
     """One derived row, before and after."""
 
@@ -60,7 +61,7 @@ class ShownChange:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rederived:
     """The result of deriving one kind again. `cost`: approximate US dollars; None if unknown."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
 
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.core.ports import Messenger
 from relay.core.program import RELAY
 from relay.core.settings import Settings, find_missing
@@ -27,7 +27,7 @@ class NightInProgress(RelayError):
     """Another process is doing the nightly work right now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NightState:
     """The last night, and when the next one begins."""
 
@@ -36,7 +36,7 @@ class NightState:
     zone: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NightPreview:
     """A preview: what each phase would do, and which memories would change."""
 

@@ -9,7 +9,7 @@ import functools
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -17,6 +17,7 @@ from fastapi.routing import APIRoute
 
 from relay.commands.context import NAMELESS, CommandContext, Services
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.calls.api import hash_token
 from relay.memory.claims import ClaimedTurn
@@ -32,7 +33,7 @@ NOT_SIGNED_IN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApiCore:
     """What all routes of the API share, as `app.state.core`."""
 

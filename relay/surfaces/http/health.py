@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from relay.core.errors import DatabaseError
+from relay.core.frozen import frozen
 from relay.memory.claims import Queue
 from relay.memory.store import Store
 
@@ -22,7 +22,7 @@ QUEUE_SECONDS = 120.0
 """How many seconds a turn may wait although there is room for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Process:
     """What the running bot reports about itself."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from prometheus_client import ProcessCollector
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -12,11 +11,12 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from relay.core import metrics
+from relay.core.frozen import frozen
 from relay.memory.claims import Queue
 from relay.surfaces.http.health import Process
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Numbers(Collector):
     """A snapshot of the state. `queue`: None if the database does not answer."""
 

@@ -7,11 +7,12 @@ import gc
 import importlib
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from relay.core.frozen import frozen
 from relay.core.ports import Messenger
 from relay.core.settings import Settings
 from relay.memory.index import DISTANT_SECONDS, LOOK_SECONDS, EmbedderRouter, Indexer, keep_fresh
@@ -33,7 +34,7 @@ FIRST_POLL_SECONDS = 0.05
 """How long slow imports wait, so that the first poll is sent before them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerEvents:
     """Events that parts of the bot wait for."""
 
@@ -45,7 +46,7 @@ class ServerEvents:
     """The pages are served, or there are none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UpdateSource:
     """The source of updates: polling or the webhook."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from relay.core.frozen import frozen
 
 MINUTE, HOUR, DAY, WEEK, MONTH, YEAR = "minute", "hour", "day", "week", "month", "year"
 MORNING, NOON, AFTERNOON, NIGHT = "morning", "noon", "afternoon", "night"
@@ -23,7 +25,7 @@ def named(text: str) -> dict[str, int]:
     return {name: place for place, group in enumerate(text.split(",")) for name in group.split()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Language:
     """The words with which one language says when."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from relay.core.frozen import frozen
 
 FARTHEST = timedelta(days=20 * 366)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moment:
     """The only time, or the first with its rule."""
 
@@ -16,7 +17,7 @@ class Moment:
     rule: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Open:
     """What is left open, as a question to the person."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from relay.core.frozen import frozen
 from relay.memory.reminders.languages.language import HOUR, MINUTE, MORNING, Language
 from relay.memory.reminders.reading.parts import Reading, number, skip, unit_of, word
 
@@ -15,7 +15,7 @@ SPOKEN_MINUTES = (5, 10, 15, 20, 25, 30)
 JOINED_CLOCK = re.compile(r"(\d{1,2})(?:[:.](\d{2}))?(am|pm|uhr|h)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clock:
     """A time of day as it was said."""
 

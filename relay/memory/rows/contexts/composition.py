@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
+from relay.core.frozen import frozen
 from relay.core.limits import COMPOSED_BUDGET
 
 Strategy = Literal["equal", "recency", "proportional"]
@@ -14,7 +15,7 @@ Format = Literal["markdown", "jsonl", "both"]
 Status = Literal["making", "ready", "over", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComposedRow:
     """A row of a composition's text."""
 
@@ -28,7 +29,7 @@ class ComposedRow:
     """The weight of that marker."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartAsked:
     """What was asked for one session. With no field set, the version that fits best is used."""
 
@@ -40,7 +41,7 @@ class PartAsked:
     """The complete settings of a new version."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionSize:
     """The size of a version that a session has."""
 
@@ -50,7 +51,7 @@ class VersionSize:
     ratio: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ComposedPart:
     """A session in a composition, or in the plan of one."""
 
@@ -79,7 +80,7 @@ class ComposedPart:
     """In a plan, the versions to choose from."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Composition:
     """Several sessions' versions together."""
 
@@ -124,7 +125,7 @@ class Composition:
         return began == sorted(began)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompositionPage:
     """A page of compositions, this conversation's first."""
 
@@ -132,7 +133,7 @@ class CompositionPage:
     compositions: tuple[Composition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompositionPlan:
     """What composing would do."""
 
@@ -145,7 +146,7 @@ class CompositionPlan:
     parts: tuple[ComposedPart, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why nothing was composed, used or planned."""
 
@@ -157,7 +158,7 @@ class Refusal:
     over: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComposableSession:
     """A session that can be a part of a composition."""
 
@@ -174,7 +175,7 @@ class ComposableSession:
     """The session belongs to this conversation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComposableSessions:
     """A page of such sessions, the most recently used first."""
 
@@ -182,7 +183,7 @@ class ComposableSessions:
     sessions: tuple[ComposableSession, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DroppedComposition:
     """A composition that was dropped."""
 
@@ -191,7 +192,7 @@ class DroppedComposition:
     """How many running sessions keep it until they end."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """What somebody has chosen so far while composing."""
 
@@ -213,7 +214,7 @@ class Draft:
         return bool(self.order)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComposeRequest:
     """A request to compose."""
 

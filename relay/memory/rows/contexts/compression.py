@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from relay.core.frozen import frozen
 from relay.memory.rows.contexts.versions import First, VersionRow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SourceUnit:
     """A message, or a row of another version, from which a version is made."""
 
@@ -37,7 +38,7 @@ class SourceUnit:
         return self.role == "user" and not self.untrusted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkerFate:
     """A marker that was not removed, and whether it survives."""
 
@@ -55,7 +56,7 @@ class MarkerFate:
         return {"id": self.id, "threshold": str(self.threshold), "survived": self.survived}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CompressionWork:
     """The task of a job that makes a version."""
 
@@ -73,7 +74,7 @@ class CompressionWork:
     units: tuple[SourceUnit, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class NewVersion:
     """A version to be stored."""
 
@@ -104,7 +105,7 @@ class NewVersion:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrittenRow:
     """A row as a model wrote it. `through`: the number (from 1) of the last message of the chunk that it covers."""
 
@@ -113,7 +114,7 @@ class WrittenRow:
     through: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrittenChunk:
     """A chunk as a model compressed it."""
 
@@ -122,7 +123,7 @@ class WrittenChunk:
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OutlineUnit:
     """A message without its text, or a row of a version."""
 
@@ -133,7 +134,7 @@ class OutlineUnit:
     keepit: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class SessionOutline:
     """What a version of a session would be made from, without texts."""
 

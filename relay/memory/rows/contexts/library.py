@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class OriginalMessage:
     """A message of a session as it was said."""
 
@@ -19,7 +20,7 @@ class OriginalMessage:
     untrusted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OriginalPage:
     """A page of a session's messages, oldest first, with their total. `offset`: how many come before the page of those
     after a message."""
@@ -29,7 +30,7 @@ class OriginalPage:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Suggestion:
     """A past session that fits what somebody begins to talk about."""
 
@@ -56,7 +57,7 @@ class Suggestion:
     """The names of files that both the session and the question have."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stored:
     """How much a space stores of one kind."""
 
@@ -65,7 +66,7 @@ class Stored:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Freed:
     """How much the settings would drop tonight."""
 
@@ -73,7 +74,7 @@ class Freed:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StorageStatistics:
     """How much a space stores, counted at most once a day."""
 

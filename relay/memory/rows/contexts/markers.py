@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen(kw_only=True)
 class Keepit:
     """A marked passage."""
 
@@ -41,7 +42,7 @@ class Keepit:
     """Names of the versions that did not keep it word for word."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeepitPage:
     """A page of a thread's or session's markers, the most important first, with their total."""
 
@@ -49,7 +50,7 @@ class KeepitPage:
     keepits: tuple[Keepit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Survival:
     """Whether a marker survives a compression."""
 
@@ -61,7 +62,7 @@ class Survival:
     survives: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedKeepit:
     """A marker, and whether it would survive."""
 
@@ -72,7 +73,7 @@ class OpenedKeepit:
 Refusal = Literal["private", "missing", "absent", "other", "empty"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeepitChange:
     """The result of marking a passage, changing a weight or removing a marker."""
 

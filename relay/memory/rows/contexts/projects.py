@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.rows.contexts.composition import Composition
 from relay.memory.rows.contexts.markers import Keepit
@@ -13,7 +13,7 @@ from relay.memory.rows.contexts.versions import Version
 from relay.memory.rows.sessions import Session
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectPlace:
     """The place of a project, session or composition."""
 
@@ -23,7 +23,7 @@ class ProjectPlace:
     space: Space
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Project:
     """A project in numbers, which count its sessions that are on the record and have messages."""
 
@@ -43,7 +43,7 @@ class Project:
     messages: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectPage:
     """A page of projects, the last used first, with their total."""
 
@@ -51,7 +51,7 @@ class ProjectPage:
     projects: tuple[Project, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionRecord:
     """A session with all of its markers and versions."""
 
@@ -65,7 +65,7 @@ class SessionRecord:
     versions: tuple[Version, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ProjectManifest:
     """A project with some of its registered sessions, newest first, and its newest compositions."""
 
@@ -81,7 +81,7 @@ class ProjectManifest:
     compositions: tuple[Composition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreviewedMarker:
     """A marker, and whether it would survive."""
 
@@ -91,7 +91,7 @@ class PreviewedMarker:
     survives: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecayPreview:
     """The markers of a session with their fate, the most important first."""
 
@@ -100,7 +100,7 @@ class DecayPreview:
     markers: tuple[PreviewedMarker, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundSession:
     """The session to which a search result belongs."""
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from relay.core.frozen import frozen
+
 First = Annotated[int, Field(alias="from")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class VersionRow:
     """A row of a version, which stands for one or several messages."""
 
@@ -44,7 +46,7 @@ class VersionRow:
         return row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeepitCounts:
     """A version's markers in numbers; `weights` has the weights of all of them."""
 
@@ -53,7 +55,7 @@ class KeepitCounts:
     weights: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Version:
     """A version without its rows."""
 
@@ -97,7 +99,7 @@ class Version:
         return f"v{self.number:03}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionPage:
     """A page of a session's versions, newest first."""
 
@@ -105,7 +107,7 @@ class VersionPage:
     versions: tuple[Version, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedVersion:
     """A version with some of its rows."""
 
@@ -119,7 +121,7 @@ class OpenedVersion:
         return "\n".join(row.text for row in self.rows)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeftMessage:
     """A message that a version left out."""
 
@@ -133,7 +135,7 @@ class LeftMessage:
     """The message has a marker now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeftOut:
     """A page of the messages that a version left out, oldest first."""
 
@@ -141,7 +143,7 @@ class LeftOut:
     messages: tuple[LeftMessage, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HoldingComposition:
     """A composition that holds a version that was to be pruned."""
 
@@ -151,7 +153,7 @@ class HoldingComposition:
     """A running session began with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pruned:
     """The result of pruning. Nothing is pruned if any version is missing or active."""
 
@@ -163,7 +165,7 @@ class Pruned:
     """If any are active: all compositions that hold the versions."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoredVersion:
     """A version that was brought back."""
 
@@ -171,7 +173,7 @@ class RestoredVersion:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoneMarker:
     """A marker that only one of two versions kept."""
 
@@ -180,7 +182,7 @@ class LoneMarker:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparedVersions:
     """Two versions side by side."""
 

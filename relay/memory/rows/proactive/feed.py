@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 
+from relay.core.frozen import frozen
 from relay.core.models import Space
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CalendarToken:
     """The token in the address of a person's calendar."""
 
@@ -16,7 +17,7 @@ class CalendarToken:
     used_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marks:
     """A text for each subject of a space, which changes when something of the subject does."""
 

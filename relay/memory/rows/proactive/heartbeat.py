@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from html import unescape
 from zoneinfo import ZoneInfo
 
 from relay.core.charge import ChargedUse
+from relay.core.frozen import frozen
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.upkeep.digest import DayMessage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GateState:
     """What the gates need to know of a person."""
 
@@ -26,7 +26,7 @@ class GateState:
     """Today's use of models by proactive work."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Heartbeat:
     """A check every few hours of what has changed."""
 
@@ -53,7 +53,7 @@ class Heartbeat:
         return ZoneInfo(self.zone)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeartbeatWork:
     """What a check reads."""
 
@@ -74,7 +74,7 @@ class HeartbeatWork:
         return bool(self.messages or self.learned or self.reminders)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Looked:
     """The result of a check."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.frozen import frozen
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.upkeep.digest import DigestDay, DigestPlace
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MorningWork:
     """What a morning digest is made from."""
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from html import unescape
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from relay.core.frozen import frozen
 from relay.core.models import Space
 
 ReminderKind = Literal["say", "ask", "check"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Reminder:
     """A reminder."""
 
@@ -47,7 +47,7 @@ class Reminder:
         return ZoneInfo(self.zone)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReminderPage:
     """A page of the open reminders, the nearest first, with their total."""
 
@@ -57,7 +57,7 @@ class ReminderPage:
     """No message is sent unasked before this time; year 9999: until the person ends it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unasked:
     """What a message that answers nothing came from."""
 
@@ -66,7 +66,7 @@ class Unasked:
     reminders: tuple[Reminder, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReminderEvent:
     """Something that happened to a reminder."""
 
@@ -81,14 +81,14 @@ class ReminderEvent:
     """Why a check sent nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OpenedReminder(Reminder):
     """A reminder with what happened to it, latest first."""
 
     events: tuple[ReminderEvent, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DueReminder(Reminder):
     """A reminder that a job delivers."""
 
@@ -99,7 +99,7 @@ class DueReminder(Reminder):
     """Its text rests on others' words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     """The result of a check."""
 
@@ -113,7 +113,7 @@ class Checked:
     """What it read contained others' words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReminderWork:
     """The reminders that are due in a chat."""
 
@@ -124,7 +124,7 @@ class ReminderWork:
     reminders: tuple[DueReminder, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MovedOn:
     """A reminder's next state."""
 
@@ -152,7 +152,7 @@ class MovedOn:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReminderMessage:
     """A message that delivers reminders; without a text, they only move on to their next time."""
 
@@ -173,7 +173,7 @@ class ReminderMessage:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class NewReminder:
     """A reminder to make."""
 
@@ -218,7 +218,7 @@ class NewReminder:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownIntent:
     """A standing intent that applies now: what a person asked to be reminded of when they mention something."""
 
@@ -227,7 +227,7 @@ class ShownIntent:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Intent:
     """A standing intent: what a person asked to be reminded of when they mention something."""
 
@@ -244,7 +244,7 @@ class Intent:
     user_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatedMemory:
     """A future goal or event."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
+from relay.core.frozen import frozen
 from relay.memory.rows.changes import Failure, MemoryChange
 from relay.memory.rows.choices import Choices, StoredChoices
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.turns.preferences import Preference
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The stored result of a turn, ready to be delivered."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated
@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, TypeAdapter
 
 from relay.core.charge import ChargedUse
+from relay.core.frozen import frozen
 from relay.core.models import Block, ReplyTo
 from relay.memory.rows.choices import StoredChoices
 from relay.memory.rows.contexts.composition import ComposedRow
@@ -25,7 +26,7 @@ def read_preferences(text: str) -> tuple[Preference, ...]:
     return PREFERENCES.validate_json(text)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownSoul:
     """The personality, at one version."""
 
@@ -33,7 +34,7 @@ class ShownSoul:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownPersona:
     """The persona in one chat and topic, which adds to the soul."""
 
@@ -42,7 +43,7 @@ class ShownPersona:
     """Empty: there is no persona."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Memory:
     """A memory as a prompt carries it."""
 
@@ -59,7 +60,7 @@ class Memory:
     valid_until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownSummary:
     """A thread's summary."""
 
@@ -68,7 +69,7 @@ class ShownSummary:
     tainted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComposedContext:
     """The composition that a session began with."""
 
@@ -78,7 +79,7 @@ class ComposedContext:
     rows: tuple[ComposedRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredMessage:
     """One side of an exchange."""
 
@@ -102,7 +103,7 @@ class StoredMessage:
     """Set only for a turn's own message."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepliedMessage:
     """The stored message that the present one replies to."""
 
@@ -114,7 +115,7 @@ class RepliedMessage:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormerAnswer:
     """An answer that another one replaced."""
 
@@ -124,7 +125,7 @@ class FormerAnswer:
     tainted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """What `begin` loaded for a turn."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from relay.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DocumentCard:
     """A document's identity, sender and time."""
 
@@ -21,7 +21,7 @@ class DocumentCard:
     """Date and time in UTC, to the minute."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedDocument:
     """A part of a document, or the documents that the request could mean."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.core.frozen import frozen
 from relay.core.models import Block, Button
 from relay.memory.rows.changes import MemoryChange
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownAnswer:
     """The last text message of an answer, as the chat shows it."""
 
@@ -24,7 +23,7 @@ class ShownAnswer:
     """It has a ◆ that proposes to keep it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkedMessage:
     """An edited message that has markers, or had some."""
 
@@ -34,7 +33,7 @@ class MarkedMessage:
     blocks: list[Block]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditResult:
     """The result of an edit."""
 
@@ -46,7 +45,7 @@ class EditResult:
     """The message as it is now, if its markers are to be read; None: it has none and had none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Correction:
     """A turn whose recording got another wording."""
 
@@ -57,7 +56,7 @@ class Correction:
     """The turn whose answer to it is the current one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetryState:
     """A turn's state for a person who wants its message answered again."""
 

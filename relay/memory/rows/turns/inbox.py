@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, fields
 from typing import Any
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Asking:
     """A person turned to the bot in a way that may give them access, or let them ask for it."""
 
@@ -25,7 +27,7 @@ class Asking:
     """Strangers may ask for access."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InboxRow:
     """One update, sorted."""
 
@@ -56,7 +58,7 @@ class InboxRow:
 
     def arguments(self) -> dict[str, object]:
         """Returns the arguments of `relay_intake`."""
-        shown = {name: getattr(self, name) for name in self.__slots__}
+        shown = {one.name: getattr(self, one.name) for one in fields(self)}
         for name in ("start", "knock"):
             if shown[name] is not None:
                 shown[name] = asdict(shown[name])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from relay.core.frozen import frozen
 from relay.memory.rows.memories import Posted
 
 Level = Literal["low", "medium", "high"]
 Status = Literal["stable", "under_review", "archived"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preference:
     """A pattern that answers should follow, or avoid."""
 
@@ -46,7 +46,7 @@ class Preference:
         return self.status == "stable" and self.level != "low" and self.strength >= 0.40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preferences:
     """All preferences of a person in a space, and their switches."""
 
@@ -64,7 +64,7 @@ class Preferences:
     """How many acts have patterns that wait for a tap, because the person wants to be asked first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedbackResult:
     """The result of an act."""
 
@@ -76,7 +76,7 @@ class FeedbackResult:
     """The preferences among its patterns that prompts follow now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """An act that taught a preference."""
 
@@ -93,7 +93,7 @@ class Evidence:
     topic_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreferenceSource:
     """A preference, and what taught it."""
 
@@ -105,7 +105,7 @@ class PreferenceSource:
     """Memories about the person in the same words. If they contradict the preference, they count."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgottenPreference:
     """A preference that was forgotten; `decision_id` takes that back."""
 
@@ -114,7 +114,7 @@ class ForgottenPreference:
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownPattern:
     """A pattern that is known of a person already."""
 
@@ -122,7 +122,7 @@ class KnownPattern:
     pattern: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttributionWork:
     """An act whose patterns a model has to find."""
 
@@ -151,7 +151,7 @@ class AttributionWork:
     """The only thread in which it counts; None: it counts everywhere."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ObservedPattern:
     """A pattern that an act was about."""
 
@@ -160,7 +160,7 @@ class ObservedPattern:
     polarity: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ObservedAct:
     """What a model attributed to one act."""
 
@@ -168,7 +168,7 @@ class ObservedAct:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChosenAnswer:
     """The result of a choice between two answers."""
 
@@ -180,7 +180,7 @@ class ChosenAnswer:
     refused: Literal["late"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DerivedFeedback:
     """An act that another version attributed, with what it found."""
 

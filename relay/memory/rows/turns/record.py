@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
+
+from relay.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SortRecord:
     """Memories of one sort: how many were included, how many there are, and their tokens."""
 
@@ -15,7 +17,7 @@ class SortRecord:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerRecord:
     """The prompt's layer of memories."""
 
@@ -26,7 +28,7 @@ class LayerRecord:
     """How many memories were left out, by reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MediaRecord:
     """Pictures and documents of the prompt."""
 
@@ -35,7 +37,7 @@ class MediaRecord:
     """How many were only described in words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComposedRecord:
     """The composition that the conversation began with."""
 
@@ -46,7 +48,7 @@ class ComposedRecord:
     """How many of its sessions had no room."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreferenceNote:
     """Why a preference was left out of a prompt, or replaced another one."""
 
@@ -59,7 +61,7 @@ class PreferenceNote:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptRecord:
     """What went into a prompt. Numbers are the ids of rows, unless said otherwise."""
 

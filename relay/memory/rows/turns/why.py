@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.rows.turns.preferences import Preference
 from relay.memory.rows.turns.record import PromptRecord
@@ -22,7 +22,7 @@ def read_record(value: object, read: ValidatorFunctionWrapHandler) -> PromptReco
     return record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenUsage:
     """Tokens that the model's server counted."""
 
@@ -48,7 +48,7 @@ class TokenUsage:
         return (self.input_tokens or 0) + self.cached + self.written
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownFact:
     """A memory that was in the prompt, as it is now."""
 
@@ -63,7 +63,7 @@ class KnownFact:
     """It comes from the space of the person who asks; they lent it to the group."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatedText:
     """A text, and when it was written."""
 
@@ -71,7 +71,7 @@ class DatedText:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecalledMessage:
     """A message that was recalled."""
 
@@ -81,7 +81,7 @@ class RecalledMessage:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecalledMemory:
     """A memory that was recalled."""
 
@@ -89,7 +89,7 @@ class RecalledMemory:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecalledArtefact:
     """An artefact that was recalled."""
 
@@ -99,7 +99,7 @@ class RecalledArtefact:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """What went into an answer, as far as a person may see it."""
 

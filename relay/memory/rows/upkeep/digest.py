@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, time
 from typing import Literal
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class DigestPlace:
     """Where a space's digests are sent, who wants them, and when."""
 
@@ -25,7 +27,7 @@ class DigestPlace:
         return {name: str(value) for name, value in asdict(self).items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DayMessage:
     """A message of the day."""
 
@@ -41,7 +43,7 @@ class DayMessage:
     """The title of its conversation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DayMemory:
     """A memory that was learned on the day."""
 
@@ -49,7 +51,7 @@ class DayMemory:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutAway:
     """A preference that was archived because nothing had confirmed it for long."""
 
@@ -64,7 +66,7 @@ class PutAway:
         return f"{'prefer' if self.polarity > 0 else 'avoid'} {self.pattern}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decayed:
     """What a night did to a space's compressed versions."""
 
@@ -74,7 +76,7 @@ class Decayed:
     """The id of one dropped version; undoing it brings all of them back."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DigestDay:
     """What a digest is made from."""
 

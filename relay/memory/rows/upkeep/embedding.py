@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from relay.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbedTask:
     """An entry that needs a vector."""
 
@@ -20,7 +20,7 @@ class EmbedTask:
     """A hash of the whole text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MadeVector:
     """The vector of an entry."""
 
@@ -31,7 +31,7 @@ class MadeVector:
     """The vector in the database's text form; None: there is nothing to embed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbeddingStatus:
     """How many vectors of a model there are."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class ErasedCounts:
     """How much an erasure takes."""
 
@@ -28,7 +29,7 @@ class ErasedCounts:
     """Messages of Relay that Telegram kept as they are."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasedMemory:
     """A memory that would be erased."""
 
@@ -38,7 +39,7 @@ class ErasedMemory:
     status: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasedMessage:
     """A message that would be erased."""
 
@@ -49,7 +50,7 @@ class ErasedMessage:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemainingWord:
     """A word of the erased texts that other messages have too."""
 
@@ -57,7 +58,7 @@ class RemainingWord:
     messages: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasePreview:
     """What an erasure would take. It can be started within a quarter of an hour."""
 
@@ -76,7 +77,7 @@ class ErasePreview:
     """There is more than one erasure can take."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageLeft:
     """A message that the person has to delete themselves."""
 
@@ -87,7 +88,7 @@ class MessageLeft:
     """yours, ours or export."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasureStep:
     """The progress of an erasure."""
 
@@ -99,7 +100,7 @@ class ErasureStep:
     """How many messages of Relay are still to be deleted or edited."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retraction:
     """A message of Relay that is to be deleted or edited for an erasure."""
 

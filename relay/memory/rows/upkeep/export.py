@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from relay.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class ExportedSpace:
     """The rows that belong to a space as a whole; each is a line of an export."""
 
@@ -19,7 +20,7 @@ class ExportedSpace:
     choices: Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportPage:
     """A page of an export's lines."""
 
@@ -29,7 +30,7 @@ class ExportPage:
     end: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportedSpace:
     """The space into which an export is imported."""
 
@@ -38,7 +39,7 @@ class ImportedSpace:
     """The ids of its threads here, in the given order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportedRows:
     """The result of importing some rows."""
 

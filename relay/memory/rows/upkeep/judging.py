@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
 
+from relay.core.frozen import frozen
 from relay.memory.derivations.derivation import Derivation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class JudgedMessage:
     """A message as the judge reads it."""
 
@@ -32,7 +33,7 @@ class JudgedMessage:
     """Its author's time zone; empty: the installation's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class KnownMemory:
     """A memory that exists already."""
 
@@ -40,7 +41,7 @@ class KnownMemory:
     tainted: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TaughtMemory(KnownMemory):
     """A memory that the turns of a batch taught."""
 
@@ -55,7 +56,7 @@ class TaughtMemory(KnownMemory):
     """A tag of the answer made it, it is active, and it is not a learning."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Batch:
     """Messages of one thread that are judged together."""
 
@@ -67,7 +68,7 @@ class Batch:
     """The memories that these messages taught already."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class JudgingWork(Batch):
     """A thread that is leased to be judged, with its next messages."""
 
@@ -80,7 +81,7 @@ class JudgingWork(Batch):
     taught: tuple[TaughtMemory, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """A text whose nearest memories are searched for. `vector` (as text) was made by `model`."""
 
@@ -99,7 +100,7 @@ class Comparison:
         return told
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Candidate:
     """Something that a derivation found worth keeping."""
 
@@ -122,7 +123,7 @@ class Candidate:
     """The exact time of a goal or event, if its time of day was said."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class FoundMemory(Candidate):
     """A candidate with how it was made, and its effect on memory."""
 
@@ -143,7 +144,7 @@ class FoundMemory(Candidate):
         return {name: value for name, value in told.items() if value is not None or name not in ("memory_id", "own")}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ending:
     """A memory (`memory_id`) is ended by another (`taught`) that the answer's own tags kept."""
 
@@ -166,7 +167,7 @@ class Ending:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class JudgingResult:
     """The findings in a batch, and how far the cursor moves."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from relay.core.frozen import frozen
 from relay.memory.derivations.derivation import Derivation
 
 PhaseResult = Mapping[str, int | str]
 """A phase's result: numbers by what they count, or why it failed or was skipped."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TidiedCounts:
     """How many memories a night, or a person's decision about its plan, removed from use or learned."""
 
@@ -24,7 +24,7 @@ class TidiedCounts:
     """How many were learned from several memories together."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Night:
     """A night, with the results of the phases that are done."""
 
@@ -34,7 +34,7 @@ class Night:
     phases: dict[str, PhaseResult]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NightSpace:
     """A space that a night has to process."""
 
@@ -48,7 +48,7 @@ class NightSpace:
     """The chat that gets its digest; None: nobody wants one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NightAhead:
     """What a night would process now."""
 
@@ -63,7 +63,7 @@ class NightAhead:
     """How many summaries are owed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """The text of a memory."""
 
@@ -71,7 +71,7 @@ class Note:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatedNote:
     """The text of a memory, and when it was last said."""
 
@@ -82,7 +82,7 @@ class DatedNote:
     """The ids of the sessions in which it was said."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPair:
     """Two memories that may say the same or contradict each other."""
 
@@ -94,7 +94,7 @@ class MemoryPair:
         return Note(self.older.id, self.older.content), Note(self.newer.id, self.newer.content)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairPage:
     """A page of pairs. `after`: the last new memory whose pairs it holds; None: there are no more."""
 
@@ -102,7 +102,7 @@ class PairPage:
     after: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanStep:
     """One change of a plan. `compare`: the model has not been asked yet."""
 

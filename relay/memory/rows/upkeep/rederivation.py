@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.core.frozen import frozen
 from relay.memory.rows.upkeep.judging import Candidate, KnownMemory
 from relay.memory.rows.upkeep.night import Note
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaughtThread:
     """A thread in which something was said that another version may have judged."""
 
@@ -16,7 +15,7 @@ class TaughtThread:
     space_id: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DerivedMemory:
     """A memory that a derivation keeps now."""
 
@@ -32,7 +31,7 @@ class DerivedMemory:
         return Note(self.id, self.content)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class OtherKnownMemory(KnownMemory):
     """Another memory, present or past, from the messages that are judged again."""
 
@@ -40,7 +39,7 @@ class OtherKnownMemory(KnownMemory):
     evidence: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidates:
     """What a derivation found in a batch, as the cache stores it."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
+
+from relay.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceMessage:
     """A message from which a summary or a title is made."""
 
@@ -23,7 +25,7 @@ class SourceMessage:
     """It is an answer to what others wrote."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EarlierSummary:
     """The summary that a new one builds on."""
 
@@ -32,7 +34,7 @@ class EarlierSummary:
     tainted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkedPassage:
     """A marked passage that survives in a summary."""
 
@@ -43,7 +45,7 @@ class MarkedPassage:
     tainted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrittenSummary:
     """A summary as the model wrote it."""
 
@@ -52,7 +54,7 @@ class WrittenSummary:
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class NewSummary:
     """A summary to be stored."""
 
@@ -73,7 +75,7 @@ class NewSummary:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DerivedSummary:
     """A summary that a model wrote."""
 
@@ -81,7 +83,7 @@ class DerivedSummary:
     thread_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourcedSummary:
     """A summary with what it was made from."""
 
@@ -97,7 +99,7 @@ class SourcedSummary:
     """The marked passages that survive in it, the most important first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TopicPlace:
     """A topic of a chat."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.text import parse_number
 from relay.memory.contexts.settings import CompressionSettings, KeepitMode, Level, Method, Model, Preset, read_settings
 
@@ -17,7 +17,7 @@ MODELS: tuple[Model, ...] = get_args(Model)
 METHODS: tuple[Method, ...] = get_args(Method)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """The settings that the buttons of /compress change."""
 

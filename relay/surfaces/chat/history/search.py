@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from relay.commands.history.search import SearchResults, messages_beside, open_known, search_page
 from relay.commands.history.search import search as run_search
+from relay.core.frozen import frozen
 from relay.core.text import escape_markdown, parse_number, shorten
 from relay.memory.derivations import artefacts
 from relay.memory.ids import id_of, read_id
@@ -34,7 +34,7 @@ LIST_SIGN = re.compile(r"[-+=0-9]")
 """Characters that can begin a list or a heading at the start of a line."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """A result: a message, a memory or a summary."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from relay.core.errors import MessengerError
+from relay.core.frozen import frozen
 from relay.core.ports import Messenger
 
 ADMINISTRATOR = ("administrator", "creator")
@@ -16,7 +16,7 @@ PRESENT = ("creator", "administrator", "member")
 Told = TypeVar("Told")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BotUser:
     """The result of `getMe`."""
 
@@ -29,12 +29,12 @@ class BotUser:
     has_topics_enabled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemberUser:
     first_name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatMember:
     """The result of `getChatMember`."""
 
@@ -48,12 +48,12 @@ class ChatMember:
         return self.status in PRESENT or self.is_member
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatPermissions:
     can_send_messages: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatInfo:
     """The result of `getChat`."""
 
@@ -70,7 +70,7 @@ class ChatInfo:
         return bool(self.username or self.active_usernames or self.linked_chat_id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BotRights:
     """What the bot may do in a group; None means that Telegram did not say."""
 

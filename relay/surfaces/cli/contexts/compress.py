@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.text import pluralize
 from relay.surfaces.cli.contexts.session import AsJson, Chat, Topic, Where, run, session, version_id
 from relay.surfaces.cli.memory.group import plain
@@ -22,7 +22,7 @@ Folder = Annotated[Path | None, typer.Option("--to", help="Write its .md and .js
 Id = Annotated[str, typer.Argument(help="Its id: 34 or '#34'.", metavar="VERSION")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Options:
     """The options of `relay session compress`."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.text import parse_number, shorten
 from relay.surfaces.cli.output import AsJson, print_json
@@ -36,7 +37,7 @@ session = typer.Typer(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Where:
     """The conversation that a command is about, and whether its result is printed as JSON."""
 

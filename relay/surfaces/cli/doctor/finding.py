@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from relay.core.frozen import frozen
 
 State = Literal["ok", "warning", "failed", "skipped"]
 MOST = 400
 """The most characters of a text to show."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """The result of a check: its name, its state, a description, and how to fix it."""
 

@@ -6,9 +6,9 @@ import contextlib
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from relay.core.errors import DatabaseError, SchemaError, SettingsError
+from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.core.text import pluralize
@@ -28,7 +28,7 @@ AGAIN = f"`{RELAY} db migrate --again` repairs it."
 TWO_WAYS_AGAIN = f"Paste the output of `{RELAY} db sql` into the project's SQL editor to repair it."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatabaseReport:
     """The findings, and what other checks need: `work` is None if the database could not be read."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from relay.core.errors import MessengerError, MessengerThrottled, PollConflict, TokenRefused
+from relay.core.frozen import frozen
 from relay.core.ports import Messenger
 from relay.core.program import RELAY
 from relay.core.settings import Settings
@@ -34,7 +34,7 @@ FIX_OTHER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WebhookInfo:
     """The result of `getWebhookInfo`."""
 
@@ -44,7 +44,7 @@ class WebhookInfo:
     last_error_message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Running:
     """Where a Relay is running: on this data directory (None: unknown), or elsewhere on this database."""
 

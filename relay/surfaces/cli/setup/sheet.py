@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from relay.core.errors import SettingsError
+from relay.core.frozen import frozen
 from relay.core.settings import Settings, load, read_environment, read_variable
 
 TOKEN = "TELEGRAM_BOT_TOKEN"  # noqa: S105
@@ -26,7 +27,7 @@ NAMES = (TOKEN, KEY, SERVER, MODEL, SMALL_MODEL, ZONE, *STORAGE, SPEECH)
 DEFAULTS = {str(setting.alias): setting.default for setting in Settings.model_fields.values()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sheet:
     """`answers`: the values to save; empty ones are removed. As at run time, the environment takes precedence."""
 

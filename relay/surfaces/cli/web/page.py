@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from relay.core.errors import RelayError
+from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.surfaces.cli.memory.group import AsJson, run
@@ -18,7 +18,7 @@ ANSWER_SECONDS = 3.0
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 — the address to open for a server that listens on all
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageLink:
     """A link that opens the web app."""
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hmac
 import json
-from dataclasses import dataclass
 from urllib.parse import parse_qsl
+
+from relay.core.frozen import frozen
 
 MOST_SECONDS = 300
 """How old a proof may be, in seconds."""
@@ -16,7 +17,7 @@ CLOCK_SECONDS = 30
 """How far the clock here may be behind Telegram's, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proof:
     """The person who opened the page, according to Telegram."""
 

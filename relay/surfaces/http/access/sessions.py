@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from relay.core.frozen import frozen
 from relay.memory.calls.api import hash_token
 from relay.surfaces.http.access.init_data import Forged, check_init_data
 from relay.surfaces.http.caller import ApiCore, find_admitted, not_signed_in
@@ -14,7 +14,7 @@ from relay.surfaces.http.caller import ApiCore, find_admitted, not_signed_in
 SESSION_SECONDS = 3600
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedSession:
     """A new session. Its token is shown only once."""
 

@@ -6,17 +6,17 @@ import dataclasses
 import functools
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
 from pydantic import create_model
 
+from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.surfaces.http.wire import ID, WireModel, wire
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paging:
     """The requested rows of a list."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import pyromark
 import structlog
 from telegramify_markdown.converter import STANDARD_OPTIONS
 
+from relay.core.frozen import frozen
 from relay.core.models import File
 from relay.surfaces.telegram.formatting.split import LIMIT, split
 from relay.surfaces.telegram.formatting.styled import Span, tidy, utf16_offsets
@@ -35,7 +35,7 @@ _ENDINGS = {
 """File extensions by language; others get txt."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Block:
     """A fenced block: its place in the UTF-8 source, its language, and its code."""
 

@@ -6,11 +6,11 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import structlog
 
+from relay.core.frozen import frozen
 from relay.surfaces.telegram.formatting.markdown import convert
 from relay.surfaces.telegram.formatting.split import LIMIT, split, tail_start
 from relay.surfaces.telegram.formatting.styled import Entity, Span, clip, entities, is_blank, tidy, utf16_offsets
@@ -31,7 +31,7 @@ _MOMENT = re.compile(r"\[([^\[\]\n]{1,100})\]\((tg://time\?unix=\d{1,12})\)")
 _UNFINISHED_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Formatted:
     """One message: its text, and its Bot API entities with offsets and lengths in UTF-16 code units."""
 

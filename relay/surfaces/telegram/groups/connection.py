@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.core.frozen import frozen
 from relay.core.ports import Messenger
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.parsing.updates import Bot
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Connection:
     """A bot, its messenger, and what it knows about its groups."""
 

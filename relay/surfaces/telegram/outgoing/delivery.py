@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 
 from relay.core import metrics
 from relay.core.errors import ChatGone, MessengerError
+from relay.core.frozen import frozen
 from relay.core.ports import Messenger, TextToSpeech
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Delivered, Part, PartResult, Request, StoredPart
@@ -38,7 +39,7 @@ Note = Callable[[ClaimedTurn, str], Awaitable[None]]
 """Called with a turn and the reason, before the turn is closed; twice if the process ends in between."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undelivered:
     """Callbacks for replies that could not be delivered."""
 

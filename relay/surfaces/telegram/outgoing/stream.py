@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 
 from relay.core.errors import MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError, TokenRefused
+from relay.core.frozen import frozen
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import PartResult, Request, StoredPart
@@ -27,7 +28,7 @@ DRAFT_EVERY, DRAFT_FIRST, DRAFT_LASTS = 0.4, 0.25, 20.0
 EDIT_EVERY, EDIT_FIRST = 1.5, 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreviewLimits:
     """Where and when to show a preview."""
 

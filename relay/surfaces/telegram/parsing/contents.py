@@ -5,10 +5,11 @@ Values of an unexpected shape count as absent, so that a change in the Bot API l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import PlainValidator, ValidatorFunctionWrapHandler, WrapValidator
+
+from relay.core.frozen import frozen
 
 COUNTS = 2**53
 T = TypeVar("T")
@@ -48,12 +49,12 @@ Listed = Annotated[tuple[T, ...], WrapValidator(_decode_list)]
 Lenient = Annotated[T | None, WrapValidator(_decode_object)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thumbnail:
     file_id: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MediaFile:
     """Any object with a `file_id`: Voice, Audio, Video, PhotoSize, Document, Sticker and so on."""
 
@@ -72,7 +73,7 @@ class MediaFile:
     thumbnail: Lenient[Thumbnail] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Location:
     latitude: Measure = None
     longitude: Measure = None
@@ -80,21 +81,21 @@ class Location:
     live_period: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Venue:
     title: Text = ""
     address: Text = ""
     location: Lenient[Location] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contact:
     first_name: Text = ""
     last_name: Text = ""
     phone_number: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PollOption:
     text: Text = ""
     voter_count: Count = 0
@@ -104,7 +105,7 @@ def _indexes(value: object) -> tuple[int, ...]:
     return tuple(one for one in value if isinstance(one, int)) if isinstance(value, list) else ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Poll:
     question: Text = ""
     type: Text = ""
@@ -116,19 +117,19 @@ class Poll:
     is_closed: Flag = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dice:
     emoji: Text = ""
     value: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChecklistTask:
     text: Text = ""
     completion_date: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checklist:
     title: Text = ""
     tasks: Listed[ChecklistTask] = ()

@@ -6,11 +6,11 @@ Fields that say who wrote where must be well-formed, or the update cannot be rea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, TypeAdapter
 
+from relay.core.frozen import frozen
 from relay.core.models import Button
 from relay.surfaces.chat.people.bot_rights import ChatMember
 from relay.surfaces.telegram.parsing.contents import (
@@ -49,7 +49,7 @@ Number = Annotated[int, Field(strict=True, ge=-NUMBERS, lt=NUMBERS)]
 ChatId = Annotated[int | None, PlainValidator(_chat_id)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class User:
     id: Number = 0
     first_name: Text = ""
@@ -58,7 +58,7 @@ class User:
     is_bot: Flag = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chat:
     """A chat. Without a type it is unknown."""
 
@@ -75,7 +75,7 @@ class Chat:
         return self.type == "private"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageOrigin:
     sender_user: User | None = None
     sender_chat: Chat | None = None
@@ -83,7 +83,7 @@ class MessageOrigin:
     sender_user_name: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExternalReply:
     """A message in another chat that this one replies to."""
 
@@ -91,7 +91,7 @@ class ExternalReply:
     document: Lenient[MediaFile] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextQuote:
     text: Text = ""
     is_manual: Flag = False
@@ -117,7 +117,7 @@ def app_in(button: Mapping[str, object]) -> str:
     return text_in(app.get("url")) if isinstance(app, dict) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     message_id: Number = 0
     date: Number = 0
@@ -175,7 +175,7 @@ class Message:
         return self.sender.id if self.sender else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallbackQuery:
     """A button was pressed."""
 
@@ -186,14 +186,14 @@ class CallbackQuery:
     """The message with the button."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReactionType:
     type: Text = ""
     emoji: Text = ""
     custom_emoji_id: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageReactionUpdated:
     message_id: Number
     chat: Chat = Chat()
@@ -203,7 +203,7 @@ class MessageReactionUpdated:
     new_reaction: Listed[ReactionType] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChatMemberUpdated:
     chat: Chat = Chat()
     sender: Annotated[User | None, Field(alias="from")] = None
@@ -211,7 +211,7 @@ class ChatMemberUpdated:
     new_chat_member: Lenient[ChatMember] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoppedGeneration:
     """The stop button under a draft was pressed."""
 
@@ -220,7 +220,7 @@ class StoppedGeneration:
     draft_id: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PersonChange:
     """Written by Relay: a person's access has changed."""
 
@@ -232,7 +232,7 @@ class PersonChange:
     group: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Update:
     """An update of a kind that Relay handles. At most one of these fields is set, apart from `person`."""
 

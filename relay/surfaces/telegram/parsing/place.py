@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from relay.core.frozen import frozen
 from relay.memory.rows.delivery import Request
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A chat and topic (0: none), and the Telegram message to reply to, if any."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from relay.core.frozen import frozen
 from relay.surfaces.telegram.parsing.contents import Checklist, Contact, Dice, Location, Poll, Venue
 from relay.surfaces.telegram.parsing.objects import Message
 
@@ -29,7 +29,7 @@ REFUSALS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpecialMessage:
     """A description of a message's contents."""
 

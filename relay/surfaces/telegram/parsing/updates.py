@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from relay.core.frozen import frozen
 from relay.memory.claims import ClaimedTurn
 from relay.surfaces.telegram.parsing.message_parser import HEARD, is_foreign, text_of
 from relay.surfaces.telegram.parsing.objects import Chat, Message, Update, User, decode_update
@@ -27,7 +27,7 @@ ASKED = re.compile(r"^✎ ([a-z]*) ?(?:#?(\d{1,18}))?")
 COMMAND = re.compile(r"^/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+(.*))?$", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bot:
     """Who the bot is on Telegram."""
 
@@ -35,7 +35,7 @@ class Bot:
     username: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A command for this bot: `/name rest`."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
 import structlog
 
 from relay.commands.context import Services
 from relay.core.errors import ChatGone, MessengerError
+from relay.core.frozen import frozen
 from relay.core.models import Button, Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
@@ -44,7 +45,7 @@ PATIENCE_SECONDS = 3.0
 WORKING = "Working on it…"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControlResult:
     """The result of a control."""
 

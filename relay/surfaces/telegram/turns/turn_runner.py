@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import structlog
 
@@ -13,6 +13,7 @@ from relay.conversation.cancellation import wait_or_cancel
 from relay.conversation.engine import Engine
 from relay.conversation.turn import answer
 from relay.core.errors import TurnUndone
+from relay.core.frozen import frozen
 from relay.core.models import Incoming, Space
 from relay.core.text import escape_markdown
 from relay.media.attachment_reader import is_usable, read_attachments
@@ -44,7 +45,7 @@ Readers = Callable[[], Awaitable[bool]]
 """Checks whether a reply may still be shown in its chat."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnRunner:
     """Runs the turns that this process holds."""
 

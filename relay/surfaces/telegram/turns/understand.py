@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from relay.core import metrics
 from relay.core.errors import MessengerError
+from relay.core.frozen import frozen
 from relay.core.limits import MESSAGE_LENGTH
 from relay.core.models import Incoming, Space
 from relay.core.ports import Messenger
@@ -62,7 +63,7 @@ MORE_SAID = "The conversation has moved on. Please ask again in a new message."
 LATE = f"Thanks, I've noted what you really said. {MORE_SAID}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedTurn:
     """The meaning of a turn's updates: an input to answer, a command to run in its lane, or a notice."""
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import structlog
 
@@ -14,6 +13,7 @@ from relay.commands.context import Services
 from relay.conversation.engine import Engine
 from relay.core import metrics
 from relay.core.errors import DatabaseError, RelayError, TurnLost
+from relay.core.frozen import frozen
 from relay.core.ports import TextToSpeech
 from relay.core.redaction.redact import redact
 from relay.media.reading import Reader
@@ -41,7 +41,7 @@ STANDBY_SECONDS = 2.5
 """The pause while waiting for the polling lease."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnMedia:
     """The file reader and the voice of turns."""
 

@@ -1,0 +1,60 @@
+"""Frozen dataclasses that are quick to define."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any, TypeVar, dataclass_transform, overload
+
+Kind = TypeVar("Kind", bound=type)
+
+
+@overload
+def frozen(kind: Kind, /) -> Kind: ...
+
+
+@overload
+def frozen(*, kw_only: bool) -> Callable[[Kind], Kind]: ...
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(kind: Any = None, /, *, kw_only: bool = False) -> Any:
+    """Makes a class a dataclass with slots whose fields are never assigned, which the type checker enforces.
+
+    `dataclass(frozen=True)` compiles six methods for each class, 0.5 ms in all. For Relay's 600 classes that was more
+    than half of the processor time of a start. Here only `__init__` is compiled, and the other methods are shared.
+    """
+
+    def make(kind: Any) -> Any:
+        made: Any = dataclass(slots=True, kw_only=kw_only, eq=False, repr=False)(kind)
+        compared = [one.name for one in fields(made) if one.compare]
+        made._values = staticmethod(attrgetter(*compared) if compared else _no_values)
+        for name, method in SHARED.items():
+            if name not in vars(kind):
+                setattr(made, name, method)
+        return made
+
+    return make if kind is None else make(kind)
+
+
+def _no_values(_one: object) -> tuple[()]:
+    return ()
+
+
+def _equal(self: Any, other: Any) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return self._values(self) == self._values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(self._values(self))
+
+
+def _represent(self: Any) -> str:
+    values = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    return f"{self.__class__.__qualname__}({values})"
+
+
+SHARED = {"__eq__": _equal, "__hash__": _hash, "__repr__": _represent}
