@@ -70,7 +70,7 @@ LOCK_TRIES = 20
 """How often to try for three seconds to lock a table; others waiting proceed in between."""
 SCRIPT_SECONDS = 3600.0
 """The time limit for one migration, in seconds. It is then rolled back and can be retried."""
-IDLE_SECONDS = 30.0
+IDLE_SECONDS = 15.0
 """How many seconds pass before an unused connection is closed. A connection takes 20 MB on the server once it has run a
 turn."""
 NUMBERS = range(-(2**63), 2**63)

@@ -6,8 +6,9 @@ import asyncio
 import dataclasses
 import gc
 import importlib
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from relay.commands.context import Services
 from relay.core.program import pause_collections, read_version
@@ -17,10 +18,10 @@ from relay.runtime.runtime import Runtime
 from relay.surfaces.server.services import FIRST_POLL_SECONDS
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
+    from fastapi import FastAPI
+    from starlette.types import Receive, Scope, Send
 
     from relay.surfaces.http.caller import ApiCore
-    from relay.surfaces.http.health import Health
     from relay.surfaces.server.services import UpdateSource
     from relay.surfaces.telegram.groups.connection import Connection
     from relay.surfaces.telegram.turns.worker import Worker
@@ -42,7 +43,10 @@ async def run_http(
     """Serves until cancelled. Sets `shown` once the pages are served. Raises `SettingsError`."""
     await asyncio.sleep(FIRST_POLL_SECONDS)
     await asyncio.to_thread(importlib.import_module, "relay.surfaces.http.show")
+    from starlette.routing import Router
+
     from relay.surfaces.http.health import Health, Process
+    from relay.surfaces.http.pages import pages
     from relay.surfaces.http.show import show
 
     process = Process(
@@ -52,37 +56,61 @@ async def run_http(
         stopping=lambda: worker.closing,
     )
     health = Health(process, Store(runtime.database, runtime.worker_name), connection.bot.id)
-    core = None
-    with pause_collections():
-        if runtime.settings.api:
-            await asyncio.to_thread(importlib.import_module, "relay.surfaces.http.app")
-            from relay.surfaces.http.caller import ApiCore
-
-            token = runtime.settings.telegram_bot_token
-            brief = RetryingDatabase(runtime.storage.database, runtime.storage.repair, ANSWER_SECONDS)
-            services = dataclasses.replace(services, store=Store(brief, runtime.worker_name))
-            core = ApiCore(services, connection.bot.id, token, connection.groups.eyes_of, on_owed)
-        app = await asyncio.to_thread(_make_app, core, health)
-        gc.freeze()  # imported objects stay, as in `settle_in`
+    api = FirstUse(partial(_make_api, runtime, services, connection, on_owed)) if runtime.settings.api else None
+    app = Router(pages(health, read_version()), redirect_slashes=False, default=api)
+    gc.freeze()  # imported objects stay, as in `settle_in`
     try:
-        await show(app, runtime.settings, shown, core.streams.close if core else lambda: None)
+        await show(app, runtime.settings, shown, api.close if api else lambda: None)
     finally:
         health.close()
 
 
-def _make_app(core: ApiCore | None, health: Health) -> Starlette:
-    """Makes the application; without a core, only health and metrics. Runs in a thread, because it takes a while."""
-    from starlette.applications import Starlette
+class FirstUse:
+    """The API and the app, made for their first request. They take half a second of processor time and 20 MB, which
+    a bot whose pages nobody opens saves."""
 
-    from relay.surfaces.http.pages import pages
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, FastAPI]]) -> None:
+        self._make = make
+        self._making: asyncio.Task[FastAPI] | None = None
 
-    app = Starlette()
-    if core is not None:
-        from relay.surfaces.http.app import make_app
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        if self._making is None:
+            self._making = asyncio.create_task(self._make(), name="make the API")
+        app = await asyncio.shield(self._making)
+        await app(scope, receive, send)
 
-        app = make_app(core)
-    app.router.redirect_slashes = False
-    app.router.routes[:0] = pages(health, read_version())
+    def close(self) -> None:
+        """Ends the open event streams, which must be closed first when the server stops."""
+        if self._making is None:
+            return
+        if self._making.done():
+            self._making.result().state.core.streams.close()
+        else:
+            self._making.cancel()
+
+
+async def _make_api(
+    runtime: Runtime, services: Services, connection: Connection, on_owed: Callable[[Sequence[str]], None]
+) -> FastAPI:
+    """Makes the API in a thread, because that takes a while."""
+    with pause_collections():
+        await asyncio.to_thread(importlib.import_module, "relay.surfaces.http.app")
+        from relay.surfaces.http.caller import ApiCore
+
+        token = runtime.settings.telegram_bot_token
+        brief = RetryingDatabase(runtime.storage.database, runtime.storage.repair, ANSWER_SECONDS)
+        services = dataclasses.replace(services, store=Store(brief, runtime.worker_name))
+        core = ApiCore(services, connection.bot.id, token, connection.groups.eyes_of, on_owed)
+        app = await asyncio.to_thread(_build, core)
+    gc.freeze()
+    return app
+
+
+def _build(core: ApiCore) -> FastAPI:
+    from relay.surfaces.http.app import make_app
+
+    app = make_app(core)
     # FastAPI builds its routes at the first lookup, which would block the event loop.
     for route in app.router.routes:
         route.matches({"type": "http", "method": "GET", "path": "/nothing", "root_path": "", "headers": []})
