@@ -228,8 +228,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Selects the backends of each test. Tests of servers with several databases don't run on Supabase. The tests of a
     move, which use two databases and take long, run on one backend only.
 
-    Each test runs on the embedded server. `make test-all` also runs it on the other backends. `make test` runs a third
-    of the SQL tests on each of them, because the SQL is the same.
+    Each test runs on the embedded server. The SQL is the same on the other backends, so `make test-all` runs a half of
+    the tests on each of them, and `make test` a third. With RELAY_TEST_BACKENDS=all, each test runs on each backend.
     """
     besides = {"test_access": {"supabase"}, "test_migrate": {"supabase"}, "test_move": {"supabase", "url"}}
     if not os.environ.get("RELAY_TEST_DATABASE_URL"):
@@ -249,15 +249,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _is_due(item: pytest.Item) -> bool:
-    """Returns whether a test runs on its backend in this run. Its third depends only on its name."""
-    backend = _backend(item)
-    if backend not in ("url", "supabase") or os.environ.get("RELAY_HEAVY"):
+    """Returns whether a test runs on its backend in this run. Its half or third depends only on its name."""
+    backend, whole = _backend(item), bool(os.environ.get("RELAY_HEAVY"))
+    if backend not in ("url", "supabase") or os.environ.get("RELAY_TEST_BACKENDS") == "all":
         return True
-    if _name(item) in LARGE:
+    if _name(item) in LARGE and not whole:
         return False
     if os.environ.get("RELAY_TEST_DATABASE_URL") if backend == "url" else item.path.stem in THROUGHOUT:
         return True
-    return zlib.crc32(_name(item).encode()) % 3 == ("url", "supabase").index(str(backend))
+    return zlib.crc32(_name(item).encode()) % (2 if whole else 3) == ("url", "supabase").index(str(backend))
 
 
 def _backend(item: pytest.Item) -> object:
