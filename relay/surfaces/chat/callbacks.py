@@ -6,10 +6,11 @@ A button's data is its code and its fields, separated by colons: `VoiceChosen(7,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
+from relay.core.frozen import frozen
 from relay.core.text import parse_number
 
 MAX_BYTES = 64
@@ -39,8 +40,8 @@ def callback(code: str) -> Callable[[type[Kind]], type[Kind]]:
         if code in CALLBACKS:
             raise ValueError(f"two buttons have the code {code}")
         kind.code = code
-        CALLBACKS[code] = dataclass(frozen=True)(kind)
-        return kind
+        CALLBACKS[code] = made = frozen(kind)
+        return made
 
     return declare
 

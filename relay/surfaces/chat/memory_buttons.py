@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from relay.core.frozen import frozen
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.memory_views import HistoryView, View
 
 
-@dataclass(frozen=True)
+@frozen
 class MemoryCallback(Callback):
     """A button on a memory's card; `view` leads back to the list."""
 
