@@ -20,6 +20,8 @@ from tests.strategies import examples
 
 IDS = st.integers(0, 10**15)
 """Ids of rows and people, up to the largest."""
+SMALL = {"percent": st.integers(0, 100)}
+"""Fields of numbers that are never large."""
 VIEWS = st.builds(View, st.sampled_from([*CHOSEN, "u1001"]), st.integers(1, LAST_PAGE)) | st.builds(
     lambda text, page: replace(View.search(text), page=page), st.text(max_size=60), st.integers(1, LAST_PAGE)
 )
@@ -52,7 +54,11 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
 pressed = st.sampled_from(sorted(CALLBACKS)).flatmap(
     lambda code: st.builds(
         CALLBACKS[code],
-        **{name: values(kind) for name, kind in get_type_hints(CALLBACKS[code]).items() if name != "code"},
+        **{
+            name: SMALL.get(name) or values(kind)
+            for name, kind in get_type_hints(CALLBACKS[code]).items()
+            if name != "code"
+        },
     )
 )
 
