@@ -55,7 +55,7 @@ pressed = st.sampled_from(sorted(CALLBACKS)).flatmap(
     lambda code: st.builds(
         CALLBACKS[code],
         **{
-            name: SMALL.get(name) or values(kind)
+            name: SMALL[name] if name in SMALL else values(kind)
             for name, kind in get_type_hints(CALLBACKS[code]).items()
             if name != "code"
         },
