@@ -20,8 +20,7 @@ from hypothesis import settings
 from tests import leaks, places, strategies
 from tests.standins.supabase import SupabaseProject
 
-if os.environ.get("HYPOTHESIS_PROFILE") == strategies.NIGHTLY:
-    settings.load_profile(strategies.NIGHTLY)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or strategies.UNHURRIED)
 
 LEFT_OUT: dict[str, str] = {}
 """Tests that were left out, and why."""

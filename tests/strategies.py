@@ -13,6 +13,9 @@ from tests.fragments import FRAGMENTS, MARKDOWN
 
 NIGHTLY = "nightly"
 """The profile of `make fuzz`: 10,000 examples of every property."""
+UNHURRIED = "unhurried"
+"""The usual profile: examples may take long, as on a loaded machine."""
+settings.register_profile(UNHURRIED, deadline=None)
 settings.register_profile(
     NIGHTLY, max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
 )
