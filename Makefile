@@ -1,6 +1,7 @@
 # `make run` and `make test` set everything up first: they need Python 3.11, 3.12 or 3.13, and nothing else.
 # ARGS are passed on: make chat ARGS=--offline, make test ARGS="-k memory". PYTHON names the Python to use.
 ARGS ?=
+BACKENDS ?=
 BIN := .venv/bin
 export PYTHON
 
@@ -35,12 +36,12 @@ test: ## check and test everything but what is slow or needs the speech engines 
 	@$(MAKE) --no-print-directory lint
 	$(FAST) -m "not heavy and not slow and not real_model" $(ARGS)
 
-test-all: ## everything, with the speech engines, which it installs (1.4 GB); measures coverage; CI runs this
+test-all: ## everything, with the speech engines, which it installs (1.4 GB); measures coverage; CI runs this (BACKENDS=all: each SQL test on three)
 	@echo "Style, types and layers, then every test, and which lines they reach: 25 minutes on two cores."
 	@sh scripts/heavy
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/coverage erase
-	RELAY_HEAVY=1 $(WHOLE) $(ARGS)
+	RELAY_HEAVY=1 RELAY_TEST_BACKENDS=$(BACKENDS) $(WHOLE) $(ARGS)
 
 fuzz: ## try 10,000 examples of everything that must hold for any input (hours; ARGS="-k markdown": some of it)
 	@sh scripts/setup dev

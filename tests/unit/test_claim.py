@@ -8,7 +8,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from relay.core import logs
+from relay.core.redaction import logs
 from relay.memory.people import NONCE, People, new_nonce
 from relay.memory.rows.people import Member
 from relay.surfaces.telegram.groups import claim
