@@ -345,13 +345,23 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             and position(relay.normal_form(p_words) in relay.normal_form(p_content)) > 0
 $$;
 
--- Tests whether words clearly refer to a memory: it contains them, or a form of each, and both or neither contain a
--- “not”.
+-- Tests whether words clearly refer to a memory: it contains them in this order, give or take articles and the like, and
+-- both or neither contain a “not”. Other forms of a word can be another name (Andrea, Andreas), and without spaces nobody
+-- knows where a word ends (東京都 contains 京都): about these a person decides.
 create or replace function relay.surely_means(p_words text, p_content text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select relay.has_words(p_content, p_words) or relay.is_negative(p_words) = relay.is_negative(p_content)
-        and to_tsvector('english', p_content) @@ plainto_tsquery('english', p_words)
-        and numnode(plainto_tsquery('english', p_words)) > 0
+    select (relay.is_negative(p_words) = relay.is_negative(p_content) or words !~ ' ')
+        and (position(' ' || words || ' ' in ' ' || content || ' ') > 0
+            or relay.without_articles(words) <> '' and position(
+                ' ' || relay.without_articles(words) || ' ' in ' ' || relay.without_articles(content) || ' ') > 0)
+    from (select relay.normal_form(p_words) as words, relay.normal_form(p_content) as content) normal
+$$;
+
+-- Removes English words that distinguish nothing from a normalized text.
+create or replace function relay.without_articles(p_text text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select btrim(regexp_replace(regexp_replace(p_text, '(^| )(a|an|the|is|are|am|was|were|be|of|at|in|as)(?= |$)', '', 'g'),
+        ' +', ' ', 'g'))
 $$;
 
 -- Tests whether a text contains a negation, in the languages that keywords cover.

@@ -11,10 +11,16 @@ import unicodedata
 from collections import Counter
 from difflib import SequenceMatcher
 
-TOKEN = re.compile(r"[+-]?\d+(?:[.,:/-]\d+)*[^\W\d_]*|[^\W\d_]+(?:['’][^\W\d_]+)*[+#]*")
+UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts without spaces between words. Each counts as a word, and may belong to a name: 京都 is not 東京."""
+LETTER = re.compile(f"[{UNSPACED}]")
+TOKEN = re.compile(
+    rf"[{UNSPACED}]|[+-]?\d+(?:[.,:/-]\d+)*[^\W\d_{UNSPACED}]*"
+    rf"|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*[+#]*"
+)
 NEGATION = re.compile(
     r"(?:not|no|never|none|nothing|without|cannot|\w+n't|nicht|nichts|nie|niemals|kein\w*|ohne|nunca|jamás|nada|sin|ne"
-    r"|n'\w+|pas|jamais|rien|sans|non|mai|niente|senza|não|nem|sem|не|нет|никогда|ничего|без)"
+    r"|n'\w+|pas|jamais|rien|sans|non|mai|niente|senza|não|nem|sem|не|нет|никогда|ничего|без|[不没沒無无未非别勿])"
 )
 MONTHS_AND_DAYS = """
 today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
@@ -86,8 +92,7 @@ def difference(one: str, other: str) -> tuple[str, str]:
 
 def tell_apart(one: str, other: str) -> bool:
     """Tests whether two facts differ in a distinguishing word, so that neither may stand for both. If only a few words
-    of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such as
-    synonyms, are the model's to judge."""
+    of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such as synonyms, are the model's to judge."""
     if loses(one, other) or loses(other, one):
         return True
     return bool(_find_changed_names(one, other))
@@ -103,13 +108,19 @@ def loses_in_merge(merged: str, one: str, other: str) -> bool:
 
 
 def _find_changed_names(one: str, other: str) -> set[str]:
-    """Returns the lower-case words that may be names and replace each other, if only a few words changed."""
+    """Returns the lower-case words that may be names and replace each other, if only a few words changed. Any word of a
+    script without capitals may be one; without spaces, it need not replace another."""
     first, second = _tokens(one), _tokens(other)
     matcher = _matcher(first, second)
     if matcher.ratio() < MINIMAL:
         return set()
-    changed = [op[1:] for op in matcher.get_opcodes() if op[0] == "replace"]
-    return {word.lower() for a, b, c, d in changed for word in (*first[a:b], *second[c:d]) if word[0].isupper()}
+    return {
+        word.lower()
+        for change, a, b, c, d in matcher.get_opcodes()
+        if change != "equal"
+        for word in (*first[a:b], *second[c:d])
+        if not word[0].islower() and (change == "replace" or LETTER.fullmatch(word))
+    }
 
 
 def _find_words(text: str) -> list[str]:
