@@ -162,10 +162,7 @@ begin
             and (space_id = p_erasure.space_id or space_id is null and (
                 jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats)
                 or user_id = any (chats))));
-    perform relay.note_theirs(p_erasure.id, (
-        select coalesce(jsonb_agg(jsonb_build_object('chat_id', payload #> '{message,chat,id}',
-            'message_id', payload #> '{message,message_id}', 'at', at, 'what', 'yours')), '[]')
-        from event where id = any (saying) and payload #> '{message,message_id}' is not null));
+    perform relay.note_theirs(p_erasure.id, relay.theirs_in(saying));
     update event set payload = null where id = any (saying);
     return looked;
 end $$;

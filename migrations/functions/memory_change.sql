@@ -337,11 +337,17 @@ begin
     return found;
 end $$;
 
+-- Tests whether a text contains letters of scripts that don't put spaces between words.
+create or replace function relay.is_unspaced(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_text ~ '[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF]'
+$$;
+
 -- Tests whether a text contains words as whole words in the same order. Scripts without spaces have no word boundaries.
 create or replace function relay.has_words(p_content text, p_words text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select position(' ' || relay.normal_form(p_words) || ' ' in ' ' || relay.normal_form(p_content) || ' ') > 0
-        or p_words ~ '[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF]'
+        or relay.is_unspaced(p_words)
             and position(relay.normal_form(p_words) in relay.normal_form(p_content)) > 0
 $$;
 

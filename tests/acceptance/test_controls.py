@@ -170,17 +170,21 @@ async def test_erase_shows_the_matches_and_then_removes_them_everywhere(bot: Sha
         shown = await bot.ask(dm, ada, text)
         assert shown.text.startswith("🔥 Erase for good? 1 memory, 2 messages")
         assert "my parrot is called Quinceberry" in shown.text
+    await bot.ask(dm, ada, "/remind 2030-12-24 18:00 feed Quinceberry")
+    shown = await bot.ask(dm, ada, "/forget --erase Quinceberry")
+    assert "⏰ feed Quinceberry" in shown.text
     await bot.press(dm, ada, shown, "Erase for good")
-    assert "Erased for good: 1 memory, 2 messages" in shown.text
+    assert "Erased for good: 1 memory, 2 messages, 1 other text" in shown.text
     assert "backup" in shown.text
     assert "Quinceberry" not in (await bot.ask(dm, ada, "/memory")).text
     assert "Quinceberry" not in (await bot.ask(dm, ada, "/search parrot")).text
     await bot.ask(dm, ada, "what is my bird called", "I do not know.")
     assert "Quinceberry" not in str(bot.prompt("what is my bird called").body)
-    assert "I deleted 2 messages of mine" in shown.text, "the answer with its Learned line and the other preview"
-    assert "Your own messages stay in Telegram until you delete them: 20" in shown.text
+    assert "I deleted 4 messages of mine" in shown.text, "the answer, the reminder's, and the other previews"
+    (theirs,) = [line for line in shown.text.splitlines() if line.startswith("Your own messages stay in Telegram")]
+    assert theirs.count(", ") == 4, "what was said, the reminder, and three times the command"
     assert not [m for m in bot.tg.messages(dm) if m.from_bot and "Quinceberry" in m.text]
-    assert "at least 4 letters" in (await bot.ask(dm, ada, "/forget --erase x")).text
+    assert "at least 3 letters" in (await bot.ask(dm, ada, "/forget --erase x")).text
     (tea,) = [m for m in bot.tg.messages(dm) if m.from_bot and m.text.startswith("Here.")]
     assert "Learned: Ada likes tea" in tea.text
     shown = await bot.ask(dm, ada, "/forget --erase likes tea")

@@ -256,9 +256,7 @@ async def test_forget_asks_if_the_words_may_mean_another_memory(driver: TurnDriv
         ("喜欢喝茶和咖啡", "茶"),
     ],
 )
-async def test_forget_asks_if_the_words_may_mean_something_else(
-    driver: TurnDriver, content: str, words: str
-) -> None:
+async def test_forget_asks_if_the_words_may_mean_something_else(driver: TurnDriver, content: str, words: str) -> None:
     await driver.teach(ADA, content, "likes tea")
     told = await forgetting(driver, words)
     assert [c for c in told.changes if c.status != "pending"] == []

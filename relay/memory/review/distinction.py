@@ -12,7 +12,7 @@ from collections import Counter
 from difflib import SequenceMatcher
 
 UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
-"""Letters of scripts without spaces between words. Each counts as a word, and may belong to a name: 京都 is not 東京."""
+"""Letters of scripts without spaces. Each counts as a word, and may belong to a name: 京都 is not 東京."""
 LETTER = re.compile(f"[{UNSPACED}]")
 TOKEN = re.compile(
     rf"[{UNSPACED}]|[+-]?\d+(?:[.,:/-]\d+)*[^\W\d_{UNSPACED}]*"
@@ -92,7 +92,8 @@ def difference(one: str, other: str) -> tuple[str, str]:
 
 def tell_apart(one: str, other: str) -> bool:
     """Tests whether two facts differ in a distinguishing word, so that neither may stand for both. If only a few words
-    of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such as synonyms, are the model's to judge."""
+    of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such as
+    synonyms, are the model's to judge."""
     if loses(one, other) or loses(other, one):
         return True
     return bool(_find_changed_names(one, other))

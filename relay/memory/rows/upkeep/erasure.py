@@ -50,6 +50,15 @@ class ErasedMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ErasedArtefact:
+    """An artefact, such as a reminder, that would be erased."""
+
+    kind: str
+    text: str
+    """The beginning of its text."""
+
+
+@dataclass(frozen=True, slots=True)
 class RemainingWord:
     """A word of the erased texts that other messages have too."""
 
@@ -71,6 +80,8 @@ class ErasePreview:
     """The documents' names."""
     preferences: tuple[str, ...]
     """The patterns of at most ten preferences."""
+    artefacts: tuple[ErasedArtefact, ...]
+    """At most ten artefacts of other kinds than memories and summaries."""
     left: tuple[RemainingWord, ...]
     more: bool
     """There is more than one erasure can take."""
