@@ -8,8 +8,8 @@ import pytest
 
 from relay.clients.fakes import OfflineModel
 from relay.core.models import ModelRequest
-from relay.surfaces.cli.terminal import conversation as chat
 from relay.core.program import RELAY
+from relay.surfaces.cli.terminal import conversation as chat
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.telegram.formatting.format import format_preview, format_reply
 from tests.standins.anthropic.directives import long_text
