@@ -100,12 +100,23 @@ def tell_apart(one: str, other: str) -> bool:
 
 
 def loses_in_merge(merged: str, one: str, other: str) -> bool:
-    """Tests whether a merged sentence lacks a distinguishing word of either fact, or one fact denies the other, so
-    that no sentence can say both."""
+    """Tests whether a merged sentence lacks a distinguishing word of either fact, or all words of one, or one fact
+    denies the other, so that no sentence can say both."""
+    if _is_unrelated(merged, one) or _is_unrelated(merged, other):
+        return True
     if loses(merged, one, other) or not _find_changed_names(one, other) <= set(map(str.lower, _tokens(merged))):
         return True
     denied = find_telling_words(one)["not"] > 0, find_telling_words(other)["not"] > 0
     return denied[0] != denied[1] and _matcher(_find_words(one), _find_words(other)).ratio() >= DENIED
+
+
+def _is_unrelated(merged: str, fact: str) -> bool:
+    """Tests whether a sentence has no word of a fact, nor one that begins like it. Short words count if there are no
+    others."""
+    has = {word[:4] for word in map(str.lower, _tokens(merged))}
+    words = set(map(str.lower, _tokens(fact)))
+    long = {word for word in words if len(word) > 3 or LETTER.fullmatch(word)} or words
+    return bool(long) and not has & {word[:4] for word in long}
 
 
 def _find_changed_names(one: str, other: str) -> set[str]:
