@@ -40,7 +40,8 @@ declare
     needle jsonb;
 begin
     for needle in select * from jsonb_array_elements(p_needles) loop
-        if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word where relay.mentions(body, word))
+        if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word
+                where case when position(word in body) > 0 then relay.mentions(body, word) end)
             >= (needle ->> 'least')::integer
         then
             return true;
@@ -292,15 +293,16 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from unnest(array['memories', 'messages', 'summaries', 'artefacts', 'documents', 'feedback', 'preferences']) as name
 $$;
 
--- Returns words of the plan that up to 20 other messages also contain, rarest first: [{word, messages}].
-create or replace function relay.erase_left(p_space_id bigint, p_plan jsonb) returns jsonb
+-- Returns words of the plan that up to 20 other messages of this person also contain, rarest first: [{word, messages}].
+create or replace function relay.erase_left_over(p_space_id bigint, p_plan jsonb, p_user_id bigint, p_admin boolean)
+returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(left_over) order by messages, word), '[]') from (
         select word, (
             select count(*) from (
                 select from message m
                 where relay.words_of_space(m.space_id, m.words) @@ relay.word_of_space(p_space_id, word)::tsquery
-                    and m.space_id = p_space_id
+                    and m.space_id = p_space_id and relay.may_erase(m.space_id, m.user_id, p_user_id, p_admin)
                     and m.id <> all (array(select jsonb_array_elements_text(p_plan -> 'messages')::bigint))
                 limit 21) few) as messages
         from (select distinct word from jsonb_array_elements(p_plan -> 'needles') as needle,
@@ -356,5 +358,5 @@ begin
             from jsonb_array_elements_text(plan -> 'artefacts') with ordinality as named (name, place)
             cross join relay.artefact(split_part(name, ':', 1), split_part(name, ':', 2)::bigint)
             where place <= 10),
-        'left', relay.erase_left(own, plan));
+        'left', relay.erase_left_over(own, plan, p_user_id, p_admin));
 end $$;

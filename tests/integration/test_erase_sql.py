@@ -78,6 +78,15 @@ async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(
     assert [text for (text,) in rows if text in (*meant, *others)] == others
 
 
+async def test_the_preview_offers_no_message_of_somebody_else(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "Mathilda is my aunt", "I see.", chat_id=GROUP)
+    await driver.exchange(BEN, "Mathilda is my boss", "I see.", chat_id=GROUP)
+    shown = await store.erase_preview(group(), {"words": "Mathilda"}, ADA, False)
+    assert shown is not None
+    assert [row.text for row in shown.messages if row.role == "user"] == ["Mathilda is my aunt"]
+    assert shown.left == ()
+
+
 async def told_of(driver: TurnDriver, sql: Sql) -> Json:
     """Ada talks about her parrot. It is learned, answered, asked about again, summarised, and found by a tool."""
     learned = await driver.exchange(
