@@ -257,7 +257,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         jsonb_path_query(p_row -> name, 'strict $.** ? (@.type() == "string")') as text
 $$;
 
--- Deletes matches from the tables that declare `erased: swept`.
+-- Deletes matches from the tables that declare `erased: swept`. A heartbeat goes on with the usual checklist.
 create or replace function relay.sweep_derived(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -274,5 +274,7 @@ begin
         using p_erasure.space_id, p_erasure.work -> 'loose', one.words, p_erasure.user_id,
             (p_erasure.work ->> 'admin')::boolean;
     end loop;
+    update heartbeat set checklist = ''
+    where space_id = p_erasure.space_id and relay.says(checklist, p_erasure.work -> 'loose');
     perform relay.add_up_space(p_erasure.space_id);
 end $$;

@@ -103,7 +103,7 @@ comment on table relay.reminder is $${"class": "canonical", "words": ["text"], "
         "adopt": "relay.adopt_reminder"}}$$;
 comment on table relay.reminder_event is $${"class": "operational", "other": ["kind", "detail"], "space": "reminder_id"}$$;
 
-comment on table relay.heartbeat is $${"class": "operational", "words": ["checklist"], "other": ["zone", "outcome", "status"], "space": "space_id", "regroup": "follow", "erased": "swept"}$$;
+comment on table relay.heartbeat is $${"class": "operational", "words": ["checklist"], "other": ["zone", "outcome", "status"], "space": "space_id", "regroup": "follow", "erased": "blanked"}$$;
 
 comment on table relay.standing_intent is $${"class": "canonical", "words": ["about", "text"], "other": ["status", "inputs", "derivation"], "space": "space_id", "regroup": "follow", "erased": "deleted", "exported": "intent",
     "artefact": {"kind": "intent", "text": "t.about || ': ' || t.text", "author": "t.user_id", "found": "false",
