@@ -312,8 +312,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Stores a plan for 15 minutes and returns a preview: {erasure_id, memories and messages (up to ten each), counts,
--- documents (names), preferences (patterns, up to ten), artefacts (up to ten, cut short), left, more}. Null if there is
--- nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
+-- documents (names), preferences (patterns, up to ten), artefacts (up to ten, cut short), role: whether a role
+-- in the space's chats matches, which stays, left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null)
 returns jsonb
@@ -358,5 +358,7 @@ begin
             from jsonb_array_elements_text(plan -> 'artefacts') with ordinality as named (name, place)
             cross join relay.artefact(split_part(name, ':', 1), split_part(name, ':', 2)::bigint)
             where place <= 10),
+        'role', exists (select from persona p
+            where chat_id = any (relay.chats_of(own)) and relay.says(text, plan -> 'loose') and not relay.is_past(p)),
         'left', relay.erase_left_over(own, plan, p_user_id, p_admin));
 end $$;

@@ -257,7 +257,15 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         jsonb_path_query(p_row -> name, 'strict $.** ? (@.type() == "string")') as text
 $$;
 
+-- Tests whether a role was replaced or cleared.
+create or replace function relay.is_past(p_persona relay.persona) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (select from persona where chat_id = p_persona.chat_id and topic_id = p_persona.topic_id
+        and id > p_persona.id)
+$$;
+
 -- Deletes matches from the tables that declare `erased: swept`. A heartbeat goes on with the usual checklist.
+-- A role stays, but not one that was replaced.
 create or replace function relay.sweep_derived(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -274,6 +282,10 @@ begin
         using p_erasure.space_id, p_erasure.work -> 'loose', one.words, p_erasure.user_id,
             (p_erasure.work ->> 'admin')::boolean;
     end loop;
+    delete from persona p
+    where chat_id = any (relay.chats_of(p_erasure.space_id)) and relay.says(text, p_erasure.work -> 'loose')
+        and relay.is_past(p) and relay.may_erase(p_erasure.space_id, author_id, p_erasure.user_id,
+            (p_erasure.work ->> 'admin')::boolean);
     update heartbeat set checklist = ''
     where space_id = p_erasure.space_id and relay.says(checklist, p_erasure.work -> 'loose');
     perform relay.add_up_space(p_erasure.space_id);

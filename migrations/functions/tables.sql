@@ -59,7 +59,7 @@ comment on table relay.persona is $${"class": "canonical", "words": ["text", "au
     "off_record": {
         "rows": "t.session_id in (select id from relay.session where private and erased_at is null)",
         "instead": {"text": "''", "author": "''"}},
-    "erased": "kept", "why": "what an admin or owner set is theirs to change", "exported": "persona"}$$;
+    "erased": "kept", "why": "what an admin or owner set is theirs to change; replaced ones go", "exported": "persona"}$$;
 comment on table relay.place is $${"class": "canonical", "other": ["answers"], "space": "chat_id", "exported": "place"}$$;
 comment on table relay.choice is $${"class": "canonical", "other": ["choices"], "space": "user_id", "exported": "choices"}$$;
 comment on table relay.topic is $${"class": "canonical", "words": ["name"], "space": "chat_id", "erased": "blanked", "exported": "thread"}$$;

@@ -7,8 +7,10 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from relay.clients.embedded.cluster import Cluster
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import relay
@@ -192,6 +194,23 @@ async def test_erase_shows_the_matches_and_then_removes_them_everywhere(bot: Sha
     assert tea.text == "Here."
     assert not [label for label in tea.buttons if "Undo" in label or "Close" in label]
     assert "found nothing to erase that matches" in (await bot.ask(dm, ada, "/forget --erase Quinceberry")).text
+
+
+async def test_the_preview_of_an_erasure_names_a_role_that_stays(bot: SharedBot) -> None:
+    olga = bot.tg.user(OWNER)
+    dm = bot.tg.dm(olga)
+    await bot.ask(dm, olga, "/persona Talk like Carambolina")
+    await bot.ask(dm, olga, "/remember Carambolina sings")
+    shown = await bot.ask(dm, olga, "/forget --erase Carambolina")
+    assert "My role in a chat mentions it too." in shown.text
+    await bot.press(dm, olga, shown, "Keep")
+    await bot.ask(dm, olga, "/persona clear")
+    shown = await bot.ask(dm, olga, "/forget --erase Carambolina")
+    assert "My role" not in shown.text
+    await bot.press(dm, olga, shown, "Erase for good")
+    with psycopg.connect(Cluster(bot.data).url("postgres")) as connection:
+        roles = connection.execute("select count(*) from relay.persona where text like '%Carambolina%'").fetchone()
+    assert roles == (0,), "nobody can change a role that was cleared"
 
 
 async def test_the_shell_offers_the_memory_controls_with_json_output(bot: SharedBot, tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ class ErasePreview:
     """The patterns of at most ten preferences."""
     artefacts: tuple[ErasedArtefact, ...]
     """At most ten artefacts of other kinds than memories and summaries."""
+    role: bool
+    """A role (`/persona`) mentions it, and stays."""
     left: tuple[RemainingWord, ...]
     more: bool
     """There is more than one erasure can take."""

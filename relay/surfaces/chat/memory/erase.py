@@ -90,6 +90,8 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
         f"/forget --erase {escape_markdown(row.word)} erases those."
         for row in found.left[:2]
     ]
+    if found.role:
+        lines += ["", "My role in a chat mentions it too. That stays until an admin changes it with /persona."]
     if found.more:
         lines += ["That's more than I can erase at once, so this covers the newest 2,000. Ask again for the rest."]
     return "\n".join([*lines, "", LAST_WORD])
