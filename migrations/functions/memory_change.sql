@@ -351,7 +351,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             and position(relay.normal_form(p_words) in relay.normal_form(p_content)) > 0
 $$;
 
--- Tests whether words clearly refer to a memory: it contains them in this order, give or take articles and the like, and
+-- Tests whether words clearly refer to a memory: it contains them in this order, give or take markup and articles, and
 -- both or neither contain a “not”. Other forms of a word can be another name (Andrea, Andreas), and without spaces nobody
 -- knows where a word ends (東京都 contains 京都): about these a person decides.
 create or replace function relay.surely_means(p_words text, p_content text) returns boolean
@@ -360,7 +360,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         and (position(' ' || words || ' ' in ' ' || content || ' ') > 0
             or relay.without_articles(words) <> '' and position(
                 ' ' || relay.without_articles(words) || ' ' in ' ' || relay.without_articles(content) || ' ') > 0)
-    from (select relay.normal_form(p_words) as words, relay.normal_form(p_content) as content) normal
+    from (select case when p_words ~ '[[:alnum:]]' then '*_`~' else '' end as markup) ignored, lateral (
+        select relay.normal_form(translate(p_words, markup, '')) as words,
+            relay.normal_form(translate(p_content, markup, '')) as content) normal
 $$;
 
 -- Removes English words that distinguish nothing from a normalized text.
