@@ -144,7 +144,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select unnest(tsvector_to_array(to_tsvector(language::regconfig, word)))
                 from relay.languages_of(p_space_id)) forms) asked
         join entry e on relay.words_of_space(e.space_id, e.words) @@ asked.query
-        where e.space_id = p_space_id and e.kind = p_kind)
+        where e.space_id = p_space_id and e.kind = p_kind
+        union all
+        (select source_id from entry
+            where space_id = p_space_id and kind = p_kind and relay.is_unspaced(p_needles::text)
+            order by id desc limit 5000))
 $$;
 
 -- Deletes artefacts and the stored results that were made from them. They leave the index together, so that a word of

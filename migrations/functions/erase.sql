@@ -9,6 +9,9 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     ended bigint[] := array(select id from turn where id = any (p_turns) and status in ('done', 'failed'));
 begin
+    perform relay.note_theirs(p_erasure_id, relay.theirs_in(array(
+        select e.id from inbox i join event e on e.at = i.received_at and e.bot_id = i.bot_id and e.update_id = i.update_id
+        where i.turn_id = any (ended) and relay.says(e.payload::text, p_needles)))) where p_erasure_id is not null;
     update event e set payload = null from inbox i
     where i.turn_id = any (ended) and e.at = i.received_at and e.bot_id = i.bot_id and e.update_id = i.update_id;
     update event e set payload = null from posted p join turn t on t.id = p.turn_id
@@ -302,6 +305,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     summaries constant bigint[] := relay.erase_summaries(p_erasure.space_id, '{}', p_erasure.work -> 'loose',
         p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
+    theirs jsonb;
 begin
     if cardinality(summaries) > 0 then
         update erasure set work = work || jsonb_build_object('summaries', summaries, 'owed', '[]'::jsonb)
@@ -316,9 +320,14 @@ begin
     perform relay.sweep_feedback(p_erasure.space_id, p_erasure.work -> 'loose', p_erasure.user_id,
         (p_erasure.work ->> 'admin')::boolean);
     -- What else was shown can still be erased, but for what asks for the same words, or is gone.
-    delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
-        relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')
-        or not exists (select from jsonb_each(relay.existing(work)) as one where one.value <> '[]'));
+    with dropped as (
+        delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
+            relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')
+            or not exists (select from jsonb_each(relay.existing(work)) as one where one.value <> '[]'))
+        returning user_id, posted)
+    select coalesce(jsonb_agg(asked), '[]') into theirs
+    from dropped, jsonb_array_elements(posted) as asked where user_id = p_erasure.user_id;
+    perform relay.note_theirs(p_erasure.id, theirs);
     return true;
 end $$;
 

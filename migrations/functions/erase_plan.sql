@@ -20,6 +20,18 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select relay.needle_words(p_text) as words) own where cardinality(words) > 0
 $$;
 
+-- Tests whether a text (or JSON text) contains a word or a word that begins with it, both in lower case: Anna and Annas,
+-- not Hanna. Words of up to three letters must be whole (Tom, not tomorrow), and so must numbers.
+create or replace function relay.mentions(p_body text, p_word text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select position(p_word in p_body) > 0 and (relay.is_unspaced(p_word) or p_word !~ '^[[:alnum:]]'
+        or p_body ~ ('(?:^|[^[:alnum:]]|\\[bfnrt]|\\u[0-9a-f]{4}|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])'
+            || regexp_replace(p_word, '([^[:alnum:]])', '\\\1', 'g')
+            || case when length(regexp_replace(p_word, '[^[:alnum:]]', '', 'g')) <= 3
+                then '(?:$|[^[:alnum:]]|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])'
+                when p_word ~ '[0-9]$' then '(?![0-9])' else '' end))
+$$;
+
 -- Tests whether a text matches any of the needles.
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
@@ -28,7 +40,8 @@ declare
     needle jsonb;
 begin
     for needle in select * from jsonb_array_elements(p_needles) loop
-        if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word where position(word in body) > 0)
+        if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word
+                where case when position(word in body) > 0 then relay.mentions(body, word) end)
             >= (needle ->> 'least')::integer
         then
             return true;
@@ -121,7 +134,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where id is not null
 $$;
 
--- Finds other messages that match, or that brought a matching document. Reads at most 5,000 index hits.
+-- Finds other messages that match, or that brought a matching document. Reads at most 5,000 index hits. The index does
+-- not know the words of scripts without spaces, so for these it reads the latest 20,000 texts.
 create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles jsonb, p_documents boolean)
 returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -132,6 +146,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
                 and space_id = p_space_id
             limit 5000) near where relay.says(near.text, jsonb_build_array(needle)))
+        union all
+        (select id from (
+            select id, text from message
+            where space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+            order by id desc limit 20000) near where relay.says(near.text, jsonb_build_array(needle)))
+        union all
+        (select d.message_id from (
+            select document_id, text from document_part
+            where p_documents and space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+            order by document_id desc limit 20000) near join document d on d.id = near.document_id
+            where relay.says(near.text, jsonb_build_array(needle)))
         union all
         (select d.message_id from (
             select document_id, text from document_part
@@ -212,7 +237,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select turn_id from message where id = any (p_evidence)
                 union select id from turn where user_message_id = any (p_evidence)
                 union select turn_id from memory where id = any (p_memories))
-            and exists (select from unnest(p_telling) as word where position(word in lower(r.text)) > 0)),
+            and exists (select from unnest(p_telling) as word where relay.mentions(lower(r.text), word))),
     own as materialized (
         select m.id from meant join message m using (id) left join turn t on t.id = m.turn_id
         where m.space_id = p_space_id
@@ -268,15 +293,16 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from unnest(array['memories', 'messages', 'summaries', 'artefacts', 'documents', 'feedback', 'preferences']) as name
 $$;
 
--- Returns words of the plan that up to 20 other messages also contain, rarest first: [{word, messages}].
-create or replace function relay.erase_left(p_space_id bigint, p_plan jsonb) returns jsonb
+-- Returns words of the plan that up to 20 other messages of this person also contain, rarest first: [{word, messages}].
+create or replace function relay.erase_left_over(p_space_id bigint, p_plan jsonb, p_user_id bigint, p_admin boolean)
+returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(left_over) order by messages, word), '[]') from (
         select word, (
             select count(*) from (
                 select from message m
                 where relay.words_of_space(m.space_id, m.words) @@ relay.word_of_space(p_space_id, word)::tsquery
-                    and m.space_id = p_space_id
+                    and m.space_id = p_space_id and relay.may_erase(m.space_id, m.user_id, p_user_id, p_admin)
                     and m.id <> all (array(select jsonb_array_elements_text(p_plan -> 'messages')::bigint))
                 limit 21) few) as messages
         from (select distinct word from jsonb_array_elements(p_plan -> 'needles') as needle,
@@ -286,8 +312,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Stores a plan for 15 minutes and returns a preview: {erasure_id, memories and messages (up to ten each), counts,
--- documents (names), preferences (patterns, up to ten), left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log
--- drops its words.
+-- documents (names), preferences (patterns, up to ten), artefacts (up to ten, cut short), role: whether a role
+-- in the space's chats matches, which stays, left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null)
 returns jsonb
@@ -299,15 +325,20 @@ declare
     plan constant jsonb := relay.erase_plan(own, query, p_user_id, p_admin, 2000);
     made bigint;
     counted constant jsonb := relay.erase_counts(plan);
+    asking constant bigint[] := array(
+        select e.id from inbox i join event e on e.at = i.received_at and e.bot_id = i.bot_id and e.update_id = i.update_id
+        where i.turn_id = p_turn_id);
+    asked constant jsonb := relay.theirs_in(array(
+        select id from event where id = any (asking) and relay.says(payload::text, plan -> 'needles')));
 begin
-    update event e set payload = null from inbox i
-    where i.turn_id = p_turn_id and e.at = i.received_at and e.bot_id = i.bot_id and e.update_id = i.update_id;
+    update event set payload = null where id = any (asking);
     if own is null or plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]'
         and plan -> 'artefacts' = '[]' and plan -> 'feedback' = '[]'
     then
         return null;
     end if;
-    insert into erasure (space_id, user_id, work, counts) values (own, p_user_id, plan, counted) returning id into made;
+    insert into erasure (space_id, user_id, work, counts, posted) values (own, p_user_id, plan, counted, asked)
+    returning id into made;
     return jsonb_build_object('erasure_id', made, 'counts', counted, 'more', plan -> 'more',
         'memories', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
             select id, number, content, status from memory
@@ -322,5 +353,12 @@ begin
             select distinct pattern from preference
             where id = any (array(select jsonb_array_elements_text(plan -> 'preferences')::bigint))
             order by pattern limit 10) p),
-        'left', relay.erase_left(own, plan));
+        'artefacts', (select coalesce(jsonb_agg(jsonb_build_object('kind', split_part(name, ':', 1),
+                'text', left(body, 200)) order by place), '[]')
+            from jsonb_array_elements_text(plan -> 'artefacts') with ordinality as named (name, place)
+            cross join relay.artefact(split_part(name, ':', 1), split_part(name, ':', 2)::bigint)
+            where place <= 10),
+        'role', exists (select from persona p
+            where chat_id = any (relay.chats_of(own)) and relay.says(text, plan -> 'loose') and not relay.is_past(p)),
+        'left', relay.erase_left_over(own, plan, p_user_id, p_admin));
 end $$;

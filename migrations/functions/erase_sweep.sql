@@ -162,10 +162,7 @@ begin
             and (space_id = p_erasure.space_id or space_id is null and (
                 jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats)
                 or user_id = any (chats))));
-    perform relay.note_theirs(p_erasure.id, (
-        select coalesce(jsonb_agg(jsonb_build_object('chat_id', payload #> '{message,chat,id}',
-            'message_id', payload #> '{message,message_id}', 'at', at, 'what', 'yours')), '[]')
-        from event where id = any (saying) and payload #> '{message,message_id}' is not null));
+    perform relay.note_theirs(p_erasure.id, relay.theirs_in(saying));
     update event set payload = null where id = any (saying);
     return looked;
 end $$;
@@ -260,7 +257,15 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         jsonb_path_query(p_row -> name, 'strict $.** ? (@.type() == "string")') as text
 $$;
 
--- Deletes matches from the tables that declare `erased: swept`.
+-- Tests whether a role was replaced or cleared.
+create or replace function relay.is_past(p_persona relay.persona) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (select from persona where chat_id = p_persona.chat_id and topic_id = p_persona.topic_id
+        and id > p_persona.id)
+$$;
+
+-- Deletes matches from the tables that declare `erased: swept`. A heartbeat goes on with the usual checklist.
+-- A role stays, but not one that was replaced.
 create or replace function relay.sweep_derived(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -277,5 +282,11 @@ begin
         using p_erasure.space_id, p_erasure.work -> 'loose', one.words, p_erasure.user_id,
             (p_erasure.work ->> 'admin')::boolean;
     end loop;
+    delete from persona p
+    where chat_id = any (relay.chats_of(p_erasure.space_id)) and relay.says(text, p_erasure.work -> 'loose')
+        and relay.is_past(p) and relay.may_erase(p_erasure.space_id, author_id, p_erasure.user_id,
+            (p_erasure.work ->> 'admin')::boolean);
+    update heartbeat set checklist = ''
+    where space_id = p_erasure.space_id and relay.says(checklist, p_erasure.work -> 'loose');
     perform relay.add_up_space(p_erasure.space_id);
 end $$;

@@ -337,21 +337,39 @@ begin
     return found;
 end $$;
 
+-- Tests whether a text contains letters of scripts that don't put spaces between words.
+create or replace function relay.is_unspaced(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_text ~ '[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF]'
+$$;
+
 -- Tests whether a text contains words as whole words in the same order. Scripts without spaces have no word boundaries.
 create or replace function relay.has_words(p_content text, p_words text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select position(' ' || relay.normal_form(p_words) || ' ' in ' ' || relay.normal_form(p_content) || ' ') > 0
-        or p_words ~ '[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF]'
+        or relay.is_unspaced(p_words)
             and position(relay.normal_form(p_words) in relay.normal_form(p_content)) > 0
 $$;
 
--- Tests whether words clearly refer to a memory: it contains them, or a form of each, and both or neither contain a
--- “not”.
+-- Tests whether words clearly refer to a memory: it contains them in this order, give or take markup and articles, and
+-- both or neither contain a “not”. Other forms of a word can be another name (Andrea, Andreas), and without spaces nobody
+-- knows where a word ends (東京都 contains 京都): about these a person decides.
 create or replace function relay.surely_means(p_words text, p_content text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select relay.has_words(p_content, p_words) or relay.is_negative(p_words) = relay.is_negative(p_content)
-        and to_tsvector('english', p_content) @@ plainto_tsquery('english', p_words)
-        and numnode(plainto_tsquery('english', p_words)) > 0
+    select (relay.is_negative(p_words) = relay.is_negative(p_content) or words !~ ' ')
+        and (position(' ' || words || ' ' in ' ' || content || ' ') > 0
+            or relay.without_articles(words) <> '' and position(
+                ' ' || relay.without_articles(words) || ' ' in ' ' || relay.without_articles(content) || ' ') > 0)
+    from (select case when p_words ~ '[[:alnum:]]' then '*_`~' else '' end as markup) ignored, lateral (
+        select relay.normal_form(translate(p_words, markup, '')) as words,
+            relay.normal_form(translate(p_content, markup, '')) as content) normal
+$$;
+
+-- Removes English words that distinguish nothing from a normalized text.
+create or replace function relay.without_articles(p_text text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select btrim(regexp_replace(regexp_replace(p_text, '(^| )(a|an|the|is|are|am|was|were|be|of|at|in|as)(?= |$)', '', 'g'),
+        ' +', ' ', 'g'))
 $$;
 
 -- Tests whether a text contains a negation, in the languages that keywords cover.

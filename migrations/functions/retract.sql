@@ -136,10 +136,12 @@ create or replace function relay.note_theirs(p_erasure_id bigint, p_more jsonb) 
 language sql set search_path = relay, extensions, pg_temp as $$
     update erasure set posted = (
         select coalesce(jsonb_agg(one order by one ->> 'at'), '[]') from (
-            select distinct on (place, one ->> 'chat_id', one ->> 'message_id') one from (
-                select one, row_number() over (partition by one ->> 'what' order by one ->> 'at' desc) as place
-                from jsonb_array_elements(coalesce(posted, '[]') || p_more) as one) ranked
-            where place <= 200) few)
+            select one, row_number() over (partition by one ->> 'what' order by one ->> 'at' desc) as place
+            from (
+                select distinct on (one ->> 'what', one ->> 'chat_id', one ->> 'message_id') one
+                from jsonb_array_elements(coalesce(posted, '[]') || p_more) as one
+                order by one ->> 'what', one ->> 'chat_id', one ->> 'message_id', one ->> 'at') once) ranked
+        where place <= 200)
     where id = p_erasure_id and p_more <> '[]'
 $$;
 
@@ -150,6 +152,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'at', p.created_at, 'what', 'yours')), '[]')
     from message m join posted p on p.turn_id = m.turn_id and p.message_id = m.id and not p.from_bot
     where m.id = any (p_messages) and m.role = 'user' and p.chat_id <> 0
+$$;
+
+-- Lists the messages in updates that events hold, for their authors to delete.
+create or replace function relay.theirs_in(p_events bigint[]) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('chat_id', payload #> '{message,chat,id}',
+        'message_id', payload #> '{message,message_id}', 'at', at, 'what', 'yours')), '[]')
+    from event where id = any (p_events) and payload #> '{message,message_id}' is not null
 $$;
 
 -- Returns our messages that a bot must delete or edit for an erasure (null: any), newest first: [{erasure_id, chat_id,

@@ -59,7 +59,7 @@ comment on table relay.persona is $${"class": "canonical", "words": ["text", "au
     "off_record": {
         "rows": "t.session_id in (select id from relay.session where private and erased_at is null)",
         "instead": {"text": "''", "author": "''"}},
-    "erased": "kept", "why": "what an admin or owner set is theirs to change", "exported": "persona"}$$;
+    "erased": "kept", "why": "what an admin or owner set is theirs to change; replaced ones go", "exported": "persona"}$$;
 comment on table relay.place is $${"class": "canonical", "other": ["answers"], "space": "chat_id", "exported": "place"}$$;
 comment on table relay.choice is $${"class": "canonical", "other": ["choices"], "space": "user_id", "exported": "choices"}$$;
 comment on table relay.topic is $${"class": "canonical", "words": ["name"], "space": "chat_id", "erased": "blanked", "exported": "thread"}$$;
@@ -103,7 +103,7 @@ comment on table relay.reminder is $${"class": "canonical", "words": ["text"], "
         "adopt": "relay.adopt_reminder"}}$$;
 comment on table relay.reminder_event is $${"class": "operational", "other": ["kind", "detail"], "space": "reminder_id"}$$;
 
-comment on table relay.heartbeat is $${"class": "operational", "words": ["checklist"], "other": ["zone", "outcome", "status"], "space": "space_id", "regroup": "follow", "erased": "swept"}$$;
+comment on table relay.heartbeat is $${"class": "operational", "words": ["checklist"], "other": ["zone", "outcome", "status"], "space": "space_id", "regroup": "follow", "erased": "blanked"}$$;
 
 comment on table relay.standing_intent is $${"class": "canonical", "words": ["about", "text"], "other": ["status", "inputs", "derivation"], "space": "space_id", "regroup": "follow", "erased": "deleted", "exported": "intent",
     "artefact": {"kind": "intent", "text": "t.about || ': ' || t.text", "author": "t.user_id", "found": "false",

@@ -7,8 +7,10 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from relay.clients.embedded.cluster import Cluster
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import relay
@@ -170,17 +172,21 @@ async def test_erase_shows_the_matches_and_then_removes_them_everywhere(bot: Sha
         shown = await bot.ask(dm, ada, text)
         assert shown.text.startswith("🔥 Erase for good? 1 memory, 2 messages")
         assert "my parrot is called Quinceberry" in shown.text
+    await bot.ask(dm, ada, "/remind 2030-12-24 18:00 feed Quinceberry")
+    shown = await bot.ask(dm, ada, "/forget --erase Quinceberry")
+    assert "⏰ feed Quinceberry" in shown.text
     await bot.press(dm, ada, shown, "Erase for good")
-    assert "Erased for good: 1 memory, 2 messages" in shown.text
+    assert "Erased for good: 1 memory, 2 messages, 1 other text" in shown.text
     assert "backup" in shown.text
     assert "Quinceberry" not in (await bot.ask(dm, ada, "/memory")).text
     assert "Quinceberry" not in (await bot.ask(dm, ada, "/search parrot")).text
     await bot.ask(dm, ada, "what is my bird called", "I do not know.")
     assert "Quinceberry" not in str(bot.prompt("what is my bird called").body)
-    assert "I deleted 2 messages of mine" in shown.text, "the answer with its Learned line and the other preview"
-    assert "Your own messages stay in Telegram until you delete them: 20" in shown.text
+    assert "I deleted 4 messages of mine" in shown.text, "the answer, the reminder's, and the other previews"
+    (theirs,) = [line for line in shown.text.splitlines() if line.startswith("Your own messages stay in Telegram")]
+    assert theirs.count(", ") == 4, "what was said, the reminder, and three times the command"
     assert not [m for m in bot.tg.messages(dm) if m.from_bot and "Quinceberry" in m.text]
-    assert "at least 4 letters" in (await bot.ask(dm, ada, "/forget --erase x")).text
+    assert "at least 3 letters" in (await bot.ask(dm, ada, "/forget --erase x")).text
     (tea,) = [m for m in bot.tg.messages(dm) if m.from_bot and m.text.startswith("Here.")]
     assert "Learned: Ada likes tea" in tea.text
     shown = await bot.ask(dm, ada, "/forget --erase likes tea")
@@ -188,6 +194,23 @@ async def test_erase_shows_the_matches_and_then_removes_them_everywhere(bot: Sha
     assert tea.text == "Here."
     assert not [label for label in tea.buttons if "Undo" in label or "Close" in label]
     assert "found nothing to erase that matches" in (await bot.ask(dm, ada, "/forget --erase Quinceberry")).text
+
+
+async def test_the_preview_of_an_erasure_names_a_role_that_stays(bot: SharedBot) -> None:
+    olga = bot.tg.user(OWNER)
+    dm = bot.tg.dm(olga)
+    await bot.ask(dm, olga, "/persona Talk like Carambolina")
+    await bot.ask(dm, olga, "/remember Carambolina sings")
+    shown = await bot.ask(dm, olga, "/forget --erase Carambolina")
+    assert "My role in a chat mentions it too." in shown.text
+    await bot.press(dm, olga, shown, "Keep")
+    await bot.ask(dm, olga, "/persona clear")
+    shown = await bot.ask(dm, olga, "/forget --erase Carambolina")
+    assert "My role" not in shown.text
+    await bot.press(dm, olga, shown, "Erase for good")
+    with psycopg.connect(Cluster(bot.data).url("postgres")) as connection:
+        roles = connection.execute("select count(*) from relay.persona where text like '%Carambolina%'").fetchone()
+    assert roles == (0,), "nobody can change a role that was cleared"
 
 
 async def test_the_shell_offers_the_memory_controls_with_json_output(bot: SharedBot, tmp_path: Path) -> None:

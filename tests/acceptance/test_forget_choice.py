@@ -72,3 +72,16 @@ async def test_another_member_of_the_group_cannot_choose(bot: SharedBot) -> None
     assert reply.buttons == shown
     assert await bot.press(group, ada, reply, "🗑 1") == "Done."
     await bot.tg.wait_for(lambda: any("Undo" in label for label in reply.buttons), timeout=30)
+
+
+@pytest.mark.parametrize(("label", "left"), [("Forget it", 0), ("Keep it", 1)])
+async def test_forget_asks_about_a_memory_that_may_not_be_meant(bot: SharedBot, label: str, left: int) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remember Andrea has the key")
+    reply = await bot.ask(dm, ada, "/forget Andreas")
+    assert reply.text == "🧠 Did you mean “Andrea has the key”?"
+    assert list(reply.buttons) == ["🗑 Forget it", "✖ Keep it"]
+    assert await bot.press(dm, ada, reply, label) == ("Kept." if left else "Done.")
+    listed = (await bot.ask(dm, ada, "/memory")).text
+    assert ("Andrea" in listed) == bool(left)
+    assert "wait" not in listed

@@ -9,7 +9,7 @@ import pytest
 from relay.core.settings import Settings
 from relay.memory import erasure
 from relay.surfaces.cli.erase import erase
-from relay.surfaces.cli.terminal.once import run_once
+from relay.surfaces.cli.terminal.once import NotAnswered, run_once
 from tests.integration.conftest import TEMPLATE, Server
 
 
@@ -48,5 +48,20 @@ async def test_the_command_counts_the_erased_preferences_before_and_after(
         assert f"Erased for good: {told}." in capsys.readouterr().out
         await run_once(settings, "preferences", "")
         assert "zanzibarix" not in capsys.readouterr().out
+    finally:
+        embedded.drop(name)
+
+
+async def test_forgetting_what_may_not_be_meant_is_refused_in_the_shell(embedded: Server, tmp_path: Path) -> None:
+    name = embedded.create(TEMPLATE)
+    settings = Settings(
+        DATABASE_URL=embedded.url(name), RELAY_DATA_DIR=tmp_path, RELAY_ADMINS="1", RELAY_EMBEDDER="off"
+    )
+    try:
+        await run_once(settings, "remember", "Andrea has the key")
+        for sure in (False, True):
+            with pytest.raises(NotAnswered, match="by its number"):
+                await run_once(settings, "forget", "Andreas", sure)
+        assert await run_once(settings, "forget", "#1")
     finally:
         embedded.drop(name)

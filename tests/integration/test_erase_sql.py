@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from relay.clients.fakes import FakeMessenger
 from relay.clients.kept_files import KeptFiles
 from relay.core.models import Space
@@ -45,6 +47,44 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
     while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
         pass
     return shown
+
+
+@pytest.mark.parametrize(
+    ("words", "meant", "others"),
+    [
+        ("Anna", ["Anna likes tea", "Annas tea"], ["Hanna likes tea", "Johanna writes\nHanna"]),
+        ("rose", ["the rose", "roses"], ["writes prose"]),
+        ("Tom", ["Tom is here", "ask @Tom.", "first\nTom"], ["tomorrow", "an atom", "Tommy"]),
+        ("4711", ["the code is 4711"], ["the code is 47110", "the code is 14711"]),
+        ("5 mg", ["takes 5 mg daily"], ["takes 15 mg daily", "takes 50 mg daily", "5 omg"]),
+        ("小王", ["我的朋友叫小王", "小王住在上海"], ["小张住在上海"]),
+        ("マチルダ", ["私の友達はマチルダさんです"], ["マリアさんです"]),
+        ("มาทิลดา", ["เพื่อนของฉันชื่อมาทิลดา"], ["เพื่อนของฉันชื่อมาเรีย"]),
+        ("Änne", ["Änne kommt"], ["Hänne kommt"]),
+    ],
+)
+async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(
+    driver: TurnDriver, store: Store, sql: Sql, words: str, meant: list[str], others: list[str]
+) -> None:
+    for text in (*meant, *others):
+        await driver.exchange(ADA, text, "Yes.")
+        await driver.teach(ADA, text)
+    shown = await erase(store, private(ADA), {"words": words})
+    assert {row.text for row in shown.messages if row.role == "user"} >= set(meant)
+    assert not {row.text for row in shown.messages} & set(others)
+    assert sorted(row.content for row in shown.memories) == sorted(meant)
+    assert await driver.known(private(ADA)) == others
+    rows = await sql("select text from relay.message where role = 'user' and text <> '' order by id")
+    assert [text for (text,) in rows if text in (*meant, *others)] == others
+
+
+async def test_the_preview_offers_no_message_of_somebody_else(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "Mathilda is my aunt", "I see.", chat_id=GROUP)
+    await driver.exchange(BEN, "Mathilda is my boss", "I see.", chat_id=GROUP)
+    shown = await store.erase_preview(group(), {"words": "Mathilda"}, ADA, False)
+    assert shown is not None
+    assert [row.text for row in shown.messages if row.role == "user"] == ["Mathilda is my aunt"]
+    assert shown.left == ()
 
 
 async def told_of(driver: TurnDriver, sql: Sql) -> Json:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from relay.memory.review.distinction import loses_in_merge
+from relay.memory.review.distinction import loses_in_merge, tell_apart
 from relay.memory.review.settling import apply_decisions, decisions_in
 from relay.memory.rows.upkeep.night import DatedNote
 from tests.integration.conftest import Server, Sql
@@ -81,6 +81,35 @@ def test_a_sentence_that_drops_a_name_number_or_negation_is_not_a_merge() -> Non
     one, other = "Mia is allowed to eat nuts at school", "Mia is not allowed to eat nuts at school"
     assert loses_in_merge(other, one, other)
     assert not loses_in_merge("Likes tea, not coffee", "Likes tea", "Likes tea, not coffee")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("我每天吃两片药", "我每天吃三片药"),
+        ("他住在东京", "他住在京都"),
+        ("狗允许进屋", "狗不允许进屋"),
+        ("我家住三楼", "我家住十三楼"),
+        ("犬を飼っています", "犬を飼っていません"),
+        ("ห้องเลขที่ ๕", "ห้องเลขที่ ๖"),
+        ("톰은 서울에 산다", "팀은 서울에 산다"),
+        ("توم يعيش في باريس", "تيم يعيش في باريس"),
+    ],
+)
+def test_facts_in_scripts_without_capitals_or_spaces_are_told_apart(one: str, other: str) -> None:
+    assert tell_apart(one, other)
+    assert loses_in_merge(one, one, other)
+    assert not tell_apart(one, f"{one}。")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Dogs are welcome here", "likes green tea"), ("犬を飼っています", "他住在京都"), ("el perro come", "likes tea")],
+)
+def test_a_sentence_that_says_nothing_of_one_fact_is_not_a_merge(one: str, other: str) -> None:
+    assert loses_in_merge(one, one, other)
+    assert loses_in_merge(other, one, other)
+    assert not loses_in_merge(f"{one}, {other}", one, other)
 
 
 def is_merged(pair: Pair) -> bool:

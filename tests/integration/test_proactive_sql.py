@@ -20,6 +20,7 @@ from relay.memory.rows.proactive.heartbeat import GateState
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
+from tests.integration.test_erase_sql import erase
 from tests.integration.test_reminder_sql import due, make, queued
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, private
 
@@ -148,6 +149,15 @@ async def test_a_closed_gate_is_recorded_and_news_waits(store: Store, sql: Sql, 
     assert "is used up" in await outcome(store)
     await beat(store, sql, lookout(store, model))
     assert await queued(sql) == ["💓 Parcel"]
+
+
+async def test_erasing_clears_the_checklist_and_leaves_the_heartbeat_on(store: Store, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "The zanzibarix flies", "Does it?")
+    await turn_on(store, checklist="news of the zanzibarix")
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    found = await store.heartbeat(private(ADA))
+    assert found is not None
+    assert (found.status, found.checklist) == ("on", "")
 
 
 async def test_a_switched_off_heartbeat_asks_no_model(store: Store, sql: Sql, driver: TurnDriver) -> None:

@@ -108,6 +108,38 @@ async def test_pipelined_requests_are_answered_in_order(port: int) -> None:
     assert answer.index(b"HTTP/1.1 200") < answer.index(b"HTTP/1.1 404")
 
 
+async def hold_unread(port: int) -> asyncio.StreamWriter:
+    """Asks for more than the socket buffers hold, and reads nothing."""
+    _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+    writer.write(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    await writer.drain()
+    return writer
+
+
+async def test_clients_that_read_no_answer_do_not_block_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def large(_: Request) -> Response:
+        return StreamingResponse(b"x" * 65_536 for _ in range(400))
+
+    monkeypatch.setattr(connection, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(connection, "UNREAD_SECONDS", 1.0)
+    async with serving(Starlette(routes=[Route("/", hello), Route("/large", large)])) as (_, port):
+        held = [await hold_unread(port) for _ in range(3)]
+        await asyncio.sleep(0.3)
+        assert (await exchange(port, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).endswith(b"hello")
+        async with asyncio.timeout(5):
+            for writer in held:
+                with contextlib.suppress(OSError):
+                    await lost(writer)
+
+
+async def lost(writer: asyncio.StreamWriter) -> None:
+    """Waits until the server has cut the connection."""
+    while True:
+        writer.write(b"\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
 async def test_stopping_finishes_running_requests_and_cuts_off_endless_ones(caplog: pytest.LogCaptureFixture) -> None:
     begun = asyncio.Event()
 

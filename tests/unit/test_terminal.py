@@ -8,8 +8,9 @@ import pytest
 
 from relay.clients.fakes import OfflineModel
 from relay.core.models import ModelRequest
+from relay.core.program import RELAY
 from relay.surfaces.cli.terminal import conversation as chat
-from relay.surfaces.cli.terminal.messenger import Terminal
+from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.telegram.formatting.format import format_preview, format_reply
 from tests.standins.anthropic.directives import long_text
 
@@ -72,3 +73,8 @@ async def test_leaving_waits_briefly_for_running_work_and_then_cancels_it(
 async def test_the_offline_model_uses_no_tokens() -> None:
     request = ModelRequest("claude", [], [{"role": "user", "content": [{"type": "text", "text": "hello"}]}], 100)
     assert (await OfflineModel().reply(request, lambda _: None)).usage == {}
+
+
+def test_commands_are_named_as_in_the_shell_but_markers_stay() -> None:
+    told = name_commands("Use /keepit, or write `##keepit0.80##` before and `##/keepit##` after it.")
+    assert told == f"Use {RELAY} keepit, or write `##keepit0.80##` before and `##/keepit##` after it."

@@ -10,11 +10,11 @@ from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import admins_only
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
+from relay.core.limits import FORGET_LETTERS
 from relay.memory.erasure import finish_erasure, remove_files
+from relay.memory.intents import is_long_enough
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 
-LETTERS = 4
-"""The fewest letters and digits of words to erase."""
 WORDS = 200
 """The longest text to search for, in characters."""
 CHAT_SECONDS = 20.0
@@ -22,7 +22,7 @@ CHAT_SECONDS = 20.0
 TOO_LATE = "That's already erased, was shown too long ago, or is not yours. Start again: /forget --erase"
 TOO_SHORT = (
     "What should I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
-    f"has, at least {LETTERS} letters."
+    f"has, at least {FORGET_LETTERS} letters."
 )
 
 
@@ -59,17 +59,12 @@ class Erasing:
     """The database's files will be rewritten tonight."""
 
 
-def is_long_enough(what: ErasedWords) -> bool:
-    """Tests whether words are long enough to identify what to erase."""
-    return sum(c.isalnum() for c in what.words[:WORDS]) >= LETTERS
-
-
 async def preview_erasure(ctx: CommandContext, what: EraseQuery) -> ErasePreview | None:
     """Previews an erasure; None: nothing matches that this person may erase."""
     if isinstance(what, ErasedMemoryNumber):
         query: dict[str, object] = {"number": what.number}
     else:
-        if not is_long_enough(what):
+        if not is_long_enough(what.words[:WORDS]):
             raise CommandRefused(TOO_SHORT)
         query = {"words": " ".join(what.words.split())[:WORDS]}
     return await ctx.store.erase_preview(ctx.space, query, ctx.user_id, ctx.admin, ctx.turn.turn_id)

@@ -18,7 +18,7 @@ Verdict = Literal["approve", "deny", "block", "admit"]
 """admit: gives access to a person whom an admin refused; the others answer requests."""
 ROLES: dict[Verdict, str] = {"approve": "user", "deny": "refused", "block": "blocked", "admit": "user"}
 USAGE = "Say who: /revoke and their id or @name. /users lists everyone."
-NOT_OPEN = "It's no longer open."
+NOT_OPEN = "There is no such open invitation. /users lists them."
 
 
 @frozen

@@ -11,10 +11,16 @@ import unicodedata
 from collections import Counter
 from difflib import SequenceMatcher
 
-TOKEN = re.compile(r"[+-]?\d+(?:[.,:/-]\d+)*[^\W\d_]*|[^\W\d_]+(?:['’][^\W\d_]+)*[+#]*")
+UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts without spaces. Each counts as a word, and may belong to a name: 京都 is not 東京."""
+LETTER = re.compile(f"[{UNSPACED}]")
+TOKEN = re.compile(
+    rf"[{UNSPACED}]|[+-]?\d+(?:[.,:/-]\d+)*[^\W\d_{UNSPACED}]*"
+    rf"|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*[+#]*"
+)
 NEGATION = re.compile(
     r"(?:not|no|never|none|nothing|without|cannot|\w+n't|nicht|nichts|nie|niemals|kein\w*|ohne|nunca|jamás|nada|sin|ne"
-    r"|n'\w+|pas|jamais|rien|sans|non|mai|niente|senza|não|nem|sem|не|нет|никогда|ничего|без)"
+    r"|n'\w+|pas|jamais|rien|sans|non|mai|niente|senza|não|nem|sem|не|нет|никогда|ничего|без|[不没沒無无未非别勿])"
 )
 MONTHS_AND_DAYS = """
 today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
@@ -94,22 +100,39 @@ def tell_apart(one: str, other: str) -> bool:
 
 
 def loses_in_merge(merged: str, one: str, other: str) -> bool:
-    """Tests whether a merged sentence lacks a distinguishing word of either fact, or one fact denies the other, so
-    that no sentence can say both."""
+    """Tests whether a merged sentence lacks a distinguishing word of either fact, or all words of one, or one fact
+    denies the other, so that no sentence can say both."""
+    if _is_unrelated(merged, one) or _is_unrelated(merged, other):
+        return True
     if loses(merged, one, other) or not _find_changed_names(one, other) <= set(map(str.lower, _tokens(merged))):
         return True
     denied = find_telling_words(one)["not"] > 0, find_telling_words(other)["not"] > 0
     return denied[0] != denied[1] and _matcher(_find_words(one), _find_words(other)).ratio() >= DENIED
 
 
+def _is_unrelated(merged: str, fact: str) -> bool:
+    """Tests whether a sentence has no word of a fact, nor one that begins like it. Short words count if there are no
+    others."""
+    has = {word[:4] for word in map(str.lower, _tokens(merged))}
+    words = set(map(str.lower, _tokens(fact)))
+    long = {word for word in words if len(word) > 3 or LETTER.fullmatch(word)} or words
+    return bool(long) and not has & {word[:4] for word in long}
+
+
 def _find_changed_names(one: str, other: str) -> set[str]:
-    """Returns the lower-case words that may be names and replace each other, if only a few words changed."""
+    """Returns the lower-case words that may be names and replace each other, if only a few words changed. Any word of a
+    script without capitals may be one; without spaces, it need not replace another."""
     first, second = _tokens(one), _tokens(other)
     matcher = _matcher(first, second)
     if matcher.ratio() < MINIMAL:
         return set()
-    changed = [op[1:] for op in matcher.get_opcodes() if op[0] == "replace"]
-    return {word.lower() for a, b, c, d in changed for word in (*first[a:b], *second[c:d]) if word[0].isupper()}
+    return {
+        word.lower()
+        for change, a, b, c, d in matcher.get_opcodes()
+        if change != "equal"
+        for word in (*first[a:b], *second[c:d])
+        if not word[0].islower() and (change == "replace" or LETTER.fullmatch(word))
+    }
 
 
 def _find_words(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from relay.surfaces.chat.memory_buttons import (
     DecideChange,
     EditMemory,
     ForgetCandidates,
+    ForgetOne,
     KeepAnswer,
     OpenChanges,
 )
@@ -24,8 +25,9 @@ CANDIDATES = 250
 MOST_MATCH = 10
 """`relay.forget_memory` proposes at most this many candidates."""
 IN_A_ROW = 5
-ABOUT_CHANGES = (OpenChanges, CloseChanges, DecideChange, EditMemory, KeepAnswer, ForgetCandidates)
+ABOUT_CHANGES = (OpenChanges, CloseChanges, DecideChange, EditMemory, KeepAnswer, ForgetCandidates, ForgetOne)
 NONE = "✖ None of these"
+KEEP_IT = "✖ Keep it"
 WHICH = "🧠 Which one should I forget?"
 
 
@@ -79,6 +81,12 @@ def memory_line(changes: Sequence[MemoryChange], failed: Sequence[Failure]) -> s
         parts.insert(0, f"{WHICH} {numbered}")  # first, since a long line is cut at its end
     parts.extend(f"⚠️ {failure_line(failure)}" for failure in failed)
     return " · ".join(parts)
+
+
+def find_uncertain(changes: Sequence[MemoryChange]) -> MemoryChange | None:
+    """Returns the one memory that `forget` may refer to, if it waits for a decision and nothing else happened."""
+    alone = len(changes) == 1 and changes[0].action == "forget" and changes[0].status == "pending"
+    return changes[0] if alone else None
 
 
 def asks_which(change: MemoryChange, changes: Sequence[MemoryChange]) -> bool:

@@ -153,6 +153,14 @@ class ForgetCandidates(Callback):
     turn_id: int
 
 
+@callback("fy")
+class ForgetOne(Callback):
+    """Forgets the one memory that may be meant (k), or keeps it (x)."""
+
+    change_id: int
+    decision: Literal["k", "x"]
+
+
 @callback("fp")
 class ForgetShown(Callback):
     """Forgets the memories that match a pattern (y), keeps them (n), or undoes the forgetting (u)."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import sys
 
 from relay.commands.memory.erase import (
-    LETTERS,
     ErasedWords,
     clear_files,
     erase_shown,
-    is_long_enough,
     preview_erasure,
     purge_backups,
 )
 from relay.core.errors import DatabaseError, SettingsError
 from relay.core.frozen import frozen
+from relay.core.limits import FORGET_LETTERS
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.core.text import pluralize
+from relay.memory.intents import is_long_enough
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.erase import CLEARED, counts, query_of
@@ -43,8 +43,10 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
     Without `yes`, shows what would be erased, and asks at a terminal. Raises `SettingsError` for too few letters.
     """
     query = query_of(text)
-    if isinstance(query, ErasedWords) and not is_long_enough(query):
-        raise SettingsError(f"Write at least {LETTERS} letters, or a memory's number: {RELAY} memory erase '#12'")
+    if isinstance(query, ErasedWords) and not is_long_enough(query.words):
+        raise SettingsError(
+            f"Write at least {FORGET_LETTERS} letters, or a memory's number: {RELAY} memory erase '#12'"
+        )
     async with open_desk(settings, "memory", False) as desk, desk.turn() as ctx:
         found = await preview_erasure(ctx, query)
         if found is not None and not as_json:
@@ -52,6 +54,7 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
             texts = (
                 *(row.content for row in found.memories),
                 *(row.text for row in found.messages),
+                *(row.text for row in found.artefacts),
                 *found.preferences,
             )
             for one in texts:

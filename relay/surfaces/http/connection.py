@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,12 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 200
-"""The most connections. A new one replaces the longest silent one or one whose body is late; else it is closed."""
+"""The most connections. A new one replaces the longest silent one, one whose body is late, or one that reads no answer;
+else it is closed."""
 MOST_OF_ADDRESS = 50
 """The most connections from one address. No limit for this machine and its network, where a proxy may be."""
+UNREAD_SECONDS = 20.0
+"""How long a client may leave an answer unread."""
 HEAD_SECONDS = 3.0
 """How long a request's head may take, from the start of the connection or from its first byte."""
 MOST_LINE = 2048
@@ -37,8 +41,10 @@ class OpenConnections:
         if address and list(self._taken.values()).count(address) >= MOST_OF_ADDRESS:
             return False
         if len(self._taken) >= MOST_CONNECTIONS:
-            silent = next((other for other in self._taken if not other.busy), None)
-            loser = silent or next((other for other in self._taken if other.awaits_body), None)
+            silent = (other for other in self._taken if not other.busy)
+            late = (other for other in self._taken if other.awaits_body)
+            unread = (other for other in self._taken if other.flow.write_paused)
+            loser = next(itertools.chain(silent, late, unread), None)
             if loser is None:
                 return False
             self.leave(loser)
@@ -65,6 +71,7 @@ class Connection(H11Protocol):
         self.conn = BoundedParser(h11.SERVER, MOST_HEAD)
         self._places = places
         self._late: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
 
     @property
     def busy(self) -> bool:
@@ -94,8 +101,20 @@ class Connection(H11Protocol):
             # Input after an answer, such as the rest of an unread body, has the same time limit.
             self._expect_head()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_head()
+        self.resume_writing()
         self._unset_keepalive_if_required()
         self._places.leave(self)
         super().connection_lost(exc)

@@ -51,6 +51,15 @@ class ErasedMessage:
 
 
 @frozen
+class ErasedArtefact:
+    """An artefact, such as a reminder, that would be erased."""
+
+    kind: str
+    text: str
+    """The beginning of its text."""
+
+
+@frozen
 class RemainingWord:
     """A word of the erased texts that other messages have too."""
 
@@ -72,6 +81,10 @@ class ErasePreview:
     """The documents' names."""
     preferences: tuple[str, ...]
     """The patterns of at most ten preferences."""
+    artefacts: tuple[ErasedArtefact, ...]
+    """At most ten artefacts of other kinds than memories and summaries."""
+    role: bool
+    """A role (`/persona`) mentions it, and stays."""
     left: tuple[RemainingWord, ...]
     more: bool
     """There is more than one erasure can take."""

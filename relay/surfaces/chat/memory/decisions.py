@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from relay.commands.memory.access import NOT_YOURS, find_space
 from relay.commands.memory.browse import PAGE
 from relay.commands.memory.decide import (
@@ -31,6 +33,7 @@ from relay.surfaces.chat.memory_buttons import (
     DecideInList,
     DecideWaiting,
     ForgetCandidates,
+    ForgetOne,
     ListChanges,
     OpenChanges,
 )
@@ -50,6 +53,12 @@ async def open_changes(call: ChatContext, to: OpenChanges) -> ButtonReply:
 @pressed(CloseChanges)
 async def close_changes(call: ChatContext, to: CloseChanges) -> ButtonReply:
     return ButtonReply(rows=_keyboard(call, await turn_changes(call, to.turn_id), opened=False))
+
+
+@pressed(ForgetOne)
+async def forget_one(call: ChatContext, to: ForgetOne) -> ButtonReply:
+    done = await decide_under_answer(call, DecideChange(to.change_id, to.decision))
+    return replace(done, toast="Kept.") if done.toast == DONE["discard"] else done
 
 
 @pressed(DecideChange)

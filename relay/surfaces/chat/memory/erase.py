@@ -19,6 +19,7 @@ from relay.commands.memory.erase import (
 )
 from relay.core.errors import RelayError
 from relay.core.text import escape_markdown, pluralize, shorten
+from relay.memory.derivations.artefacts import artefact_kind
 from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasedMessage, ErasePreview, ErasureStep, MessageLeft
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
@@ -68,9 +69,11 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
         f"- {moment(row.at, call.zone)} · {name_author(row)}: {escape_markdown(shorten(row.text, 120))}"
         for row in found.messages
     ]
+    others = [f"- {icon_of(row.kind)} {escape_markdown(shorten(row.text, 120))}" for row in found.artefacts]
     for title, rows, count in (
         ("Memories", memories, found.counts.memories),
         ("Messages and answers", said, found.counts.messages),
+        ("Other texts", others, found.counts.artefacts),
     ):
         if rows:
             lines += ["", f"**{title}**", *rows]
@@ -87,6 +90,8 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
         f"/forget --erase {escape_markdown(row.word)} erases those."
         for row in found.left[:2]
     ]
+    if found.role:
+        lines += ["", "My role in a chat mentions it too. That stays until an admin changes it with /persona."]
     if found.more:
         lines += ["That's more than I can erase at once, so this covers the newest 2,000. Ask again for the rest."]
     return "\n".join([*lines, "", LAST_WORD])
@@ -97,13 +102,19 @@ def name_author(row: ErasedMessage) -> str:
     return "I" if row.role == "assistant" else escape_markdown(shorten(row.name or "you", 30))
 
 
+def icon_of(kind: str) -> str:
+    """Returns the icon of a kind of artefacts."""
+    known = artefact_kind(kind)
+    return known.icon if known else kind
+
+
 def counts(number: ErasedCounts) -> str:
     """Lists how many things an erasure removes."""
     parts = [
         pluralize(number.memories, "memory", "memories"),
         pluralize(number.messages, "message"),
         pluralize(number.summaries, "summary", "summaries"),
-        pluralize(number.artefacts, "other text made from them", "other texts made from them"),
+        pluralize(number.artefacts, "other text", "other texts"),
         pluralize(number.documents, "document"),
         pluralize(number.preferences, "preference"),
         pluralize(number.feedback, "sign of how answers are liked", "signs of how answers are liked"),

@@ -7,11 +7,11 @@ import re
 from relay.commands.memory.forget import check_shown, forget_shown, preview_pattern
 from relay.commands.memory.forget import forget as forget_command
 from relay.core.text import escape_markdown, pluralize, shorten
-from relay.surfaces.chat.changes import candidates, choice_text, first_rows
+from relay.surfaces.chat.changes import KEEP_IT, candidates, choice_text, find_uncertain, first_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.memory.erase import preview
-from relay.surfaces.chat.memory_buttons import ForgetCandidates, ForgetShown
+from relay.surfaces.chat.memory_buttons import ForgetCandidates, ForgetOne, ForgetShown
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
 ERASE = re.compile(r"(?:--|[—–])erase\b\s*", re.IGNORECASE)
@@ -30,6 +30,10 @@ async def forget(call: ChatContext) -> CommandReply:
         return await _list_matches(call, words)
     done = await forget_command(call, words)
     found = candidates(done.changes)
+    if one := find_uncertain(done.changes):
+        asked = f"🧠 Did you mean “{escape_markdown(shorten(one.content))}”?"
+        buttons = [button("🗑 Forget it", ForgetOne(one.id, "k")), button(KEEP_IT, ForgetOne(one.id, "x"))]
+        return CommandReply(asked, rows=[buttons], result=done)
     if not found:
         return CommandReply("", done.changes, done.failed, result=done)
     asked = choice_text(done.changes, more=bool(done.failed), named=call.space.kind == "group")

@@ -17,7 +17,7 @@ from relay.memory.index import enter
 from relay.memory.query_vectors import LOADING_SECONDS
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
-from relay.surfaces.chat.changes import NONE
+from relay.surfaces.chat.changes import KEEP_IT, NONE
 from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.terminal.desk import BOT, Desk
 from relay.surfaces.cli.terminal.keyboard import read_line
@@ -82,6 +82,12 @@ async def _run(desk: Desk, name: str, words: str, sure: bool) -> None:
             await desk.press(int(line) if line.isdecimal() else 0)
     if desk.confirming:
         raise NotAnswered("Nothing was done. Add --yes to confirm.")
+    if keep := desk.number_of(KEEP_IT):
+        await desk.press(keep)
+        raise NotAnswered(
+            f"That may be another one, so nothing was forgotten. Name it by its number: `{RELAY} forget '#12'` (see "
+            f"`{RELAY} memory show`)."
+        )
     if none := desk.number_of(NONE):
         await desk.press(none)
         raise NotAnswered(
