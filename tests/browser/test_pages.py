@@ -93,9 +93,9 @@ async def test_long_topics_and_tags_fit_a_phone(browser: Browser, site: Site) ->
     sql, addresses = site.shared_relay.sql, await site.addresses()
     long = ["structural engineering of long footbridges in Rotterdam", "Donaudampfschifffahrtsgesellschaft" * 2]
     sql("update relay.session set topics = %s where id = %s", long, addresses["session"].rpartition("/")[2])
-    [(memory,)] = sql(
-        "update relay.memory set tags = %s where id = (select max(id) from relay.memory) returning id", long
-    )
+    async with site.call() as api:
+        memory = (await api.get("/memories?limit=1")).json()["memories"][0]["id"]
+    sql("update relay.memory set tags = %s where id = %s", long, memory)
     async with site.open(browser, size=PHONE) as here:
         for path in (addresses["session"], f"/memory/{memory}"):
             await here.go(path)
