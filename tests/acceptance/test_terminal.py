@@ -110,7 +110,7 @@ async def test_the_terminal_shares_the_owners_memory_with_the_running_bot(bot: S
         ("/memory", "Olga has a parrot"),
         ("/help", "/retry"),
         ("/nonsense", "I don't know"),
-        ("/press 9", "That button doesn't exist"),
+        ("/press 99", "That button doesn't exist"),
     ):
         talk.type(command)
         await talk.until(expected)

@@ -203,6 +203,7 @@ LARGE = (
     "test_ten_thousand_facts_are_searched_quickly",
     "test_search_is_fast_among_many_messages",
     "test_the_nearest_of_many_similar_vectors_is_found",
+    "test_prompts_match_what_people_taught_on_each_day_of_a_year",
 )
 """Tests of SQL on a lot of data. A second server of ours behaves the same, and over REST the SQL is the same."""
 
@@ -253,7 +254,7 @@ def _is_due(item: pytest.Item) -> bool:
     backend, whole = _backend(item), bool(os.environ.get("RELAY_HEAVY"))
     if backend not in ("url", "supabase") or os.environ.get("RELAY_TEST_BACKENDS") == "all":
         return True
-    if _name(item) in LARGE and not whole:
+    if _name(item) in LARGE:
         return False
     if os.environ.get("RELAY_TEST_DATABASE_URL") if backend == "url" else item.path.stem in THROUGHOUT:
         return True
