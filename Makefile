@@ -37,7 +37,7 @@ test: ## check and test everything but what is slow or needs the speech engines 
 	$(FAST) -m "not heavy and not slow and not real_model" $(ARGS)
 
 test-all: ## everything, with the speech engines, which it installs (1.4 GB); measures coverage; CI runs this (BACKENDS=all: each SQL test on three)
-	@echo "Style, types and layers, then every test, and which lines they reach: 25 minutes on two cores."
+	@echo "Style, types and layers, then every test, and which lines they reach: 40 minutes on two cores."
 	@sh scripts/heavy
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/coverage erase
