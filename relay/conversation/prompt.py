@@ -23,7 +23,7 @@ from relay.conversation.history import (
 )
 from relay.conversation.memory_layer import MemoryLayer, memory_layer
 from relay.conversation.preference_layer import PreferenceLayer, preference_layer, reminder
-from relay.conversation.quotes import passage, reply_note
+from relay.conversation.quotes import passage, recall_within, reply_note, unshown
 from relay.conversation.taint import taints
 from relay.core import metrics
 from relay.core.frozen import frozen
@@ -253,23 +253,6 @@ def persona_block(persona: ShownPersona | None) -> str:
     if not persona or not persona.text:
         return ""
     return f"# IN THIS CONVERSATION\n{cut_to_tokens(persona.text, PERSONA_TOKENS)}"
-
-
-def unshown(recalled: Sequence[FoundEntry], memories: Sequence[int], context: Context) -> Sequence[FoundEntry]:
-    """Returns the recalled entries without the memories and summaries that the prompt shows anyway."""
-    summaries = (row.id for row in (context.summary, context.latest_summary) if row)
-    shown = {*(("memory", id) for id in memories), *(("summary", id) for id in summaries)}
-    return [row for row in recalled if (row.kind, row.id) not in shown]
-
-
-def recall_within(recalled: Sequence[FoundEntry], tokens: int) -> Sequence[FoundEntry]:
-    """Returns the best recalled passages that fit, each whole."""
-    kept, used = [], 0
-    for row in recalled:
-        used += estimate_tokens(row.snippet) + 12
-        if used <= tokens:
-            kept.append(row)
-    return kept
 
 
 def say_intent(one: ShownIntent) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import tzinfo
 
 from relay.conversation.memory_layer import as_note
 from relay.conversation.taint import reply_untrusted
 from relay.core.models import ReplyTo
-from relay.core.prompt_markup import clean_name, cut_to_tokens, mark_untrusted, neutralize_markup
+from relay.core.prompt_markup import clean_name, cut_to_tokens, estimate_tokens, mark_untrusted, neutralize_markup
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.ids import id_of
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.turns.context import RepliedMessage
+from relay.memory.rows.turns.context import Context, RepliedMessage
 
 REPLY_CHARACTERS = 2_000
 
@@ -57,3 +58,20 @@ def reply_note(reply: ReplyTo, stored: RepliedMessage | None, user_id: int, zone
         mark_untrusted(text, "quote", reply.by) if reply_untrusted(reply, stored, user_id) else neutralize_markup(text)
     )
     return f"{head}\n<reply>\n{body}\n</reply>"
+
+
+def unshown(recalled: Sequence[FoundEntry], memories: Sequence[int], context: Context) -> Sequence[FoundEntry]:
+    """Returns the recalled entries without the memories and summaries that the prompt shows anyway."""
+    summaries = (row.id for row in (context.summary, context.latest_summary) if row)
+    shown = {*(("memory", id) for id in memories), *(("summary", id) for id in summaries)}
+    return [row for row in recalled if (row.kind, row.id) not in shown]
+
+
+def recall_within(recalled: Sequence[FoundEntry], tokens: int) -> Sequence[FoundEntry]:
+    """Returns the best recalled passages that fit, each whole."""
+    kept, used = [], 0
+    for row in recalled:
+        used += estimate_tokens(row.snippet) + 12
+        if used <= tokens:
+            kept.append(row)
+    return kept

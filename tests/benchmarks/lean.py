@@ -16,7 +16,8 @@ from relay.clients.embedding.embedder import ChildEmbedder
 from relay.clients.embedding.installed import parse_embedder
 from relay.clients.postgres.database import Postgres
 from relay.conversation.memory_layer import take_memories, weight
-from relay.conversation.prompt import RECALL_TOKENS, recall_within
+from relay.conversation.prompt import RECALL_TOKENS
+from relay.conversation.quotes import recall_within
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory import migrations
