@@ -30,8 +30,8 @@ WHOLE = $(TEST) -n 3 --cov --cov-report=term --cov-fail-under=90
 # Bytecode is kept, also where Python is told not to: to compile the tests takes each process 10 s.
 export PYTHONDONTWRITEBYTECODE :=
 
-test: ## check and test everything but what is slow or needs the speech engines (10 minutes on two cores)
-	@echo "Style, types and layers first, then the tests: ten minutes on two cores. What is slow or needs the speech engines"
+test: ## check and test everything but what is slow or needs the speech engines (25 minutes on two cores)
+	@echo "Style, types and layers first, then the tests: 25 minutes on two cores. What is slow or needs the speech engines"
 	@echo "is left to make test-all, and named at the end. Some tests: make test ARGS=\"-k memory\""
 	@$(MAKE) --no-print-directory lint
 	$(FAST) -m "not heavy and not slow and not real_model" $(ARGS)
