@@ -24,10 +24,12 @@ async def test_few_connections_are_reused_and_idle_ones_are_closed(
     await database.open()
     try:
         with psycopg.connect(embedded.url("postgres", superuser=True), autocommit=True) as looking:
+            await database.call("schema")
             await asyncio.gather(*(database.call("schema") for _ in range(40)))
             assert looking.execute(BUSY, (name,)).fetchone() > (1,), "concurrent calls need several connections"
             used = set()
-            for _ in range(6):
+            for _ in range(30):  # for longer than the pool waits before it looks for idle connections
+                await asyncio.sleep(0.02)
                 await database.call("schema")
                 used.add(looking.execute(USED, (name,)).fetchone())
             assert len(used) == 1, "sequential calls must reuse one connection"

@@ -92,7 +92,8 @@ class WarmPool(AsyncConnectionPool):
         self._pool = _Stack()
 
     async def _shrink_pool(self) -> None:
-        self._pool.rotate(1)  # close the longest idle connection
+        if self._nconns > self._min_size and self._nconns_min > 0:
+            self._pool.rotate(1)  # psycopg's pool will close the first one: let it be the longest idle
         await super()._shrink_pool()
 
 
