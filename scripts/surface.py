@@ -107,7 +107,9 @@ def chat() -> Iterator[str]:
 
 def terminal() -> Iterator[str]:
     """Yields each command of the terminal with its arguments and flags."""
-    yield from commands("relay", typer.main.get_command(cli))
+    root = typer.main.get_command(cli)
+    root.list_commands(None)  # imports those of other modules
+    yield from commands("relay", root)
 
 
 def commands(path: str, command: Any) -> Iterator[str]:

@@ -34,6 +34,20 @@ def pause_collections() -> Iterator[None]:
         gc.enable()
 
 
+@contextlib.contextmanager
+def hide_package(name: str) -> Iterator[None]:
+    """Makes a package appear missing to a library that is imported meanwhile, that would load it and works without
+    it. A package that is already loaded is left alone."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
 def read_version() -> str:
     """Returns Relay's version."""
     from importlib import metadata

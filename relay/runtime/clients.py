@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from relay.runtime.embedder_router import make_embedder
+from relay.core.program import hide_package
 
 if TYPE_CHECKING:
     from relay.clients.anthropic.client import Claude
@@ -42,6 +41,8 @@ class Clients:
     @cached_property
     def embedder(self) -> EmbedderRouter | None:
         """Returns the embedder, in a process that starts at first use; None: search goes by words only."""
+        from relay.runtime.embedder_router import make_embedder
+
         embedder = make_embedder(self.settings)
         if embedder is not None:
             self.closing.push_async_callback(embedder.close)
@@ -98,16 +99,10 @@ async def open_clients(settings: Settings) -> AsyncIterator[Clients]:
 
 
 def import_telegram() -> type[Telegram]:
-    """Imports the client as if `cryptography` were missing: python-telegram-bot would load 8 MB of it for Telegram
-    Passport, which is not used, and works without it."""
-    absent = "cryptography" not in sys.modules
-    if absent:
-        sys.modules["cryptography"] = None  # type: ignore[assignment]
-    try:
+    """Imports the client without `cryptography`: python-telegram-bot would load 8 MB of it for Telegram Passport, which
+    is not used."""
+    with hide_package("cryptography"):
         from relay.clients.telegram.client import Telegram
-    finally:
-        if absent:
-            del sys.modules["cryptography"]
     return Telegram
 
 

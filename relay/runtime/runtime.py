@@ -20,12 +20,7 @@ from relay.core.redaction import patterns, redact
 from relay.core.settings import Settings
 from relay.core.settings import load as load_settings
 from relay.memory import migrations
-from relay.memory.api import Memory
-from relay.memory.people import People
-from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.spending.budget import Budget
-from relay.memory.spending.gate import Gate
-from relay.memory.store import Store
 from relay.runtime.clients import Clients, open_clients
 from relay.runtime.storage import Storage, open_storage, prepare_schema
 
@@ -33,8 +28,13 @@ if TYPE_CHECKING:
     from relay.archive.backup import Backup
     from relay.archive.backup_purge import ErasureCleanup
     from relay.archive.transfer import Watcher
+    from relay.memory.api import Memory
+    from relay.memory.people import People
     from relay.memory.proactive.looking import Lookout
+    from relay.memory.retrying_database import RetryingDatabase
     from relay.memory.review.judging import Judge
+    from relay.memory.spending.gate import Gate
+    from relay.memory.store import Store
     from relay.memory.writing.compressor import Compressor
     from relay.memory.writing.summaries import Summariser
 
@@ -64,26 +64,36 @@ class Runtime:
     @cached_property
     def retrying(self) -> RetryingDatabase:
         """The database with retries: while it is unreachable, calls wait for it."""
+        from relay.memory.retrying_database import RetryingDatabase
+
         return RetryingDatabase(self.storage.database, self.storage.repair)
 
     @cached_property
     def store(self) -> Store:
         """The store, on the database with retries."""
+        from relay.memory.store import Store
+
         return Store(self.retrying, self.worker_name)
 
     @cached_property
     def people(self) -> People:
         """The people who may use the bot: those in the settings, until `People.refresh` adds those in the database."""
+        from relay.memory.people import People
+
         return People(self.settings.admins, self.settings.users, self.settings.pairing)
 
     @cached_property
     def memory(self) -> Memory:
         """The memory engine, for scripts."""
+        from relay.memory.api import Memory
+
         return Memory(self.store, self.settings.admins, self.clients.embedder)
 
     @cached_property
     def gate(self) -> Gate:
         """The only way to a model."""
+        from relay.memory.spending.gate import Gate
+
         return Gate(self.stand_in or self.clients.claude, self.store, self.budget)
 
     @cached_property

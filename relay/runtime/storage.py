@@ -83,11 +83,14 @@ async def _direct(settings: Settings) -> AsyncIterator[Storage]:
 @contextlib.asynccontextmanager
 async def _open_embedded(settings: Settings) -> AsyncIterator[Storage]:
     from relay.clients.embedded.server import EmbeddedPostgres
-    from relay.clients.postgres.database import Postgres
 
     server = EmbeddedPostgres(settings.data_dir)
     try:
-        database = Postgres(await server.start(), pooled=False)
+        starting = asyncio.create_task(server.start())
+        await asyncio.sleep(0)  # it starts in a thread, while this one imports
+        from relay.clients.postgres.database import Postgres
+
+        database = Postgres(await starting, pooled=False)
         await database.open()
         try:
             yield Storage(database, server.start, f"embedded, under {settings.data_dir}")

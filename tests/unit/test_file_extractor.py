@@ -147,7 +147,7 @@ async def test_the_bot_itself_loads_no_library_that_opens_files() -> None:
     program = (
         "import sys; from relay.clients.processes.file_extractor import FileExtractor\n"
         "from relay.clients.fakes import FakeMessenger\n"
-        "import relay.surfaces.telegram.turns.worker, relay.surfaces.server.serve\n"
+        "import relay.surfaces.telegram.turns.worker, relay.surfaces.server.bot\n"
         "from relay.runtime.media import make_reader, Settings\n"
         "make_reader(Settings(), FakeMessenger(), FileExtractor())\n"
         "print([name for name in ('PIL', 'av', 'pypdf', 'lxml') if name in sys.modules])"

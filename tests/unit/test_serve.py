@@ -7,18 +7,18 @@ import asyncio
 import pytest
 import structlog
 
-from relay.surfaces.server import serve
+from relay.surfaces.server import bot
 
 
 async def test_a_background_task_that_fails_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken() -> None:
         raise OSError("no more processes")
 
-    monkeypatch.setattr(serve, "log", structlog.get_logger())
+    monkeypatch.setattr(bot, "log", structlog.get_logger())
     with structlog.testing.capture_logs() as logs:
         for work in (broken(), asyncio.sleep(0), asyncio.sleep(60)):
             task: asyncio.Task[None] = asyncio.create_task(work, name="index")
-            task.add_done_callback(serve._log_failure)
+            task.add_done_callback(bot._log_failure)
         await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.sleep(0.01)

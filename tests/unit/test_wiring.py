@@ -95,7 +95,7 @@ def test_commands_do_not_use_a_messenger() -> None:
             "relay.surfaces.cli.terminal.once",
             ("relay.clients.telegram", "telegram", "anthropic", "relay.jobs.clock.scheduler"),
         ),
-        ("relay.surfaces.server.serve", ("relay.surfaces.http", "fastapi", "starlette", "uvicorn")),
+        ("relay.surfaces.server.bot", ("relay.surfaces.http", "fastapi", "starlette", "uvicorn")),
     ],
 )
 def test_unused_packages_are_not_imported(modules: str, unused: tuple[str, ...]) -> None:

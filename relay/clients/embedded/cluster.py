@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import psycopg
-
 from relay.clients.embedded.account import Account, claim_directory, open_private, sync_directory, write_private
 from relay.clients.embedded.cluster_settings import EXTENSIONS, SETTINGS, extension_sql
 from relay.core.errors import DatabaseError, DatabaseUnavailable
@@ -135,6 +133,8 @@ class Cluster:
         """Return whether the server is ready and takes our password. Raises DatabaseError if it never will."""
         if (self._postmaster() + [""] * 8)[7].strip() != "ready":
             return False  # connecting to a starting server would only fill its log
+        import psycopg  # slow to import, and not needed while a new cluster is created
+
         try:
             psycopg.connect(self.url(), connect_timeout=5).close()
         except psycopg.OperationalError as error:

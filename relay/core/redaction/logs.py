@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, MutableMapping
 from types import TracebackType
 from typing import Any
 
-import structlog
-
 from relay.core.errors import RelayError
+from relay.core.program import hide_package
+
+with hide_package("rich"):  # 4 MB, for tracebacks that `_lines` writes instead
+    import structlog
 
 QUIET = ("httpx", "httpcore", "telegram", "apscheduler", "psycopg", "asyncio")
 """Libraries whose INFO lines are noise, or contain addresses with tokens."""

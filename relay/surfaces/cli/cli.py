@@ -10,35 +10,59 @@ import typer
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY, read_version
 from relay.core.settings import find_missing, load, load_with_errors, require
-from relay.surfaces.cli.chat_commands import add_chat_commands
 from relay.surfaces.cli.command_list import Commands
-from relay.surfaces.cli.contexts import session
-from relay.surfaces.cli.contexts.compose import compose
-from relay.surfaces.cli.db import database
-from relay.surfaces.cli.memory import memory
-from relay.surfaces.cli.memory.preferences import preferences
-from relay.surfaces.cli.operations import operations
 from relay.surfaces.cli.shell import choose_loop as _choose_loop
 from relay.surfaces.cli.shell import log_as as _logging
 from relay.surfaces.cli.shell import ready as _ready
 from relay.surfaces.cli.shell import run_work as _run
-from relay.surfaces.cli.web.page import show_link
-from relay.surfaces.cli.web.token import token
+
+
+class Root(Commands):
+    """All commands. Those of other modules are imported when they are needed, so `relay run` starts without them."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Returns a command; None if there is none of that name."""
+        if cmd_name not in self.commands:
+            self._import_others()
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Returns the names of all commands, sorted."""
+        self._import_others()
+        return super().list_commands(ctx)
+
+    def _import_others(self) -> None:
+        from relay.surfaces.cli.chat_commands import add_chat_commands
+        from relay.surfaces.cli.contexts import session
+        from relay.surfaces.cli.contexts.compose import compose
+        from relay.surfaces.cli.db import database
+        from relay.surfaces.cli.memory import memory
+        from relay.surfaces.cli.memory.preferences import preferences
+        from relay.surfaces.cli.operations import operations
+        from relay.surfaces.cli.web.page import show_link
+        from relay.surfaces.cli.web.token import token
+
+        others = typer.Typer(rich_markup_mode=None)
+        others.add_typer(compose, name="compose")
+        others.add_typer(database, name="db")
+        others.add_typer(memory, name="memory")
+        others.add_typer(preferences, name="preferences")
+        others.add_typer(session, name="session")
+        others.add_typer(token, name="token")
+        others.command("web")(show_link)
+        others.registered_commands += operations.registered_commands
+        add_chat_commands(others)
+        self.commands = {**typer.main.get_group(others).commands, **self.commands}
+
 
 cli = typer.Typer(
-    cls=Commands,
+    cls=Root,
     help="A self-hosted Telegram assistant on Claude that remembers.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-cli.add_typer(compose, name="compose")
-cli.add_typer(database, name="db")
-cli.add_typer(memory, name="memory")
-cli.add_typer(preferences, name="preferences")
-cli.add_typer(session, name="session")
-cli.add_typer(token, name="token")
 
 Offline = Annotated[bool, typer.Option("--offline", help="Use a stand-in model; needs no key.")]
 
@@ -158,8 +182,3 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object
 def version() -> None:
     """Show Relay's version."""
     print(read_version())
-
-
-cli.command("web")(show_link)
-cli.registered_commands += operations.registered_commands
-add_chat_commands(cli)
