@@ -50,7 +50,7 @@ async def test_a_private_chat_and_two_topics_share_memory_but_not_messages(bot: 
 async def test_topics_of_a_private_chat_are_separate_threads(bot: SharedBot) -> None:
     ada, dm = bot.person()
     one, two = bot.tg.topic(dm, "One", ada), bot.tg.topic(dm, "Two", ada)
-    bot.model.delay = 0.05  # An answer that is ready at once shows no typing.
+    bot.model.delay = 0.3  # An answer that is ready at once shows no typing.
     for topic, words in ((one, "first topic lemon"), (two, "second topic plum"), (None, "no topic pear")):
         reply = await bot.ask(dm, ada, words, topic=topic)
         assert reply.topic_id == topic

@@ -25,7 +25,7 @@ async def test_in_a_forum_of_one_person_every_message_is_answered_in_its_topic(b
     forum = bot.forum(ada)
     topic = bot.tg.topic(forum, "Ideas", ada)
     await bot.ask(dm, ada, "I keep bees", "Fine [LEARN: Ada keeps bees]")
-    bot.model.delay = 0.05  # An answer that is ready at once shows no typing.
+    bot.model.delay = 0.3  # An answer that is ready at once shows no typing.
     for where in (None, topic):
         reply = await bot.ask(forum, ada, f"no mention here {where}", topic=where)
         assert reply.text == f"You said: no mention here {where}"

@@ -11,8 +11,8 @@ from relay.memory.rows.delivery import Request
 
 SECONDS = 4.5
 """Telegram clears the action after five seconds."""
-BEGIN_SECONDS = 0.01
-"""Lets the database calls of the answer go first."""
+BEGIN_SECONDS = 0.1
+"""An answer that is ready sooner needs no action."""
 
 
 async def show_action(messenger: Messenger, address: Request, action: str) -> None:
