@@ -10,20 +10,24 @@ from relay.core.program import RELAY
 
 ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 def main() -> None:
     """Runs the command line; an error of ours is one sentence and an exit code (2: a setting is wrong)."""
     gc.disable()  # imports make nothing that it could free; `run_work` enables it
-    from relay.surfaces.cli.cli import cli
-    from relay.surfaces.cli.shell import error_text, exit_code
-
     try:
+        from relay.surfaces.cli.cli import cli
+
         cli()
-    except (RelayError, KeyboardInterrupt) as error:
-        if isinstance(error, RelayError):
-            hint = f" Or run `{RELAY} setup`." if asks_for(error) else ""
-            print(f"relay: {error_text(error)}{hint}", file=sys.stderr)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except RelayError as error:
+        from relay.surfaces.cli.shell import error_text, exit_code
+
+        hint = f" Or run `{RELAY} setup`." if asks_for(error) else ""
+        print(f"relay: {error_text(error)}{hint}", file=sys.stderr)
         sys.exit(exit_code(error))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -41,3 +43,16 @@ def test_messages_name_the_program_as_the_shell_finds_it(tmp_path: Path) -> None
     assert find_program(str(program), str(other), tmp_path / "elsewhere") == str(program)
     assert find_program(str(program), str(program), tmp_path) == "relay", "it is on the PATH"
     assert find_program("/usr/lib/relay/__main__.py", None, tmp_path) == "relay"
+
+
+def test_ctrl_c_while_modules_are_imported_prints_no_traceback() -> None:
+    program = (
+        "import sys, relay.__main__\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "relay.__main__.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")

@@ -14,7 +14,7 @@ from relay.core.redaction.logs import configure
 from relay.core.settings import Settings, load
 from relay.surfaces.cli.output import print_json
 
-EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, RelayError: 1, KeyboardInterrupt: 130}
+EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, RelayError: 1}
 """Exit codes by error; the first match counts."""
 
 
