@@ -16,6 +16,7 @@ import typer
 from prometheus_client.core import Metric
 
 import relay
+from relay.__main__ import INTERRUPTED
 from relay.archive import backup_file, export, imports
 from relay.core import metrics
 from relay.core.limits import TAGGED_FACT_LENGTH
@@ -150,7 +151,7 @@ def tags() -> Iterator[str]:
 
 def exits() -> Iterator[str]:
     """Yields the exit codes of commands."""
-    for kind, code in EXIT_CODES.items():
+    for kind, code in {**EXIT_CODES, KeyboardInterrupt: INTERRUPTED}.items():
         yield f"relay …: {kind.__name__} {code}"
     for name in ("model", "settings"):
         for state in get_args(State):

@@ -15,7 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.conversation.history import Prompt, with_steps
-from relay.conversation.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, build_prompt
+from relay.conversation.prompt import MEMORY_TOKENS, RECALL_TOKENS, RECENT_TOKENS, TAGS, build_prompt
+from relay.conversation.tools.documents import READ_DOCUMENT
+from relay.conversation.tools.memory import OPEN_MEMORY, SEARCH_MEMORY
+from relay.conversation.tools.reminders import REMINDER_TOOLS
 from relay.core.limits import SOUL_TOKENS, SUMMARY_TOKENS
 from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.prompt_markup import (
@@ -818,3 +821,9 @@ def test_markers_are_not_shown_to_the_model() -> None:
     assert '<untrusted kind="quote" from="somebody">\nquoted\n</untrusted>' in last_text(
         build(incoming(reply_to=replied))
     )
+
+
+def test_what_every_prompt_begins_with_stays_short() -> None:
+    # Each of its tokens costs 2 units in a conversation of ten turns; `tests.benchmarks cost` has the bounds.
+    tools = [SEARCH_MEMORY, OPEN_MEMORY, READ_DOCUMENT, *REMINDER_TOOLS]
+    assert len(TAGS) + sum(len(json.dumps(tool)) for tool in tools) <= 6_400

@@ -15,18 +15,13 @@ from relay.memory.store import Store
 
 READ_DOCUMENT: ToolDefinition = {
     "name": "read_document",
-    "description": "Reads a part of a document that was sent in any of this person's (or group's) conversations. "
-    "search_memory tells which part says what.",
+    "description": "Reads a part of a document that was sent in any conversation. search_memory tells which part.",
     "input_schema": {
         "type": "object",
         "properties": {
-            "name": {"type": "string", "description": "The document's name, or some of it. Empty: lists the newest."},
-            "part": {"type": "integer", "minimum": 1, "description": "Which part; 1 when left out."},
-            "version": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Which of several of one name, 1 is the oldest; the newest when left out.",
-            },
+            "name": {"type": "string", "description": "Some of its name. Empty: lists the newest."},
+            "part": {"type": "integer"},
+            "version": {"type": "integer", "description": "1 is the oldest."},
         },
         "required": ["name"],
     },

@@ -22,32 +22,27 @@ KINDS = {"message": "message", **{one.kind: one.kind for one in artefacts.KINDS}
 MOST = 20
 SEARCH_MEMORY: ToolDefinition = {
     "name": "search_memory",
-    "description": "Finds earlier messages, memories, summaries and parts of documents of this person (or group), in "
-    "any thread, by words and by meaning, best first. Each has an id that open_memory opens.",
+    "description": "Finds earlier messages, memories, summaries and parts of documents, in any thread, by words and "
+    "by meaning.",
     "input_schema": {
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "What to look for: telling words, or a question."},
-            "kinds": {
-                "type": "array",
-                "items": {"type": "string", "enum": list(KINDS)},
-                "description": "Only these; all when left out.",
-            },
-            "tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with one of them."},
-            "since": {"type": "string", "description": "Only from this ISO 8601 date or time on."},
-            "until": {"type": "string", "description": "Only before this ISO 8601 date or time."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": MOST},
+            "query": {"type": "string", "description": "Telling words, or a question."},
+            "kinds": {"type": "array", "items": {"type": "string", "enum": list(KINDS)}},
+            "tags": {"type": "array", "items": {"type": "string"}, "description": "Memories with one of them."},
+            "since": {"type": "string", "description": "ISO 8601."},
+            "until": {"type": "string", "description": "Before this time."},
+            "limit": {"type": "integer"},
         },
         "required": ["query"],
     },
 }
 OPEN_MEMORY: ToolDefinition = {
     "name": "open_memory",
-    "description": "Opens what search_memory found, by its id: a message with those around it, a memory with the "
-    "messages that taught it and what it said before, a summary, a part of a document.",
+    "description": "Opens an id: a message with those around it, a memory with its sources and former words, others.",
     "input_schema": {
         "type": "object",
-        "properties": {"id": {"type": "string", "description": "Such as m123, k45, s6 or d7.2."}},
+        "properties": {"id": {"type": "string"}},
         "required": ["id"],
     },
 }

@@ -29,20 +29,16 @@ MOST_LISTED = 50
 AGAIN_MINUTES = 60
 """After how many minutes an `ask` is repeated, unless the person says otherwise."""
 WHEN = {
-    "at": {"type": "string", "description": "Local date and time, such as 2026-12-24T18:00."},
-    "rrule": {
-        "type": "string",
-        "description": "For repeats: an RRULE of FREQ, INTERVAL, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, COUNT, UNTIL; "
-        "`at` is then its first time.",
-    },
-    "text": {"type": "string", "description": "What to say, in the person's language, to them."},
-    "zone": {"type": "string", "description": "An IANA time zone; the person's own when left out."},
-    "again_minutes": {"type": "integer", "description": "For ask: minutes until it is asked again; 60 if left out."},
+    "at": {"type": "string", "description": "Local time: 2026-12-24T18:00."},
+    "rrule": {"type": "string", "description": "An RRULE, to repeat it; `at` is its first time."},
+    "text": {"type": "string", "description": "What to say to them, in their language."},
+    "zone": {"type": "string", "description": "An IANA zone, if not their own."},
+    "again_minutes": {"type": "integer", "description": "For ask; 60 if left out."},
 }
 SET_REMINDER: ToolDefinition = {
     "name": "set_reminder",
-    "description": "Reminds the person later. Only when they ask for it. Ask back when the time is unclear; never "
-    "guess an hour. The time is shown under your answer.",
+    "description": "Reminds the person later, when they ask for it. Ask back when the time is unclear; never guess an "
+    "hour. The time is shown under your answer.",
     "input_schema": {
         "type": "object",
         "properties": {
@@ -50,13 +46,12 @@ SET_REMINDER: ToolDefinition = {
             "kind": {
                 "type": "string",
                 "enum": list(KINDS),
-                "description": "say: just the text. ask: again until they answer, 3 times at most. check: you look "
-                "first whether there is something to tell.",
+                "description": "ask: again until they answer, 3 times at most. check: you look first whether there is "
+                "something to tell.",
             },
             "mention": {
                 "type": "string",
-                "description": "Instead of `at`: one to three words. You are told `text` when they mention them: "
-                "once in 24 hours, 3 times, for 90 days, unless they say otherwise.",
+                "description": "Instead of `at`: one to three words. You are told `text` when they mention them.",
             },
             **{name: {"type": "integer"} for name in MENTION_LIMITS},
         },
@@ -65,21 +60,21 @@ SET_REMINDER: ToolDefinition = {
 }
 LIST_REMINDERS: ToolDefinition = {
     "name": "list_reminders",
-    "description": "Lists the person's open reminders with their ids.",
+    "description": "Lists the person's open reminders.",
     "input_schema": {"type": "object", "properties": {}},
 }
 CHANGE_REMINDER: ToolDefinition = {
     "name": "change_reminder",
-    "description": "Changes one of the person's reminders, by its id. What is left out stays; an empty rrule: once.",
+    "description": "Changes a reminder. What is left out stays; an empty rrule: once.",
     "input_schema": {
         "type": "object",
-        "properties": {"id": {"type": "integer"}, **WHEN},
+        "properties": {"id": {"type": "integer"}, **{name: {"type": given["type"]} for name, given in WHEN.items()}},
         "required": ["id"],
     },
 }
 DELETE_REMINDER: ToolDefinition = {
     "name": "delete_reminder",
-    "description": "Deletes one of the person's reminders, by its id or its mention.",
+    "description": "Deletes a reminder, by its id or its mention.",
     "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}, "mention": {"type": "string"}}},
 }
 REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER, DELETE_REMINDER]
