@@ -198,14 +198,15 @@ def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
     return Direct(request.getfixturevalue(fixtures[request.param]), pooled=request.param == "url")
 
 
-LARGE = (
+LONG = (
+    "test_a_compression_survives_many_killed_processes",
     "test_ten_thousand_imported_messages_are_judged_in_order",
     "test_ten_thousand_facts_are_searched_quickly",
     "test_search_is_fast_among_many_messages",
     "test_the_nearest_of_many_similar_vectors_is_found",
     "test_prompts_match_what_people_taught_on_each_day_of_a_year",
 )
-"""Tests of SQL on a lot of data. A second server of ours behaves the same, and over REST the SQL is the same."""
+"""Tests of SQL that take long. A second server of ours behaves the same, and over REST the SQL is the same."""
 
 
 THROUGHOUT = (
@@ -234,7 +235,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     besides = {"test_access": {"supabase"}, "test_migrate": {"supabase"}, "test_move": {"supabase", "url"}}
     if not os.environ.get("RELAY_TEST_DATABASE_URL"):
-        besides |= {name: {"url"} for name in LARGE}
+        besides |= {name: {"url"} for name in LONG}
     none: set[str] = set()
     fitting = [
         item
@@ -254,7 +255,7 @@ def _is_due(item: pytest.Item) -> bool:
     backend, whole = _backend(item), bool(os.environ.get("RELAY_HEAVY"))
     if backend not in ("url", "supabase") or os.environ.get("RELAY_TEST_BACKENDS") == "all":
         return True
-    if _name(item) in LARGE:
+    if _name(item) in LONG:
         return False
     if os.environ.get("RELAY_TEST_DATABASE_URL") if backend == "url" else item.path.stem in THROUGHOUT:
         return True
