@@ -9,7 +9,7 @@ import typer
 
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY, read_version
-from relay.core.settings import find_missing, load, load_with_errors, require
+from relay.core.settings import find_missing, load_with_errors, require
 from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.shell import choose_loop as _choose_loop
 from relay.surfaces.cli.shell import log_as as _logging
@@ -86,10 +86,11 @@ def everywhere(
 def run() -> None:
     """Run the bot. At a terminal, it first asks for missing settings."""
     needed = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
-    if find_missing(load(), *needed) and sys.stdin.isatty() and sys.stdout.isatty():
+    settings = _ready()
+    if find_missing(settings, *needed) and sys.stdin.isatty() and sys.stdout.isatty():
         _interview()
         print("Relay starts now; Ctrl-C stops it.", flush=True)
-    settings = _ready()
+        settings = _ready()
     from relay.surfaces.cli.doctor.settings import find_unknown_settings
 
     for found in find_unknown_settings():
