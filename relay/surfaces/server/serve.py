@@ -57,24 +57,18 @@ async def run(settings: Settings) -> None:
 
 
 async def _connect_telegram(settings: Settings, stack: contextlib.AsyncExitStack) -> tuple[Telegram, Bot, RunBot]:
-    """Returns the Telegram client, the bot, and what runs it. The stack closes the client's connections.
-
-    Most of a start is imports. They go on in a thread while the database starts and Telegram answers.
-    """
-    telegram = (await asyncio.to_thread(import_telegram))(settings.telegram_bot_token, settings.telegram_api_url)
-    stack.push_async_callback(telegram.close_pools)
-    importing = asyncio.create_task(asyncio.to_thread(_import_bot), name="import")
-    return telegram, await identify(telegram), await importing
-
-
-def _import_bot() -> RunBot:
+    """Returns the Telegram client, the bot, and what runs it. The stack closes the client's connections."""
+    await asyncio.sleep(0)  # The database starts in a thread, while this one imports, which is most of a start.
     from relay.surfaces.server.bot import run_bot
 
-    return run_bot
+    telegram = (await asyncio.to_thread(import_telegram))(settings.telegram_bot_token, settings.telegram_api_url)
+    stack.push_async_callback(telegram.close_pools)
+    return telegram, await identify(telegram), run_bot
 
 
 async def identify(telegram: Telegram) -> Bot:
     """Returns the bot's id and username. Waits while Telegram is unreachable; raises `TokenRefused` for a bad token."""
+    from relay.surfaces.telegram.parsing.updates import Bot
 
     async def note(error: BaseException) -> None:
         log.warning("Telegram cannot be reached yet", error=str(error))
@@ -82,8 +76,6 @@ async def identify(telegram: Telegram) -> Bot:
     await telegram.open()
     retries = RetryPolicy(first=1.0)
     me = await retries.run(lambda: telegram.call("getMe"), (MessengerError,), but=(TokenRefused,), note=note)
-    from relay.surfaces.telegram.parsing.updates import Bot
-
     return Bot(me["id"], me.get("username") or "")
 
 
