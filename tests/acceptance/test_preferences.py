@@ -46,6 +46,22 @@ async def test_a_stated_preference_applies_at_once_and_can_be_forgotten(world: W
     await world.tg.wait_for(lambda: "short answers · high" in listed.text)
 
 
+async def test_what_is_said_in_other_words_replaces_its_opposite(world: World) -> None:
+    for words, listed, gone in [
+        ("avoid emojis", "emoji", "emojis"),
+        ("prefer emoji", "emoji", "no emoji"),
+        ("prefer jokes", "humour", "jokes"),
+        ("avoid jokes", "no humour", "jokes"),
+        ("prefer long poems", "long poems", "poem."),
+        ("avoid long poem", "no long poems", "poem."),
+    ]:
+        told = (await asked(world, f"/preferences {words}")).text
+        assert listed in told, words
+        assert gone not in told, words
+    await asked(world, "Hello")
+    assert "Prefer (high): emoji\\nAvoid (high): long poems · humour" in last_prompt(world)
+
+
 async def tagged(world: World, answer: StoredMessage, tags: str) -> StoredMessage:
     """Tags an answer. Tries again, since an answer may arrive a moment before the bot stores its number."""
     for _ in range(20):

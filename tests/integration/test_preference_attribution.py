@@ -200,6 +200,25 @@ async def test_a_known_pattern_keeps_its_type(driver: TurnDriver, store: Store, 
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        (pattern("no sources and links", "sources"), ("sources and links", -1)),
+        (pattern("fewer emojis", "tone", -1), ("emoji", 1)),
+        (pattern("informal tone", "tone"), ("informal tone", 1)),
+        (pattern("jokes", "tone"), ("humour", 1)),
+    ],
+)
+async def test_an_opposite_never_takes_the_name_of_a_known_pattern(
+    driver: TurnDriver, store: Store, sql: Sql, named: Any, expected: tuple[str, int]
+) -> None:
+    shown = await answered(driver, sql)
+    await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
+    await settled(sql)
+    await learned(store, Observer(named))
+    assert [one[:2] for one in await observed(sql)] == [expected]
+
+
 async def test_a_pattern_of_both_answers_teaches_nothing(driver: TurnDriver, store: Store, sql: Sql) -> None:
     shown = await answered(driver, sql)
     turn = {"turn_id": shown - 50_000}

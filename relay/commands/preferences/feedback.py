@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -60,18 +61,19 @@ class Signal:
 @command("tag", usage="<words>", help="say what's good or bad about an answer (reply to it): too long, no jokes")
 async def tag(ctx: CommandContext, words: str, message_id: int = 0) -> Feedback:
     """Puts up to three tags on an answer to this person: that in a message of the chat, or (0) the last one here."""
-    patterns = () if says_right(words) else read_patterns(words)
-    turn_id = await _answer(ctx, message_id)
-    done = await signal(ctx, Signal("tag", turn_id, words=words))
-    return Feedback(tuple(patterns), done.acts, done.id)
+    one = Signal("accept" if says_right(words) else "tag", words=words)
+    patterns = await _patterns(ctx, one)
+    done = await _take(ctx, replace(one, turn_id=await _answer(ctx, message_id)), patterns)
+    return Feedback(patterns, done.acts, done.id)
 
 
 @operation("chat", "cli", "http")
 async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1], source: str = "") -> Feedback:
     """Stores a statement about all answers: prefer (1) or avoid (-1) the pattern. It applies at once."""
-    said = read_pattern(words, polarity)
-    done = await signal(ctx, Signal("said", up=polarity > 0, words=words), source)
-    return Feedback((said,), done.acts, done.id)
+    one = Signal("said", up=polarity > 0, words=words)
+    patterns = await _patterns(ctx, one)
+    done = await _take(ctx, one, patterns, source)
+    return Feedback(patterns, done.acts, done.id)
 
 
 @frozen
@@ -98,15 +100,31 @@ async def signal(ctx: CommandContext, one: Signal, source: str = "") -> Feedback
     """
     if one.kind == "tag" and says_right(one.words):
         one = replace(one, kind="accept")
+    return await _take(ctx, one, await _patterns(ctx, one), source)
+
+
+async def _patterns(ctx: CommandContext, one: Signal) -> tuple[Pattern, ...]:
+    """Returns the patterns that an act names, under the names and types that the person's preferences have."""
+    if one.kind not in ("tag", "said"):
+        return ()
+    known = (await ctx.store.preferences(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id)).rows
+    types = {row.pattern: row.type for row in reversed(known)}
+    if one.kind == "said":
+        return (read_pattern(one.words, 1 if one.up else -1, types),)
+    return tuple(read_patterns(one.words, types))
+
+
+async def _take(ctx: CommandContext, one: Signal, patterns: Sequence[Pattern], source: str = "") -> FeedbackResult:
+    """Stores an act that names these patterns."""
     act: dict[str, object] = {"kind": one.kind, "source": source or _source(ctx), "value": {}, "by": ctx.turn.turn_id}
     act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
     if one.kind != "said" and one.turn_id is None:
         raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
-    act |= _content(one)
+    act |= _content(one, patterns)
     return _require_effect(ctx, await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
 
 
-def _content(one: Signal) -> dict[str, object]:
+def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:
     """Returns what an act says, as `relay_feedback` takes it. Raises `CommandRefused` if it is invalid."""
     match one.kind:
         case "accept":
@@ -126,13 +144,12 @@ def _content(one: Signal) -> dict[str, object]:
                 raise CommandRefused(f"{', '.join(sorted(unknown))}: the reasons are {', '.join(DIMENSIONS)}.")
             return {"over": one.over, "value": {"chose": "a", "dimensions": list(one.dimensions)}}
         case "tag":
-            patterns = read_patterns(one.words)
             return {
                 "value": {"tags": [pattern.words for pattern in patterns]},
                 "observations": [pattern.as_observed("tag") for pattern in patterns],
             }
         case "said":
-            pattern = read_pattern(one.words, 1 if one.up else -1)
+            [pattern] = patterns
             return {
                 "value": {"pattern": pattern.pattern, "polarity": pattern.polarity},
                 "observations": [pattern.as_observed("said")],
