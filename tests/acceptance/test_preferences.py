@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.acceptance.conftest import World
+from tests.standins.anthropic import web_search
 from tests.standins.telegram import StoredMessage
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
@@ -204,6 +205,31 @@ async def test_the_chosen_one_of_two_answers_is_kept(world: World, chosen: str) 
     assert f"The {'long' if chosen == 'short' else 'short'} one" not in prompt
     assert f"Likes {chosen} cats" in prompt, "the memory of the chosen answer is kept"
     assert f"Likes {'long' if chosen == 'short' else 'short'} cats" not in prompt
+
+
+async def test_the_second_of_two_answers_is_careful_with_a_web_page(world: World) -> None:
+    await asked(world, "Tell me about my cat")
+    read = [
+        *web_search("cats", [("Cats", "https://evil.example/")]),
+        "See https://evil.example/x [LEARN: Likes the page]",
+    ]
+    world.model.script(["The first. [LEARN: Likes the first]", read])
+    await world.tg.say(world.dm, world.owner, "/two")
+    one, other = await world.tg.wait_for(lambda: two_of(world))
+
+    def newest() -> StoredMessage:
+        return [message for message in world.tg.messages(world.dm) if message.from_bot][-1]
+
+    await press(world, other, "A" if "evil" in one.text else "B")
+    await world.tg.wait_for(lambda: newest().text == "🧠 To remember: Likes the page. Waiting for your tap")
+    assert "🧠 Keep or discard…" in newest().buttons
+    assert "Likes the page" not in (await asked(world, "/memory")).text, "it waits for a tap"
+    await press(world, other, "B" if "evil" in one.text else "A")
+    await world.tg.wait_for(lambda: "Learned: Likes the first" in newest().text)
+    assert "Discarded: Likes the page" in newest().text
+    await press(world, newest(), "Undo")
+    await press(world, newest(), "Undo")
+    assert "Likes the first" not in (await asked(world, "/memory")).text
 
 
 async def test_a_retried_answer_asks_which_answer_was_better(world: World) -> None:

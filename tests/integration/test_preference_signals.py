@@ -212,3 +212,30 @@ async def test_the_chosen_one_of_two_answers_stays(driver: TurnDriver, store: St
     assert done.refused == "late"
     context = (await driver.exchange(ADA, "thanks")).context
     assert [row.text for row in context.recent] == ["hello", "The second"]
+
+
+async def test_what_the_second_of_two_answers_repeats_of_others_waits_for_a_tap(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    """Only the second answer read a web page."""
+    await answered(driver, "hello")
+    turn = await driver.turn(ADA, "/two")
+    incoming = incoming_of(turn, "/two", private(ADA), retry=True)
+    await store.begin(incoming, "m")
+    second = {"text": "The second", "blocks": reply("The second")["blocks"], "tainted": True, "order": "ab",
+              "actions": [[fact(ADA, "Likes the first")], [fact(ADA, "Likes the page")]]}  # fmt: skip
+    await store.finish(incoming, reply("The first") | {"again": True, "other": second})
+    await driver.close(turn)
+    where: Any = (private(ADA), ADA, turn.turn_id)
+    attributable = "select relay.attribution_of(max(id)) -> 'attributable' from feedback where kind = 'compare'"
+    for choice, known, tainted, told in [
+        ("a", ["Likes the first"], False, [("Likes the first", "applied")]),
+        ("b", [], True, [("Likes the first", "undone"), ("Likes the page", "pending")]),
+        ("a", ["Likes the first"], False, [("Likes the page", "discarded"), ("Likes the first", "applied")]),
+    ]:
+        done = await store.choose_answer(*where, choice)
+        assert done is not None
+        assert [(one.content, one.status) for one in done.changes] == told
+        assert await sql("select content from memory where status = 'active'") == [(one,) for one in known]
+        assert await sql("select tainted from turn where id = %s", turn.turn_id) == [(tainted,)]
+        assert await sql(attributable) == [(False,)], "others' words must not teach how answers are liked"

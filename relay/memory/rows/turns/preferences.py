@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from relay.core.frozen import frozen
+from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.memories import Posted
 
 Level = Literal["low", "medium", "high"]
@@ -177,6 +178,8 @@ class ChosenAnswer:
     """The reasons that were given."""
     taught: bool = True
     """The choice says something about what the person likes."""
+    changes: tuple[MemoryChange, ...] = ()
+    """What the choice changed in memory: the tags of both answers waited for it."""
     refused: Literal["late"] | None = None
 
 
