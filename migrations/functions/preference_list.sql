@@ -171,6 +171,10 @@ begin
         return null;
     end if;
     update preference set sureness = null where space_id = own and user_id = p_user_id;
+    -- Nor may acts from before the reset teach later, whose patterns have yet to be found.
+    update feedback f set withdrawn_at = now() from job j
+    where f.space_id = own and f.user_id = p_user_id and f.withdrawn_at is null
+        and j.kind = 'preference' and j.key = f.id::text;
     -- Also acts that taught nothing yet: they must not count together with the next one.
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, action)
     select distinct space_id, user_id, thread_id, type, pattern, 'forget' from observation

@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
+import pytest
+
+from relay.commands.context import CommandContext
+from relay.commands.preferences.feedback import show_tags, toggle_tag
+from relay.core.errors import CommandRefused
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held
-from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, fact, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, a_house, fact, incoming_of, private, reply
 
 
 async def acts(sql: Sql) -> list[tuple[Any, ...]]:
     return await sql("select kind, value, turn_id, other_turn_id from feedback where withdrawn_at is null order by id")
+
+
+PRESSES = count(1_000_000)
+
+
+def pressed(store: Store, under: ClaimedTurn) -> CommandContext:
+    """Returns the context of a button that Ada presses under an answer."""
+
+    async def no() -> bool:
+        return False
+
+    async def sees(_: object) -> bool:
+        return True
+
+    turn = replace(under, turn_id=next(PRESSES))
+    return CommandContext(a_house(store), turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, no, sees)
 
 
 async def said_again(driver: TurnDriver, of_turn: ClaimedTurn, answer: str = "Yes!", **more: Any) -> ClaimedTurn:
@@ -84,7 +106,7 @@ async def test_tags_are_added_and_removed_and_opposites_replace_each_other(drive
     short = {"type": "length", "pattern": "short answers", "weight": 0.3, "reinforcing": 1}
 
     async def tag(polarity: int) -> None:
-        await store.untag(*where, "length", "short answers")
+        await store.untag(*where, "length", "short answers", -polarity)
         act: Json = {"kind": "tag", "about": {"turn_id": first.turn_id}, "value": {"tags": ["x"]}, "source": "button"}
         act["observations"] = [short | {"polarity": polarity}]
         await store.feedback(private(ADA), ADA, 0, ADA, act)
@@ -92,10 +114,31 @@ async def test_tags_are_added_and_removed_and_opposites_replace_each_other(drive
     await tag(1)
     await tag(-1)
     assert [(one.pattern, one.polarity) for one in await store.answer_tags(*where) or []] == [("short answers", -1)]
-    assert await store.untag(*where, "length", "short answers")
+    assert not await store.untag(*where, "length", "short answers", 1)
+    assert await store.untag(*where, "length", "short answers", -1)
     assert await store.answer_tags(*where) == []
     assert await store.answer_tags(private(ADA), ADA, 10**9) is None
     assert (await store.preferences(private(ADA), ADA, 0, ADA)).rows == ()
+
+
+async def test_removing_the_last_tag_withdraws_the_act(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    first, *_ = await answered(driver, "hello")
+    for name in ("long", "serious", "long"):
+        await toggle_tag(pressed(store, first), first.turn_id, name)
+    assert await acts(sql) == [("tag", {"tags": ["avoid humour"]}, first.turn_id, None)]
+    await toggle_tag(pressed(store, first), first.turn_id, "serious")
+    assert await acts(sql) == []
+    await said_again(driver, first)
+    assert [kind for kind, *_ in await acts(sql)] == ["abandon"], "no tag says that the answer was wanted"
+
+
+async def test_a_refused_tag_leaves_its_opposite(driver: TurnDriver, store: Store) -> None:
+    first, *_ = await answered(driver, "hello")
+    await toggle_tag(pressed(store, first), first.turn_id, "long")
+    await store.preference_control(private(ADA), ADA, 0, ADA, {"paused_until": "2999-01-01T00:00:00Z"})
+    with pytest.raises(CommandRefused):
+        await toggle_tag(pressed(store, first), first.turn_id, "short")
+    assert (await show_tags(pressed(store, first), first.turn_id)).tags == ("long",)
 
 
 async def test_bringing_an_answer_back_signals_that_it_was_better(driver: TurnDriver, sql: Sql) -> None:

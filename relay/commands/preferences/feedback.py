@@ -11,7 +11,7 @@ from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
-from relay.memory.preferences.patterns import TAGS, Pattern, read_pattern, read_patterns, says_right
+from relay.memory.preferences.patterns import TAGS, Pattern, opposite, read_pattern, read_patterns, says_right
 from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, Preference
 
 BETTER_LENGTH = 20_000
@@ -176,10 +176,11 @@ async def toggle_tag(ctx: CommandContext, turn_id: int, name: str) -> AnswerTags
     """Puts a tag of `TAGS` on an answer in place of its opposite, or removes it if the answer has it."""
     pattern = TAGS[name].pattern
     had = name in (await show_tags(ctx, turn_id)).tags
-    await ctx.store.untag(ctx.space, ctx.user_id, turn_id, pattern.type, pattern.pattern)
     acts: tuple[Preference, ...] = ()
     if not had:
         acts = (await signal(ctx, Signal("tag", turn_id, words=TAGS[name].words), "button")).acts
+    gone = pattern if had else opposite(pattern)
+    await ctx.store.untag(ctx.space, ctx.user_id, turn_id, gone.type, gone.pattern, gone.polarity)
     return replace(await show_tags(ctx, turn_id), acts=acts)
 
 
