@@ -28,8 +28,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select preferences = 'on' and memory <> 'off' from space where id = p_space_id), true)
 $$;
 
--- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, waiting (acts), rows (strongest
--- first, archived ones at the end), known: how many in the space are not archived, including other threads' own}.
+-- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, followed (by answers
+-- here), waiting (acts), rows (strongest first, archived ones at the end), known: how many in the space are not archived,
+-- including other threads' own}.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -43,6 +44,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'memory_off', coalesce((select memory = 'off' from own), false),
         'paused_until', (select preferences_paused_until from own where preferences_paused_until > now()),
         'here', coalesce((select preferences from here), 'use'),
+        'followed', coalesce((select preferences <> 'ignore' and recalls from here), true) and relay.preferences_rest(
+            (select id from own), (select id from here), (select session_id from here)) is null,
         'waiting', (select count(distinct o.feedback_id) from own join observation o on o.space_id = own.id
             where o.user_id = p_user_id and o.pending),
         'known', (select count(*) from known where status <> 'archived'),

@@ -139,16 +139,20 @@ async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) 
     assert "too long for what you prefer" in review.text
     asked_for = next(r for r in reversed(world.model.requests) if "You review a text" in json.dumps(r.body["system"]))
     assert "CHECK AGAINST\\nPrefer (high): short answers" in json.dumps(asked_for.body["messages"])
-    await asked(world, "/preferences off")
-    await asked(world, "/critique")
-    assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), "preferences are off"
-    await asked(world, "/preferences on")
+    for rest, back in [("off", "on"), ("here ignore", "here use")]:
+        await asked(world, f"/preferences {rest}")
+        await asked(world, "/critique")
+        assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), rest
+        await asked(world, f"/preferences {back}")
     world.model.rule("my report", "Short report.")
     await press(world, review, "Answer again")
     await world.tg.wait_for(lambda: answer.text.startswith("Short report."))
     assert "too long for what you prefer" in last_prompt(world)
     await asked(world, "Thanks")
     assert "too long for what you prefer" not in last_prompt(world), "the critique is not in the history"
+    await asked(world, "/private on")
+    await asked(world, "/critique Dear Sir, I quit.")
+    assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), "off the record"
 
 
 async def test_a_critique_judges_the_text_that_it_is_given(world: World) -> None:

@@ -58,6 +58,8 @@ class Preferences:
     """How many of them are not archived."""
     rows: tuple[Preference, ...]
     """The preferences, strongest first, then the archived ones; at most 200."""
+    followed: bool = True
+    """Answers here follow them: they are on, and this thread neither ignores them nor is off the record."""
     paused_until: datetime | None = None
     memory_off: bool = False
     """Memory is off, and preferences with it."""
