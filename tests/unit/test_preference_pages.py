@@ -37,6 +37,12 @@ def test_each_preference_keeps_its_number_under_the_headings() -> None:
         assert f"{number} · thing {'x' * number} ·" in shown
 
 
+def test_a_preference_known_only_from_reactions_does_not_count_signs() -> None:
+    row = replace(ROW, status="stable", level="medium", strength=0.5, observations=0)
+    text, _ = list_page(Preferences(on=True, here="use", known=1, rows=(row,)), 0, UTC)
+    assert "short answers · medium, from your reactions and choices" in text
+
+
 def test_memory_that_is_off_is_named_as_the_reason() -> None:
     text, buttons = list_page(Preferences(on=False, here="use", known=0, rows=(), memory_off=True), 0, UTC)
     assert "/memory on" in text

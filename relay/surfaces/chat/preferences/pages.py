@@ -159,7 +159,8 @@ def line(row: Preference) -> str:
     notes: list[str] = [row.level] if row.acts else []
     if row.here:
         notes.append("in this chat")
-    notes.append("not seen for 180 days" if row.faded else pluralize(row.observations, "sign"))
+    signs = pluralize(row.observations, "sign") if row.observations else "from your reactions and choices"
+    notes.append("not seen for 180 days" if row.faded else signs)
     return f"{verb}{escape_markdown(row.pattern)} · {', '.join(notes)}"
 
 
