@@ -8,7 +8,7 @@ import pytest
 
 from tests.acceptance.conftest import World
 from tests.standins.anthropic import web_search
-from tests.standins.telegram import StoredMessage
+from tests.standins.telegram import StoredMessage, Upload
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
@@ -175,6 +175,12 @@ async def test_a_critique_judges_the_text_that_it_is_given(world: World) -> None
     typed = await judged("/critique Dear Sir, I quit.")
     assert "Dear Sir, I quit." in typed
     assert "A fine answer." not in typed
+    letter = Upload(b"Dear landlord, the heating is broken.", "letter.txt", "text/plain")
+    sent = await world.tg.say(world.dm, world.owner, "My letter", document=letter)
+    await world.tg.wait_reply(world.dm, sent)
+    of_document = await judged("/critique", sent)
+    assert "My letter" in of_document
+    assert "the heating is broken" in of_document
 
 
 async def test_a_critique_without_an_answer_is_refused(world: World) -> None:

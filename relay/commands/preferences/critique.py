@@ -61,7 +61,8 @@ async def critique(ctx: CommandContext, message_id: int = 0, text: str = "") -> 
     parts = [liked.text] if liked.text else []
     if said.question:
         parts.append(mark_untrusted(cut_to_tokens(said.question, QUESTION_TOKENS), "question"))
-    parts.append(mark_untrusted(cut_to_tokens(said.text, READ_TOKENS), "text"))
+    whole = f"{said.text}\n\n{said.documents}" if said.documents else said.text
+    parts.append(mark_untrusted(cut_to_tokens(whole, READ_TOKENS), "text"))
     request = ModelRequest(
         ctx.services.installation.small_model,
         [text_block(PROMPT)],
