@@ -195,6 +195,18 @@ def two_of(world: World) -> tuple[StoredMessage, StoredMessage] | None:
     return (one, other) if one and other else None
 
 
+@pytest.mark.parametrize("command", ["/two", "/retry"])
+async def test_the_message_that_a_command_replies_to_is_answered_again(world: World, command: str) -> None:
+    world.model.rule("my cat", "A first answer.")
+    first = await asked(world, "Tell me about my cat")
+    await asked(world, "Tell me about my dog")
+    world.model.rule("my cat", "Another answer about the cat.")
+    for target in (first, first.message_id - 1):
+        said = await world.tg.say(world.dm, world.owner, command, reply_to=target)
+        again = await world.tg.wait_reply(world.dm, said)
+        assert "Another answer about the cat." in again.text
+
+
 @pytest.mark.parametrize("chosen", ["short", "long"])
 async def test_the_chosen_one_of_two_answers_is_kept(world: World, chosen: str) -> None:
     world.model.rule("my cat", "Fine. [LEARN: Has a cat]")
