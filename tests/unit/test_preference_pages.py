@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from relay.commands.preferences.feedback import Feedback
 from relay.memory.preferences.patterns import Pattern
 from relay.memory.rows.turns.preferences import Preference, Preferences, PreferenceSource
-from relay.surfaces.chat.preferences.pages import card, describe_feedback, list_page
+from relay.surfaces.chat.preferences.pages import card, describe_acting, describe_feedback, list_page
 from relay.surfaces.telegram.formatting.markdown import convert
 
 ROW = Preference(
@@ -48,6 +48,15 @@ def test_memory_that_is_off_is_named_as_the_reason() -> None:
     assert "/memory on" in text
     assert "/preferences on" not in text
     assert buttons == []
+
+
+def test_a_note_says_that_a_preference_counts_in_this_chat_only() -> None:
+    row = replace(ROW, status="stable", new=True)
+    assert describe_acting([row]) == "🎚 From now on: short answers (from 2 signs)"
+    assert (
+        describe_acting([replace(row, here=True)]) == "🎚 From now on: short answers (from 2 signs, only in this chat)"
+    )
+    assert describe_acting([replace(row, here=True, observations=1)]).endswith("short answers (only in this chat)")
 
 
 def test_a_note_says_which_of_several_tags_are_followed_already() -> None:

@@ -228,11 +228,12 @@ def describe_feedback(done: Feedback) -> str:
 
 def describe_acting(rows: Sequence[Preference]) -> str:
     """Says which preferences answers follow from now on, in plain text; empty for none."""
-    if not rows:
-        return ""
-    named = (
-        f"{'' if row.polarity > 0 else 'no '}{row.pattern}"
-        + (f" (from {pluralize(row.observations, 'sign')})" if row.observations > 1 else "")
-        for row in rows
-    )
-    return f"🎚 From now on: {', '.join(named)}"
+    return f"🎚 From now on: {', '.join(map(_name_acting, rows))}" if rows else ""
+
+
+def _name_acting(row: Preference) -> str:
+    notes = [f"from {pluralize(row.observations, 'sign')}"] if row.observations > 1 else []
+    if row.here:
+        notes.append("only in this chat")
+    said = row.pattern if row.polarity > 0 else f"no {row.pattern}"
+    return f"{said} ({', '.join(notes)})" if notes else said
