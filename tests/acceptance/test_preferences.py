@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import World
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.anthropic import web_search
 from tests.standins.telegram import StoredMessage, Upload
 
@@ -227,6 +229,20 @@ async def test_the_chosen_one_of_two_answers_is_kept(world: World, chosen: str) 
     assert f"The {'long' if chosen == 'short' else 'short'} one" not in prompt
     assert f"Likes {chosen} cats" in prompt, "the memory of the chosen answer is kept"
     assert f"Likes {'long' if chosen == 'short' else 'short'} cats" not in prompt
+
+
+async def test_a_reaction_to_the_answer_that_was_not_chosen_teaches_nothing(world: World) -> None:
+    await asked(world, "Tell me about my cat")
+    world.model.script(["The first one.", "The second one."])
+    await world.tg.say(world.dm, world.owner, "/two")
+    one, other = await world.tg.wait_for(lambda: two_of(world))
+    first, second = (one, other) if "first" in one.text else (other, one)
+    shared = SharedRelay(world.tg, world.model, world.relay, Path(world.relay.environment["RELAY_DATA_DIR"]))
+    world.tg.react(world.dm, world.owner, second, "👎")
+    world.tg.react(world.dm, world.owner, first, "👍")
+    await shared.until("select count(*) = 2 from relay.signal")
+    assert shared.sql("select count(distinct message_id) from relay.signal where removed_at is null") == [(2,)]
+    assert shared.sql("select value from relay.feedback where kind = 'thumbs'") == [({"up": True},)]
 
 
 async def test_the_second_of_two_answers_is_careful_with_a_web_page(world: World) -> None:
