@@ -24,10 +24,10 @@ from relay.memory.preferences.estimate import Contrast, estimate
 from relay.memory.preferences.patterns import (
     KNOWN_TYPES,
     REINFORCING,
-    SAME_AS,
     TYPES,
     WEIGHTS,
     Pattern,
+    as_tagged,
     clean_pattern,
     opposite,
     resolve_name,
@@ -43,8 +43,7 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 NAME, VERSION = "preference", 3
-"""The name and version of attributions. The version changes with the prompt and with how answers are read, because
-either attributes otherwise."""
+"""The version changes with the prompt and with how answers are read: either attributes otherwise."""
 MODEL_SECONDS = 60
 MOST_TOKENS = 600
 QUESTION_LENGTH, ANSWER_LENGTH = 1_500, 4_000
@@ -54,7 +53,6 @@ VAGUE = set(TYPES) - {"examples", "sources", "code"}
 """Small models answer with the name of a type, such as “tone”, when they find nothing. These names are dropped."""
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 """A word of a question or a pattern."""
-AGAINST = {"abandon"}
 TWO_SIDED = {"compare", "refine", "revert"}
 ACTS = {
     "accept": "They kept the answer, or said it was just right.",
@@ -243,22 +241,19 @@ def read_row(row: Any, work: AttributionWork) -> SaidPattern | None:
     """Reads a pattern, under its known name if it has one. None if it is invalid, or a topic of the question."""
     if not isinstance(row, dict) or row.get("type") not in TYPES or row.get("which") not in ("a", "b", "both"):
         return None
-    polarity = row.get("polarity")
-    if type(polarity) is not int or polarity not in (-1, 1) or not isinstance(row.get("pattern"), str):
+    said, polarity = row.get("pattern"), row.get("polarity")
+    if type(polarity) is not int or polarity not in (-1, 1) or not isinstance(said, str):
         return None
-    words, sign = split_direction(row["pattern"].strip(), 1 if polarity > 0 else -1)
-    pattern = clean_pattern(words)
-    if pattern is None or pattern in VAGUE:
+    words, sign = split_direction(said.strip(), 1 if polarity > 0 else -1)
+    if (pattern := clean_pattern(words)) is None or pattern in VAGUE:
         return None
     types = {one.pattern: one.type for one in work.known} | KNOWN_TYPES
     name = resolve_name(pattern, types)
     # If all its words are in the question, it is the topic or a request, not a matter of taste.
     if name not in types and set(name.split()) <= set(WORD.findall(work.question.casefold())):
         return None
-    same = SAME_AS.get(resolve_name(name, SAME_AS))
-    if same is not None:
-        return SaidPattern(same.type, same.pattern, (same if sign > 0 else opposite(same)).polarity, row["which"])
-    return SaidPattern(types.get(name) or row["type"], name, sign, row["which"])
+    found = as_tagged(Pattern(types.get(name) or row["type"], name, sign))
+    return SaidPattern(found.type, found.pattern, found.polarity, row["which"])
 
 
 def observations(work: AttributionWork, said: Sequence[SaidPattern]) -> list[dict[str, object]]:
@@ -288,12 +283,11 @@ def observations(work: AttributionWork, said: Sequence[SaidPattern]) -> list[dic
 
 def replace_polarity(work: AttributionWork, one: SaidPattern) -> Pattern:
     """Returns a pattern as the person likes it: what the chosen answer has, or the opposite of what the other has."""
-    sign: Literal[-1, 1] = one.polarity
     if work.kind in TWO_SIDED:
         against = one.which != work.chosen
     else:
-        against = work.kind in AGAINST or (work.kind == "thumbs" and not work.value.get("up"))
-    pattern = Pattern(one.type, one.pattern, sign)
+        against = work.kind == "abandon" or (work.kind == "thumbs" and not work.value.get("up"))
+    pattern = Pattern(one.type, one.pattern, one.polarity)
     return opposite(pattern) if against else pattern
 
 

@@ -154,6 +154,12 @@ SAME_AS = dict(_tagged())
 """The patterns of tags by their names and by the words of the tags: jokes are humour."""
 
 
+def as_tagged(pattern: Pattern) -> Pattern:
+    """Returns the pattern of the tag that says the same, or else the pattern itself."""
+    same = SAME_AS.get(resolve_name(pattern.pattern, SAME_AS))
+    return pattern if same is None else same if pattern.polarity > 0 else opposite(same)
+
+
 def read_pattern(
     text: str, polarity: Literal[-1, 1] | None = None, known: Mapping[str, str] = MappingProxyType({})
 ) -> Pattern:
@@ -166,11 +172,8 @@ def read_pattern(
     pattern = clean_pattern(words)
     if pattern is None:
         raise CommandRefused(NOT_A_PATTERN)
-    same = SAME_AS.get(resolve_name(pattern, SAME_AS))
-    if same is not None:
-        return same if sign > 0 else opposite(same)
     name = resolve_name(pattern, known)
-    return Pattern(known.get(name, "other"), name, sign)
+    return as_tagged(Pattern(known.get(name, "other"), name, sign))
 
 
 def read_patterns(text: str, known: Mapping[str, str] = MappingProxyType({})) -> Sequence[Pattern]:
