@@ -76,6 +76,9 @@ async def test_preferences_from_three_tags_are_announced_when_they_apply(world: 
     for number in range(3):
         noted = await tagged(world, await asked(world, f"Question {number}"), "too long, no jokes")
     assert noted.text == "🎚 From now on: short answers (from 3 signs), no humour (from 3 signs)."
+    assert "✖ Not: short answers" in noted.buttons
+    await press(world, noted, "✖ Not: humour")
+    await world.tg.wait_for(lambda: noted.text == "🎚 Forgot: humour." and "↩ Undo" in noted.buttons)
     noted = await tagged(world, await asked(world, "Another question"), "too long")
     assert noted.text == "🏷 Noted: prefer short answers. I follow that already."
     assert (await asked(world, "/preferences forget length short answers")).text == "🎚 Forgot: short answers."

@@ -9,7 +9,7 @@ from functools import partial
 from typing import get_args
 
 from relay.commands.memory.controls import show_controls
-from relay.commands.preferences.feedback import prefer
+from relay.commands.preferences.feedback import Feedback, prefer
 from relay.commands.preferences.feedback import tag as tag_command
 from relay.commands.preferences.preferences import (
     Here,
@@ -25,6 +25,7 @@ from relay.commands.preferences.preferences import (
     undo_forgetting,
 )
 from relay.core.errors import CommandRefused
+from relay.core.models import Rows
 from relay.core.text import escape_markdown, parse_number, pluralize
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
@@ -82,7 +83,14 @@ async def preferences(call: ChatContext) -> CommandReply:
 async def tag(call: ChatContext) -> CommandReply:
     """Puts tags on the answer that this replies to, else the last one here."""
     done = await tag_command(call, call.text, call.said.replied.message_id if call.said.replied else 0)
-    return CommandReply(describe_feedback(done), result=done)
+    return CommandReply(describe_feedback(done), rows=await _drop_rows(call, done), result=done)
+
+
+async def _drop_rows(call: ChatContext, done: Feedback) -> Rows:
+    """Returns a button for each preference that begins to act, which drops it."""
+    new = [row for row in done.acts if row.new]
+    space_id = await _space_id(call) if new else 0
+    return [[button(f"✖ Not: {row.pattern}", ForgetPreference(space_id, row.id))] for row in new]
 
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
@@ -127,7 +135,7 @@ async def _switch(to: PreferenceSwitch, call: ChatContext, _rest: str) -> Comman
 
 async def _prefer(polarity: int, call: ChatContext, rest: str) -> CommandReply:
     done = await prefer(call, rest, 1 if polarity > 0 else -1)
-    return CommandReply(describe_feedback(done), result=done)
+    return CommandReply(describe_feedback(done), rows=await _drop_rows(call, done), result=done)
 
 
 async def _reset(call: ChatContext, _rest: str) -> CommandReply:
