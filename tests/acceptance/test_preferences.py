@@ -60,6 +60,8 @@ async def test_what_is_said_in_other_words_replaces_its_opposite(world: World) -
         assert gone not in told, words
     await asked(world, "Hello")
     assert "Prefer (high): emoji\\nAvoid (high): long poems · humour" in last_prompt(world)
+    for words, gone in [("emojis", "emoji"), ("no jokes", "humour"), ("long poem", "long poems")]:
+        assert (await asked(world, f"/preferences forget {words}")).text == f"🎚 Forgot: {gone}."
 
 
 async def tagged(world: World, answer: StoredMessage, tags: str) -> StoredMessage:
