@@ -205,7 +205,8 @@ async def test_a_known_pattern_keeps_its_type(driver: TurnDriver, store: Store, 
     [
         (pattern("no sources and links", "sources"), ("sources and links", -1)),
         (pattern("fewer emojis", "tone", -1), ("emoji", 1)),
-        (pattern("informal tone", "tone"), ("informal tone", 1)),
+        (pattern("informal tone", "tone"), ("formal tone", -1)),
+        (pattern("informal greetings", "tone"), ("informal greetings", 1)),
         (pattern("jokes", "tone"), ("humour", 1)),
     ],
 )
@@ -213,10 +214,13 @@ async def test_an_opposite_never_takes_the_name_of_a_known_pattern(
     driver: TurnDriver, store: Store, sql: Sql, named: Any, expected: tuple[str, int]
 ) -> None:
     shown = await answered(driver, sql)
+    greetings = Pattern("tone", "formal greetings", 1).as_observed("said")
+    act = {"kind": "said", "about": None, "value": {}, "source": "command", "observations": [greetings]}
+    await store.feedback(private(ADA), ADA, 0, ADA, act)
     await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
     await settled(sql)
     await learned(store, Observer(named))
-    assert [one[:2] for one in await observed(sql)] == [expected]
+    assert [one[:2] for one in await observed(sql)] == [("formal greetings", 1), expected]
 
 
 async def test_a_pattern_of_both_answers_teaches_nothing(driver: TurnDriver, store: Store, sql: Sql) -> None:

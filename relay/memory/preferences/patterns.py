@@ -150,8 +150,14 @@ def _tagged() -> Iterator[tuple[str, Pattern]]:
         yield words, tag.pattern if polarity > 0 else opposite(tag.pattern)
 
 
-SAME_AS = dict(_tagged())
-"""The patterns of tags by their names and by the words of the tags: jokes are humour."""
+SAME_AS = dict(_tagged()) | {
+    "shorter answers": Pattern("length", "short answers", 1),
+    "long answers": Pattern("length", "short answers", -1),
+    "longer answers": Pattern("length", "short answers", -1),
+    "informal tone": Pattern("tone", "formal tone", -1),
+    "casual tone": Pattern("tone", "formal tone", -1),
+}
+"""The patterns of tags by their names, by the words of the tags (jokes are humour), and by their plain opposites."""
 
 
 def as_tagged(pattern: Pattern) -> Pattern:
