@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import World
+from tests.acceptance.test_terminal import relay
 from tests.standins.telegram import StoredMessage, Upload
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
@@ -189,3 +191,21 @@ async def test_a_critique_judges_the_text_that_it_is_given(world: World) -> None
 
 async def test_a_critique_without_an_answer_is_refused(world: World) -> None:
     assert "haven't answered anything" in (await asked(world, "/critique")).text
+
+
+async def test_preferences_are_forgotten_and_reset_in_the_shell(world: World, tmp_path: Path) -> None:
+    async def shell(*words: str) -> tuple[int, str]:
+        code, shown = await relay(world.relay.environment, tmp_path, "preferences", *words)
+        return code, shown.strip()
+
+    for words in ("cat poems", "dog poems", "emojis"):
+        await asked(world, f"/preferences prefer {words}")
+    code, shown = await shell("forget", "poems")
+    assert code != 0
+    assert "That fits 2 preferences: cat poems, dog poems." in shown
+    assert await shell("forget", "poems", "--yes") == (0, "Forgot: cat poems, dog poems.")
+    code, shown = await shell("reset", "--yes", "3")
+    assert code != 0
+    assert "relay preferences reset --yes 1" in shown
+    assert await shell("reset", "--yes", "1") == (0, "Forgot all 1 preference.")
+    assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text

@@ -63,7 +63,7 @@ async def tag(ctx: CommandContext, words: str, message_id: int = 0) -> Feedback:
     """Puts up to three tags on an answer to this person: that in a message of the chat, or (0) the last one here."""
     one = Signal("accept" if says_right(words) else "tag", words=words)
     patterns = await _patterns(ctx, one)
-    done = await _take(ctx, replace(one, turn_id=await _answer(ctx, message_id)), patterns)
+    done = await signal(ctx, replace(one, turn_id=await _answer(ctx, message_id)), patterns=patterns)
     return Feedback(patterns, done.acts, done.id)
 
 
@@ -72,7 +72,7 @@ async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1], sour
     """Stores a statement about all answers: prefer (1) or avoid (-1) the pattern. It applies at once."""
     one = Signal("said", up=polarity > 0, words=words)
     patterns = await _patterns(ctx, one)
-    done = await _take(ctx, one, patterns, source)
+    done = await signal(ctx, one, source, patterns)
     return Feedback(patterns, done.acts, done.id)
 
 
@@ -93,14 +93,23 @@ async def better(ctx: CommandContext, text: str, message_id: int = 0) -> Feedbac
 
 
 @operation("chat", "cli", "http")
-async def signal(ctx: CommandContext, one: Signal, source: str = "") -> FeedbackResult:
-    """Stores an act from outside of the chat, in the same form as one in a chat.
+async def signal(
+    ctx: CommandContext, one: Signal, source: str = "", patterns: Sequence[Pattern] | None = None
+) -> FeedbackResult:
+    """Stores an act from outside of the chat, in the same form as one in a chat. `patterns`: those that its words name;
+    None: they are to be read.
 
     Raises `CommandRefused` for an invalid act, and if nothing may be learned.
     """
     if one.kind == "tag" and says_right(one.words):
         one = replace(one, kind="accept")
-    return await _take(ctx, one, await _patterns(ctx, one), source)
+    patterns = await _patterns(ctx, one) if patterns is None else patterns
+    act: dict[str, object] = {"kind": one.kind, "source": source or _source(ctx), "value": {}, "by": ctx.turn.turn_id}
+    act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
+    if one.kind != "said" and one.turn_id is None:
+        raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
+    act |= _content(one, patterns)
+    return _require_effect(ctx, await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
 
 
 async def _patterns(ctx: CommandContext, one: Signal) -> tuple[Pattern, ...]:
@@ -112,16 +121,6 @@ async def _patterns(ctx: CommandContext, one: Signal) -> tuple[Pattern, ...]:
     if one.kind == "said":
         return (read_pattern(one.words, 1 if one.up else -1, types),)
     return tuple(read_patterns(one.words, types))
-
-
-async def _take(ctx: CommandContext, one: Signal, patterns: Sequence[Pattern], source: str = "") -> FeedbackResult:
-    """Stores an act that names these patterns."""
-    act: dict[str, object] = {"kind": one.kind, "source": source or _source(ctx), "value": {}, "by": ctx.turn.turn_id}
-    act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
-    if one.kind != "said" and one.turn_id is None:
-        raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
-    act |= _content(one, patterns)
-    return _require_effect(ctx, await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
 
 
 def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:

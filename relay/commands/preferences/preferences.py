@@ -101,7 +101,8 @@ async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preferen
     found = exact or [row for row in rows if pattern.search(row.pattern)]
     if not found:
         raise NotFound(UNKNOWN)
-    return found
+    # Forgetting one forgets its opposite, too.
+    return list({(one.type, one.pattern, one.here): one for one in found}.values())
 
 
 @operation("chat", "cli", "http")

@@ -95,8 +95,7 @@ async def _drop_rows(call: ChatContext, done: Feedback) -> Rows:
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
     """`/preferences forget <words>`: forgets the preference that matches; asks if there are several."""
-    # Forgetting one forgets its opposite, too.
-    found = list({(one.type, one.pattern, one.here): one for one in await find_preferences(call, words)}.values())
+    found = await find_preferences(call, words)
     space_id = await _space_id(call)
     if len(found) > 1:
         rows = [[button(f"🗑 {row.pattern}", ForgetPreference(space_id, row.id))] for row in found[:OPENED]]
