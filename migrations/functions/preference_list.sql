@@ -29,7 +29,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, followed (by answers
--- here), waiting (acts), rows (strongest first, archived ones at the end), known: how many in the space are not archived,
+-- here), waiting (acts), waits ([{type, pattern, polarity}] of these acts, ten at most), rows (strongest first, archived ones at the end), known: how many in the space are not archived,
 -- including other threads' own}.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
@@ -48,6 +48,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             (select id from own), (select id from here), (select session_id from here)) is null,
         'waiting', (select count(distinct o.feedback_id) from own join observation o on o.space_id = own.id
             where o.user_id = p_user_id and o.pending),
+        'waits', (
+            select coalesce(jsonb_agg(jsonb_build_object('type', type, 'pattern', pattern, 'polarity', polarity)
+                order by times desc, pattern, type, polarity), '[]')
+            from (
+                select o.type, o.pattern, o.polarity, count(*) as times from own join observation o on o.space_id = own.id
+                where o.user_id = p_user_id and o.pending
+                group by 1, 2, 3 order by 4 desc, 2, 1, 3 limit 10) as one),
         'known', (select count(*) from known where status <> 'archived'),
         'rows', (
             select coalesce(jsonb_agg(relay.preference_json(p) order by p.status = 'archived', p.strength desc, p.id), '[]')

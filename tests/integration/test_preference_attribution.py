@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from relay.jobs.runner import Runner
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.preferences.patterns import Pattern
 from relay.memory.rederivation.attributions import Attributions
+from relay.memory.rows.turns.preferences import ObservedPattern
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
+from relay.surfaces.chat.preferences.pages import list_page
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, Json, TurnDriver, private
 
@@ -314,11 +317,13 @@ async def test_with_learning_set_to_ask_observations_wait_for_a_tap(driver: Turn
     where: Any = (private(ADA), ADA, 0, ADA)
     found = await store.preferences(*where)
     assert (found.waiting, found.rows) == (24, ())
+    assert found.waits == (ObservedPattern("length", "short answers", 1),)
+    assert "24 reactions of yours may teach me: prefer short answers. Keep it?" in list_page(found, 0, UTC)[0]
     assert await store.decide_observations(private(BEN), BEN, True) == 0
     assert await store.decide_observations(private(ADA), ADA, True) == 24
     await learned(store, model)
     found = await store.preferences(*where)
-    assert found.waiting == 0
+    assert (found.waiting, found.waits) == (0, ())
     assert [row.pattern for row in found.rows] == ["short answers"]
     shown = await answered(driver, sql, text="One more")
     await store.react(BOT.id, ADA, shown, ADA, ["👎"], 100)

@@ -48,6 +48,15 @@ class Preference:
 
 
 @frozen
+class ObservedPattern:
+    """A pattern that an act was about."""
+
+    type: str
+    pattern: str
+    polarity: int
+
+
+@frozen
 class Preferences:
     """All preferences of a person in a space, and their switches."""
 
@@ -65,6 +74,8 @@ class Preferences:
     """Memory is off, and preferences with it."""
     waiting: int = 0
     """How many acts have patterns that wait for a tap, because the person wants to be asked first."""
+    waits: tuple[ObservedPattern, ...] = ()
+    """These patterns, the most frequent first; at most ten."""
 
 
 @frozen
@@ -152,15 +163,6 @@ class AttributionWork:
     """The reasons given for a choice."""
     counts_in: int | None = None
     """The only thread in which it counts; None: it counts everywhere."""
-
-
-@frozen
-class ObservedPattern:
-    """A pattern that an act was about."""
-
-    type: str
-    pattern: str
-    polarity: int
 
 
 @frozen

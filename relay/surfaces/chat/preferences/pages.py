@@ -136,7 +136,10 @@ def state(found: Preferences, zone: tzinfo) -> list[str]:
     if HERE[found.here]:
         lines.append(HERE[found.here])
     if found.waiting:
-        lines.append(f"⏳ {pluralize(found.waiting, 'reaction')} of yours may teach me something. Keep it?")
+        named = ", ".join(f"{'prefer' if one.polarity > 0 else 'avoid'} {one.pattern}" for one in found.waits)
+        lines.append(
+            f"⏳ {pluralize(found.waiting, 'reaction')} of yours may teach me: {escape_markdown(named)}. Keep it?"
+        )
     return lines
 
 

@@ -47,7 +47,7 @@ function Listed({ found, reload }) {
     ${!found.on && html`<${Notice} tone="warn">This is off: I don't follow it, and learn nothing new.</>`}
     ${found.on && found.pausedUntil && html`<${Notice} tone="warn">Paused until ${moment(found.pausedUntil)}.</>`}
     ${found.waiting > 0 && html`<${Notice} action=${html`<div class="cluster"><${Button} small icon="check" onClick=${() => decide(true)}>Keep</><${Button} small onClick=${() => decide(false)}>Discard</></div>`}>
-      ${plural(found.waiting, "reaction")} of yours may teach me something.</>`}
+      ${plural(found.waiting, "reaction")} of yours may teach me: ${found.waits.map((one) => `${one.polarity > 0 ? "prefer" : "avoid"} ${one.pattern}`).join(", ")}.</>`}
     <${Say} then=${reload} />
     ${!sections.length && html`<${Empty} icon="preferences" title="I don't know yet how you like answers">Say it above, react to an answer with 👍 or 👎, or tag it in the chat with /tag.</>`}
     ${sections.map(([title, part]) => html`<section key=${title} class="stack" style=${{ gap: "8px" }}><h2>${title}</h2><div class="list" role="list" aria-label=${title}>
