@@ -66,9 +66,9 @@ function Say({ then }) {
   const [polarity, setPolarity] = useState("prefer");
   const [pattern, setPattern] = useState("");
   const say = async () => {
-    await post("/preferences", { polarity, pattern });
+    const { patterns: [said] } = await post("/preferences", { polarity, pattern });
     setPattern("");
-    toast("Noted. I follow it from now on.");
+    toast(`From now on: ${said.polarity > 0 ? "" : "no "}${said.pattern}.`);
     then();
   };
   return html`<${Card} title="Say how you like answers">
