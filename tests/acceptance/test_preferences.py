@@ -135,6 +135,27 @@ async def test_invalid_preference_commands_are_explained_and_change_nothing(worl
     assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text
 
 
+async def test_a_reset_in_a_group_forgets_what_was_said_there(world: World) -> None:
+    group, mention = world.tg.group(-1_002_000_000_077, "Poets", [world.owner, world.friend]), world.tg.bot.username
+
+    async def answered_in_private(command: str) -> StoredMessage:
+        before = len(world.tg.messages(world.dm))
+        await world.tg.say(group, world.owner, f"/preferences@{mention} {command}")
+        return (await world.tg.wait_for(lambda: world.tg.messages(world.dm)[before:]))[0]
+
+    await asked(world, "/preferences prefer cat poems")
+    await answered_in_private("prefer dog poems")
+    asking = await answered_in_private("reset")
+    assert "in that group, 1 preference?" in asking.text
+    wrong = await world.tg.say(world.dm, world.owner, "9" * 18, reply_to=asking)
+    assert "Nothing was forgotten" in (await world.tg.wait_reply(world.dm, wrong)).text
+    said = await world.tg.say(world.dm, world.owner, "1", reply_to=asking)
+    assert (await world.tg.wait_reply(world.dm, said)).text == "🎚 Forgot all 1 preference."
+    assert "cat poems" in (await asked(world, "/preferences")).text
+    listed = await answered_in_private("")
+    assert listed.text.startswith("How you like answers in that group\nI don't know yet")
+
+
 async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) -> None:
     await asked(world, "/preferences prefer short answers")
     world.model.rule("my report", "A very long report about everything.")

@@ -135,9 +135,9 @@ async def decide_waiting(ctx: CommandContext, keep: bool, space_id: int | None =
 
 
 @operation("chat", "cli", "http")
-async def reset_preferences(ctx: CommandContext, known: int) -> ResetPreferences:
-    """Forgets all of a person's preferences here. `known`: their number, as confirmation."""
-    done = await ctx.store.reset_preferences(ctx.space, ctx.user_id, known)
+async def reset_preferences(ctx: CommandContext, known: int, space_id: int | None = None) -> ResetPreferences:
+    """Forgets all of a person's preferences in a space. `known`: their number, as confirmation."""
+    done = await ctx.store.reset_preferences(await _space(ctx, space_id), ctx.user_id, known)
     if done is None:
         raise Conflict("That number doesn't match. Nothing was forgotten.")
     return ResetPreferences(done)

@@ -99,7 +99,7 @@ class SwitchPreferences(Callback):
 
 def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
     """Renders the list of preferences, with its buttons."""
-    lines = [*state(found, zone)]
+    lines = [*state(found, zone, space_id)]
     if not found.rows:
         lines.append(NONE)
     for title, rows in sections(found.rows):
@@ -124,9 +124,9 @@ def switch_row(found: Preferences, space_id: int) -> list[Button]:
     return [button("🎚 Turn on", SwitchPreferences(space_id, "on"))]
 
 
-def state(found: Preferences, zone: tzinfo) -> list[str]:
+def state(found: Preferences, zone: tzinfo, space_id: int = 0) -> list[str]:
     """Returns the heading, and a line for each switch that differs from its default."""
-    lines = ["**How you like answers**"]
+    lines = ["**How you like answers in that group**" if space_id else "**How you like answers**"]
     if found.memory_off:
         lines.append("⛔ Memory is off, so I don't follow it, and learn nothing new. /memory on")
     elif not found.on:

@@ -141,20 +141,23 @@ async def _reset(call: ChatContext, _rest: str) -> CommandReply:
     known = (await list_preferences(call)).known
     if not known:
         return CommandReply("There's nothing to forget: I don't know yet how you like answers.")
+    where = "" if call.private else " in that group"
     return CommandReply(
-        f"{question('preferences', known)} – forget **everything** I've learned about how you like answers, "
-        f"{pluralize(known, 'preference')}? Reply to this message with their number, {known}, within ten minutes.",
+        f"{question('preferences', await _space_id(call))} – forget **everything** I've learned about how you like "
+        f"answers{where}, {pluralize(known, 'preference')}? Reply to this message with their number, {known}, within "
+        "ten minutes.",
         asks=str(known),
     )
 
 
 @answers("preferences")
-async def confirm_reset(call: ChatContext, known: int) -> CommandReply:
-    """Forgets all preferences, when the number is typed, still right, and in time."""
+async def confirm_reset(call: ChatContext, space_id: int) -> CommandReply:
+    """Forgets all preferences in a space (0: the person's own), when their number is typed, right, and in time."""
     asked = call.said.replied.sent_at if call.said.replied else 0
     if asked and call.said.sent_at - asked > QUESTION_SECONDS:
         raise CommandRefused("That was too long ago. Start again: /preferences reset")
-    done = await reset_preferences(call, known if parse_number(call.text.strip()) == known else -1)
+    typed = parse_number(call.text.strip())
+    done = await reset_preferences(call, -1 if typed is None else min(typed, 1_000_000), space_id)
     return CommandReply(f"🎚 Forgot all {pluralize(done.forgotten, 'preference')}.", result=done)
 
 
