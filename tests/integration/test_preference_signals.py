@@ -141,6 +141,13 @@ async def test_a_refused_tag_leaves_its_opposite(driver: TurnDriver, store: Stor
     assert (await show_tags(pressed(store, first), first.turn_id)).tags == ("long",)
 
 
+async def test_somebody_elses_answer_can_not_be_tagged(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    first, *_ = await answered(driver, "hello")
+    with pytest.raises(CommandRefused, match="Only the person who asked"):
+        await toggle_tag(replace(pressed(store, first), user_id=BEN), first.turn_id, "long")
+    assert await acts(sql) == []
+
+
 async def test_bringing_an_answer_back_signals_that_it_was_better(driver: TurnDriver, sql: Sql) -> None:
     first, *_ = await answered(driver, "hello", fact(ADA, "Has a cat"))
     newer = await again(driver, first, "Yes?!")

@@ -17,13 +17,14 @@ from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, Pr
 BETTER_LENGTH = 20_000
 DIMENSIONS = ("shorter", "clearer", "tone", "form", "facts")
 """The reasons why one answer can be better than another."""
+NOT_TO_YOU = "That isn't an answer to you. Only the person who asked can say how they like an answer."
 LEARNING_OFF = "You've turned learning off, so I don't learn how you like answers. /settings learning on"
 REFUSED = {
     "private": "This conversation is off the record, so I learn nothing from it.",
     "off": "I don't learn how you like answers: that's off. /preferences says how to turn it on.",
     "paused": "I'm not learning right now: that's paused. /preferences resume",
     "here": "I don't learn from this chat. /preferences here use",
-    "unknown": NOT_AN_ANSWER,
+    "unknown": NOT_TO_YOU,
 }
 
 
@@ -163,7 +164,7 @@ async def show_tags(ctx: CommandContext, turn_id: int) -> AnswerTags:
     """Returns the tags that this person has put on an answer."""
     found = await ctx.store.answer_tags(ctx.space, ctx.user_id, turn_id)
     if found is None:
-        raise CommandRefused(NOT_AN_ANSWER)
+        raise CommandRefused(NOT_TO_YOU)
     on = {(one.type, one.pattern, one.polarity) for one in found}
     patterns = {name: tag.pattern for name, tag in TAGS.items()}
     return AnswerTags(
