@@ -80,8 +80,9 @@ def reason(rng: Random, likes: dict[int, int], chosen: tuple[set[int], set[int]]
     return rng.sample(why, min(len(why), rng.choice([1, 2])))
 
 
-def believed_by_regression(choices: Sequence[Contrast]) -> dict[int, int]:
-    return {int(one.pattern): one.polarity for one in estimate(choices)}
+def believed_by_regression(choices: Sequence[Contrast], listed: bool) -> dict[int, int]:
+    """What prompts would show (level medium), or (`listed`) also what `/preferences` lists as not sure yet."""
+    return {int(one.pattern): one.polarity for one in estimate(choices) if listed or one.level == "medium"}
 
 
 def believed_by_reasons(reasons: Sequence[list[tuple[int, int]]]) -> dict[int, int]:
@@ -96,8 +97,9 @@ def believed_by_reasons(reasons: Sequence[list[tuple[int, int]]]) -> dict[int, i
     return {pattern: one[0] for pattern, one in shown.items() if one and one[2] and one[1] >= 0.4}
 
 
-def live(seed: int, people: int, choices: int, kind: Kind, reasons: bool) -> tuple[Score, Score]:
-    """What is believed about people after `choices` choices, and after as many more once they changed their minds."""
+def live(seed: int, people: int, choices: int, kind: Kind, reasons: bool, listed: bool = False) -> tuple[Score, Score]:
+    """What is believed about people after `choices` choices, and after as many more once they changed their minds.
+    `listed`: see `believed_by_regression`."""
     rng = Random(seed)
     totals = [[0.0, 0, 0], [0.0, 0, 0]]
     for _ in range(people):
@@ -108,7 +110,7 @@ def live(seed: int, people: int, choices: int, kind: Kind, reasons: bool) -> tup
                 chosen = choose(rng, likes, kind)
                 seen.append(contrast(chosen))
                 named.append(reason(rng, likes, chosen))
-            believed = believed_by_reasons(named) if reasons else believed_by_regression(seen)
+            believed = believed_by_reasons(named) if reasons else believed_by_regression(seen, listed)
             right = sum(likes.get(pattern) == polarity for pattern, polarity in believed.items())
             totals[phase][0] += right / len(likes)
             totals[phase][1] += len(believed) - right

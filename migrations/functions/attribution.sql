@@ -8,7 +8,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'question', coalesce(left(relay.plain_text(asked), 1500), ''), 'answer_id', said.id, 'answer', left(said.text, 4000),
         'other_id', other.id, 'other', coalesce(left(f.value ->> 'text', 4000), left(other.text, 4000)),
         'chosen', case when f.value ? 'text' then 'b' else 'a' end,
-        'attributable', not t.tainted and (o.id is null or not o.tainted),
+        'attributable', not (t.tainted or coalesce(o.tainted, false) or coalesce(other.tainted, false)),
         'dimensions', coalesce(f.value -> 'dimensions', '[]'),
         'counts_in', relay.observed_in(h),
         'known', (select coalesce(jsonb_agg(distinct jsonb_build_object('type', p.type, 'pattern', p.pattern)), '[]') from (

@@ -39,7 +39,8 @@ begin
     update message set status = case when id = chosen then 'complete' else 'replaced' end
     where id in (select one::bigint from jsonb_array_elements_text(p_turn.prompt #> '{two,ids}') as one)
         and status <> case when id = chosen then 'complete' else 'replaced' end;
-    update turn set assistant_message_id = chosen where id = p_turn.id returning * into p_turn;
+    update turn set assistant_message_id = chosen, tainted = (select m.tainted from message m where m.id = chosen)
+    where id = p_turn.id returning * into p_turn;
     if not p_quiet and relay.unlearned_why(p_turn.space_id, p_turn.thread_id, p_turn.session_id) is distinct from 'private'
     then
         perform relay.apply_actions(p_turn, chosen,
@@ -51,7 +52,7 @@ end $$;
 
 -- Stores a choice between two answers: a, b, both or neither. The chosen one (else the first) becomes the current one.
 -- Within half a minute the person may choose again. Returns {chose, reasons, taught: whether the choice says something
--- about what they like}; {refused: late} after that time. Null if there is no choice.
+-- about what they like; changes: what it changed in memory}; {refused: late} after that time. Null if there is no choice.
 create or replace function public.relay_choose_answer(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_chose text)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -59,6 +60,7 @@ declare
     own constant bigint := relay.find_space(p_space);
     about turn := relay.answer_turn(own, p_user_id, jsonb_build_object('turn_id', p_turn_id));
     here thread;
+    stood bigint[];
     done jsonb;
 begin
     select * into about from turn where id = about.id for update;
@@ -69,6 +71,9 @@ begin
     then
         return '{"refused": "late"}';
     end if;
+    stood := array(
+        select id from memory_change where turn_id = about.id and id not in (
+            select id from relay.taught_by(about.id) where status in ('applied', 'pending')));
     about := relay.let_stand(about, case when p_chose in ('a', 'b')
         and strpos(about.prompt #>> '{two,order}', p_chose) = 2 then 1 else 0 end, p_chose = 'neither');
     select * into here from thread where id = about.thread_id;
@@ -80,7 +85,9 @@ begin
         perform relay.take_feedback(own, here, p_user_id, about, null,
             '{"kind": "thumbs", "value": {"up": false}, "source": "button"}');
     end if;
-    return jsonb_build_object('chose', p_chose, 'reasons', '[]'::jsonb, 'taught', not done ? 'refused');
+    return jsonb_build_object('chose', p_chose, 'reasons', '[]'::jsonb, 'taught', not done ? 'refused', 'changes', (
+        select coalesce(jsonb_agg(one), '[]') from jsonb_array_elements(relay.changes_of(about.id)) as one
+        where (one ->> 'id')::bigint <> all (stood)));
 end $$;
 
 -- Records that a person, asked which of two answers is better, chose the first, which was brought back (p_turn). An

@@ -42,8 +42,9 @@ begin
         select from outbox where turn_id = held.id and not preview and echo_of is null and status <> 'queued')
     then
         insert into outbox (turn_id, seq, bot_id, chat_id, message_id, request)
-        select held.id, part.seq, p_bot_id, part.chat_id, held.assistant_message_id, part.request
-        from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb)
+        select held.id, part.seq, p_bot_id, part.chat_id, case when part.second
+                then (held.prompt #>> '{two,ids,1}')::bigint else held.assistant_message_id end, part.request
+        from jsonb_to_recordset(p_parts) as part (seq integer, chat_id bigint, request jsonb, second boolean)
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
             preview = false, message_id = coalesce(excluded.message_id, outbox.message_id),
             status = case outbox.status when 'queued' then 'waiting' else outbox.status end;

@@ -63,6 +63,9 @@ declare
     session constant bigint := coalesce(p_about.session_id, p_thread.session_id);
     why constant text := coalesce(
         relay.preferences_rest(p_space_id, p_thread.id, session),
+        -- What a command off the record says of an earlier answer is off the record, too.
+        (select 'private' from session
+            where id = p_thread.session_id and private and p_act ->> 'by' is not null),
         case when p_thread.preferences = 'quiet' or not p_thread.teaches then 'here' end,
         (select 'off' from choice where user_id = p_user_id and choices ->> 'learning' = 'off'));
     same feedback;
@@ -333,16 +336,27 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where t.id is not null
 $$;
 
--- Removes a tag from an answer. Returns whether it had the tag.
+-- Removes a tag (p_pattern: {type, pattern, polarity}) from an answer, and withdraws the act if it put no other one
+-- there. Returns whether it had the tag.
 create or replace function public.relay_untag(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_pattern jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     about constant turn := relay.answer_turn(relay.find_space(p_space), p_user_id,
         jsonb_build_object('turn_id', p_turn_id));
+    gone bigint[];
 begin
-    delete from observation o using feedback f
-    where f.id = o.feedback_id and f.turn_id = about.id and f.user_id = p_user_id and f.kind = 'tag'
-        and o.type = p_pattern ->> 'type' and o.pattern = p_pattern ->> 'pattern';
-    return to_jsonb(found);
+    with removed as (
+        delete from observation o using feedback f
+        where f.id = o.feedback_id and f.turn_id = about.id and f.user_id = p_user_id and f.kind = 'tag'
+            and o.type = p_pattern ->> 'type' and o.pattern = p_pattern ->> 'pattern'
+            and o.polarity = (p_pattern ->> 'polarity')::smallint
+        returning o.feedback_id)
+    select array_agg(feedback_id) into gone from removed;
+    update feedback f set withdrawn_at = case when exists (select from observation o where o.feedback_id = f.id)
+            then null else now() end,
+        value = f.value || jsonb_build_object('tags', (f.value -> 'tags') - (
+            case p_pattern ->> 'polarity' when '1' then 'prefer ' else 'avoid ' end || (p_pattern ->> 'pattern')))
+    where id = any (gone);
+    return to_jsonb(gone is not null);
 end $$;

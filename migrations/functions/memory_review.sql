@@ -428,8 +428,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns the space's message with a Telegram id (p_telegram_message_id), or a turn's answer (p_turn_id), for keeping:
--- {id, role, name, text, untrusted, private: off the record, question: what it answers}. The answer may still be in
--- delivery. Null if there is none.
+-- {id, role, name, text, untrusted, private: off the record, question: what it answers, documents: their text}. The answer
+-- may still be in delivery. Null if there is none.
 create or replace function public.relay_keepable(
     p_space jsonb, p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_turn_id bigint)
 returns jsonb
@@ -437,7 +437,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', m.id, 'role', m.role, 'name', m.name, 'text', left(relay.plain_text(m), 20000),
         'untrusted', m.untrusted or m.tainted, 'private', s.private,
         'question', (select left(relay.plain_text(q), 20000) from turn t join message q on q.id = t.user_message_id
-            where t.assistant_message_id = m.id))
+            where t.assistant_message_id = m.id),
+        'documents', (
+            select left(string_agg(p.text, E'\n' order by d.id, p.part), 20000)
+            from document d join document_part p on p.document_id = d.id and p.part <= 20
+            where m.role = 'user' and d.space_id = m.space_id and d.unique_id in (
+                select one #>> '{file,unique_id}' from jsonb_array_elements(m.blocks) as one)))
     from message m join session s on s.id = m.session_id
     where m.space_id = relay.find_space(p_space) and m.status <> 'replaced' and m.id = case
         when p_turn_id is not null then (select assistant_message_id from turn where id = p_turn_id)

@@ -187,14 +187,14 @@ begin
         and type = p_type and pattern = p_pattern and told <> relay.is_told(p);
 end $$;
 
--- Tests whether a person was told of a preference, according to their decisions.
+-- Tests whether a person was told of a preference, and has neither forgotten it nor been told of its opposite since.
 create or replace function relay.is_told(p_preference relay.preference) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select exists (
-        select from preference_decision
+    select coalesce((
+        select action = 'told' and polarity = p_preference.polarity from preference_decision
         where space_id = p_preference.space_id and user_id = p_preference.user_id and type = p_preference.type
             and pattern = p_preference.pattern and thread_id is not distinct from p_preference.thread_id
-            and polarity = p_preference.polarity and action = 'told')
+        order by at desc, id desc limit 1), false)
 $$;
 
 -- Trigger: notes whether the person of a preference that is found again was told of it before.

@@ -28,8 +28,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select preferences = 'on' and memory <> 'off' from space where id = p_space_id), true)
 $$;
 
--- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, waiting (acts), rows (strongest
--- first, archived ones at the end), known: how many in the space are not archived, including other threads' own}.
+-- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, followed (by answers
+-- here), waiting (acts), waits ([{type, pattern, polarity}] of these acts, ten at most), rows (strongest first, archived ones at the end), known: how many in the space are not archived,
+-- including other threads' own}.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -43,8 +44,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'memory_off', coalesce((select memory = 'off' from own), false),
         'paused_until', (select preferences_paused_until from own where preferences_paused_until > now()),
         'here', coalesce((select preferences from here), 'use'),
+        'followed', coalesce((select preferences <> 'ignore' and recalls from here), true) and relay.preferences_rest(
+            (select id from own), (select id from here), (select session_id from here)) is null,
         'waiting', (select count(distinct o.feedback_id) from own join observation o on o.space_id = own.id
             where o.user_id = p_user_id and o.pending),
+        'waits', (
+            select coalesce(jsonb_agg(jsonb_build_object('type', type, 'pattern', pattern, 'polarity', polarity)
+                order by times desc, pattern, type, polarity), '[]')
+            from (
+                select o.type, o.pattern, o.polarity, count(*) as times from own join observation o on o.space_id = own.id
+                where o.user_id = p_user_id and o.pending
+                group by 1, 2, 3 order by 4 desc, 2, 1, 3 limit 10) as one),
         'known', (select count(*) from known where status <> 'archived'),
         'rows', (
             select coalesce(jsonb_agg(relay.preference_json(p) order by p.status = 'archived', p.strength desc, p.id), '[]')
@@ -171,6 +181,10 @@ begin
         return null;
     end if;
     update preference set sureness = null where space_id = own and user_id = p_user_id;
+    -- Nor may acts from before the reset teach later, whose patterns have yet to be found.
+    update feedback f set withdrawn_at = now() from job j
+    where f.space_id = own and f.user_id = p_user_id and f.withdrawn_at is null
+        and j.kind = 'preference' and j.key = f.id::text;
     -- Also acts that taught nothing yet: they must not count together with the next one.
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, action)
     select distinct space_id, user_id, thread_id, type, pattern, 'forget' from observation

@@ -194,7 +194,8 @@ def reminder(layer: PreferenceLayer, text: str) -> str:
     bearing = [
         row
         for row in layer.shown
-        if row.level == "high" and (row.type in ALWAYS_BEAR or said & set(re.findall(r"\w+", row.pattern)) - COMMON)
+        if row.level == "high"
+        and (row.type in ALWAYS_BEAR or said & {row.type, *re.findall(r"\w+", row.pattern)} - COMMON)
     ]
     used, parts = 0, []
     for row in bearing[:REMINDERS]:
@@ -206,4 +207,4 @@ def reminder(layer: PreferenceLayer, text: str) -> str:
     return f"How they like answers: {'; '.join(parts)}." if parts else ""
 
 
-COMMON = frozenset(["and", "or", "the", "a", "an", "of", "to", "with", "in", "for"])
+COMMON = frozenset(["and", "or", "the", "a", "an", "of", "to", "with", "in", "for", "other"])

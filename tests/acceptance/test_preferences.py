@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import World
-from tests.standins.telegram import StoredMessage
+from tests.acceptance.test_terminal import relay
+from tests.standins.telegram import StoredMessage, Upload
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 
@@ -46,6 +48,24 @@ async def test_a_stated_preference_applies_at_once_and_can_be_forgotten(world: W
     await world.tg.wait_for(lambda: "short answers · high" in listed.text)
 
 
+async def test_what_is_said_in_other_words_replaces_its_opposite(world: World) -> None:
+    for words, listed, gone in [
+        ("avoid emojis", "emoji", "emojis"),
+        ("prefer emoji", "emoji", "no emoji"),
+        ("prefer jokes", "humour", "jokes"),
+        ("avoid jokes", "no humour", "jokes"),
+        ("prefer long poems", "long poems", "poem."),
+        ("avoid long poem", "no long poems", "poem."),
+    ]:
+        told = (await asked(world, f"/preferences {words}")).text
+        assert listed in told, words
+        assert gone not in told, words
+    await asked(world, "Hello")
+    assert "Prefer (high): emoji\\nAvoid (high): long poems · humour" in last_prompt(world)
+    for words, gone in [("emojis", "emoji"), ("no jokes", "humour"), ("long poem", "long poems")]:
+        assert (await asked(world, f"/preferences forget {words}")).text == f"🎚 Forgot: {gone}."
+
+
 async def tagged(world: World, answer: StoredMessage, tags: str) -> StoredMessage:
     """Tags an answer. Tries again, since an answer may arrive a moment before the bot stores its number."""
     for _ in range(20):
@@ -60,6 +80,9 @@ async def test_preferences_from_three_tags_are_announced_when_they_apply(world: 
     for number in range(3):
         noted = await tagged(world, await asked(world, f"Question {number}"), "too long, no jokes")
     assert noted.text == "🎚 From now on: short answers (from 3 signs), no humour (from 3 signs)."
+    assert "✖ Not: short answers" in noted.buttons
+    await press(world, noted, "✖ Not: humour")
+    await world.tg.wait_for(lambda: noted.text == "🎚 Forgot: humour." and "↩ Undo" in noted.buttons)
     noted = await tagged(world, await asked(world, "Another question"), "too long")
     assert noted.text == "🏷 Noted: prefer short answers. I follow that already."
     assert (await asked(world, "/preferences forget length short answers")).text == "🎚 Forgot: short answers."
@@ -112,6 +135,27 @@ async def test_invalid_preference_commands_are_explained_and_change_nothing(worl
     assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text
 
 
+async def test_a_reset_in_a_group_forgets_what_was_said_there(world: World) -> None:
+    group, mention = world.tg.group(-1_002_000_000_077, "Poets", [world.owner, world.friend]), world.tg.bot.username
+
+    async def answered_in_private(command: str) -> StoredMessage:
+        before = len(world.tg.messages(world.dm))
+        await world.tg.say(group, world.owner, f"/preferences@{mention} {command}")
+        return (await world.tg.wait_for(lambda: world.tg.messages(world.dm)[before:]))[0]
+
+    await asked(world, "/preferences prefer cat poems")
+    await answered_in_private("prefer dog poems")
+    asking = await answered_in_private("reset")
+    assert "in that group, 1 preference?" in asking.text
+    wrong = await world.tg.say(world.dm, world.owner, "9" * 18, reply_to=asking)
+    assert "Nothing was forgotten" in (await world.tg.wait_reply(world.dm, wrong)).text
+    said = await world.tg.say(world.dm, world.owner, "1", reply_to=asking)
+    assert (await world.tg.wait_reply(world.dm, said)).text == "🎚 Forgot all 1 preference."
+    assert "cat poems" in (await asked(world, "/preferences")).text
+    listed = await answered_in_private("")
+    assert listed.text.startswith("How you like answers in that group\nI don't know yet")
+
+
 async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) -> None:
     await asked(world, "/preferences prefer short answers")
     world.model.rule("my report", "A very long report about everything.")
@@ -122,16 +166,20 @@ async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) 
     assert "too long for what you prefer" in review.text
     asked_for = next(r for r in reversed(world.model.requests) if "You review a text" in json.dumps(r.body["system"]))
     assert "CHECK AGAINST\\nPrefer (high): short answers" in json.dumps(asked_for.body["messages"])
-    await asked(world, "/preferences off")
-    await asked(world, "/critique")
-    assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), "preferences are off"
-    await asked(world, "/preferences on")
+    for rest, back in [("off", "on"), ("here ignore", "here use")]:
+        await asked(world, f"/preferences {rest}")
+        await asked(world, "/critique")
+        assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), rest
+        await asked(world, f"/preferences {back}")
     world.model.rule("my report", "Short report.")
     await press(world, review, "Answer again")
     await world.tg.wait_for(lambda: answer.text.startswith("Short report."))
     assert "too long for what you prefer" in last_prompt(world)
     await asked(world, "Thanks")
     assert "too long for what you prefer" not in last_prompt(world), "the critique is not in the history"
+    await asked(world, "/private on")
+    await asked(world, "/critique Dear Sir, I quit.")
+    assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), "off the record"
 
 
 async def test_a_critique_judges_the_text_that_it_is_given(world: World) -> None:
@@ -154,80 +202,31 @@ async def test_a_critique_judges_the_text_that_it_is_given(world: World) -> None
     typed = await judged("/critique Dear Sir, I quit.")
     assert "Dear Sir, I quit." in typed
     assert "A fine answer." not in typed
+    letter = Upload(b"Dear landlord, the heating is broken.", "letter.txt", "text/plain")
+    sent = await world.tg.say(world.dm, world.owner, "My letter", document=letter)
+    await world.tg.wait_reply(world.dm, sent)
+    of_document = await judged("/critique", sent)
+    assert "My letter" in of_document
+    assert "the heating is broken" in of_document
 
 
 async def test_a_critique_without_an_answer_is_refused(world: World) -> None:
     assert "haven't answered anything" in (await asked(world, "/critique")).text
 
 
-def two_of(world: World) -> tuple[StoredMessage, StoredMessage] | None:
-    """Returns the two newest answers, headed A and B."""
-    shown = [message for message in world.tg.messages(world.dm) if message.from_bot]
-    one = next((message for message in reversed(shown) if message.text.startswith("A\n")), None)
-    other = next((message for message in reversed(shown) if message.text.startswith("B\n") and message.buttons), None)
-    return (one, other) if one and other else None
+async def test_preferences_are_forgotten_and_reset_in_the_shell(world: World, tmp_path: Path) -> None:
+    async def shell(*words: str) -> tuple[int, str]:
+        code, shown = await relay(world.relay.environment, tmp_path, "preferences", *words)
+        return code, shown.strip()
 
-
-@pytest.mark.parametrize("chosen", ["short", "long"])
-async def test_the_chosen_one_of_two_answers_is_kept(world: World, chosen: str) -> None:
-    world.model.rule("my cat", "Fine. [LEARN: Has a cat]")
-    await asked(world, "Tell me about my cat")
-    world.model.script([
-        "The short one. [LEARN: Likes short cats]", "The long one, with more words. [LEARN: Likes long cats]",
-    ])  # fmt: skip
-    await world.tg.say(world.dm, world.owner, "/two")
-    one, other = await world.tg.wait_for(lambda: two_of(world))
-    assert {"short" in one.text, "short" in other.text} == {True, False}
-    letter = "A" if chosen in one.text else "B"
-    assert await press(world, other, letter) == f"{letter} it is."
-    await world.tg.wait_for(lambda: f"✓ {letter}" in other.buttons)
-    assert await press(world, other, "shorter") == "Noted."
-    await asked(world, "Thanks")
-    prompt = last_prompt(world)
-    assert f"The {chosen} one" in prompt
-    assert f"The {'long' if chosen == 'short' else 'short'} one" not in prompt
-    assert f"Likes {chosen} cats" in prompt, "the memory of the chosen answer is kept"
-    assert f"Likes {'long' if chosen == 'short' else 'short'} cats" not in prompt
-
-
-async def test_a_retried_answer_asks_which_answer_was_better(world: World) -> None:
-    world.model.rule("my dog", "A first answer.")
-    first = await asked(world, "Tell me about my dog")
-    again = await asked(world, "/retry")
-    assert "First" not in again.buttons, "the bot compares only after the setting is turned on"
-    assert "I ask which answer is better" in (await asked(world, "/settings compare on")).text
-    world.model.rule("my dog", "Another answer.")
-    again = await asked(world, "/retry")
-    assert again.text.endswith("⚖ Which was better?")
-    assert await press(world, again, "This one") == "Noted."
-    await world.tg.wait_for(lambda: "✓ This one" in again.buttons)
-    assert await press(world, again, "shorter") == "Noted."
-    await world.tg.wait_for(lambda: "✓ shorter" in again.buttons and "✓ This one" in again.buttons)
-    await press(world, again, "First")
-    await world.tg.wait_for(lambda: again.text == "A first answer.\n\n↩ Brought back" and "shorter" in again.buttons)
-    assert first.text == "A first answer."
-    assert await press(world, again, "clearer") == "Noted."
-    await asked(world, "Thanks")
-    assert "Another answer" not in last_prompt(world)
-    await asked(world, "/settings compare off")
-
-
-async def test_a_retried_answer_offers_two_new_answers_to_choose_from(world: World) -> None:
-    world.model.rule("my parrot", "A first answer.")
-    await asked(world, "/settings compare on")
-    await asked(world, "Tell me about my parrot")
-    again = await asked(world, "/retry")
-    world.model.script(["The third one.", "The fourth one."])
-    await press(world, again, "⚖ Two to choose from")
-    one, other = await world.tg.wait_for(lambda: two_of(world))
-    assert {text.split("\n")[2] for text in (one.text, other.text)} == {"The third one.", "The fourth one."}
-    assert "⚖ Two to choose from" not in again.buttons
-    await press(world, other, "A")
-    await asked(world, "/settings compare off")
-    await asked(world, "Thanks")
-    assert one.text.split("\n")[2] in last_prompt(world)
-    assert other.text.split("\n")[2] not in last_prompt(world)
-
-
-async def test_two_answers_without_a_question_are_refused(world: World) -> None:
-    assert "nothing to answer again" in (await asked(world, "/two")).text
+    for words in ("cat poems", "dog poems", "emojis"):
+        await asked(world, f"/preferences prefer {words}")
+    code, shown = await shell("forget", "poems")
+    assert code != 0
+    assert "That fits 2 preferences: cat poems, dog poems." in shown
+    assert await shell("forget", "poems", "--yes") == (0, "Forgot: cat poems, dog poems.")
+    code, shown = await shell("reset", "--yes", "3")
+    assert code != 0
+    assert "relay preferences reset --yes 1" in shown
+    assert await shell("reset", "--yes", "1") == (0, "Forgot all 1 preference.")
+    assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text

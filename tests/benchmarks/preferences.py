@@ -21,7 +21,8 @@ KINDS = {
 
 
 async def preferences(lab: Lab, options: argparse.Namespace) -> list[Row]:
-    """Measures the share of preferences that are found, and the share of shown ones that are wrong."""
+    """Measures the share of preferences that are found, and the share of those in prompts that are wrong. In brackets:
+    also with what `/preferences` lists as not sure yet."""
     rows = []
     for name, kind in KINDS.items():
         for choices in (30, 60):
@@ -35,6 +36,8 @@ async def preferences(lab: Lab, options: argparse.Namespace) -> list[Row]:
                     ok = before.found >= 0.9 and before.wrong <= 0.02 and after.found >= 0.8 and after.wrong <= 0.06
                 elif not reasons:
                     bound, ok = "≤ 0.05 wrong; ≤ 0.10 wrong", before.wrong <= 0.05 and after.wrong <= 0.1
+                    once, then = await asyncio.to_thread(live, SEED, PEOPLE, choices, kind, reasons, True)
+                    measured += f" (listed: {once.found:.2f} / {once.wrong:.3f}; {then.found:.2f} / {then.wrong:.3f})"
                 rows.append(Row(what, bound, measured, ok))
         rows.append(Row(f"choices with reasons until 80 % are found{name and f', {name}'}", "", needed(SEED, 40, kind)))
     return rows

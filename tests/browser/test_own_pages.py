@@ -145,14 +145,15 @@ async def test_a_preference_can_be_added_opened_and_forgotten(
     async with site.open(browser, site.shared_relay.guest().id, size=size) as here:
         await here.go("/preferences")
         await here.page.get_by_role("radio", name="Avoid").check()
-        await here.page.get_by_label("In a few words").fill("Long answers")
+        await here.page.get_by_label("In a few words").fill("Long poems")
         await press(here.page, "Add")
-        await row(here, "long answers").get_by_role("link").click()
+        await expect(here.page.get_by_text("From now on: no long poems.")).to_be_visible()
+        await row(here, "long poems").get_by_role("link").click()
         await expect(row(here, "You said so")).to_contain_text("against")
         await press(here.page, "Forget")
         await expect(here.page.get_by_text("I don't know yet how you like answers")).to_be_visible()
         await press(here.page, "Undo")
-        await expect(row(here, "long answers")).to_have_count(1)
+        await expect(row(here, "long poems")).to_have_count(1)
         await here.page.get_by_label("Follow and learn preferences").click()
         await expect(here.page.get_by_text("This is off")).to_be_visible()
         assert here.trouble == []

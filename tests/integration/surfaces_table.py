@@ -288,7 +288,7 @@ CASES: dict[str, Case] = {
     ),
     "preferences.preferences.reset_preferences": Case(
         chat=("/preferences reset", Reply("2")),
-        cli=("preferences reset < 2",),
+        cli=("preferences reset --yes 2",),
         http=(("POST", "/api/preferences/reset", {"known": 2}),),
     ),
     "preferences.preferences.switch_preferences": Case(

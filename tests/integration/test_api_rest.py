@@ -23,8 +23,8 @@ LATER = f"{datetime.now(UTC).year + 5}-01-02 9:00"
 
 async def test_a_preference_is_stated_opened_forgotten_and_restored(driver: TurnDriver, store: Store) -> None:
     async with open_api(store) as api:
-        said = await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "Long answers"})
-        assert (said.status_code, said.json()["acts"][0]["pattern"]) == (201, "long answers")
+        said = await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "Long poems"})
+        assert (said.status_code, said.json()["acts"][0]["pattern"]) == (201, "long poems")
         listed = (await api.get("/api/preferences")).json()
         row = listed["rows"][0]
         assert (listed["on"], listed["known"], row["polarity"], row["level"]) == (True, 1, -1, "high")
@@ -67,12 +67,12 @@ async def test_preferences_are_switched_and_paused(driver: TurnDriver, store: St
 async def test_the_last_answer_lists_the_preferences_it_followed(driver: TurnDriver, store: Store) -> None:
     async with open_api(store) as api:
         assert (await api.get("/api/preferences/last")).json()["turnId"] is None
-        await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long answers"})
+        await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long poems"})
         row = (await api.get("/api/preferences")).json()["rows"][0]
         turn = await answered(driver, prompt={"soul": 1, "preferences": [int(row["id"])]}, topic_id=5)
         last = (await api.get("/api/preferences/last")).json()
         assert (last["turnId"], [one["pattern"] for one in last["used"]], last["notes"]) == (
-            str(turn), ["long answers"], []
+            str(turn), ["long poems"], []
         )  # fmt: skip
 
 
@@ -135,7 +135,7 @@ async def test_other_peoples_data_is_unknown(driver: TurnDriver, store: Store) -
     turn = await answered(driver, BEN, "Ben likes tea")
     async with open_api(store, BEN) as api:
         reminder = (await api.post("/api/reminders", json={"text": f"{LATER} call"})).json()["id"]
-        await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long answers"})
+        await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long poems"})
         preference = (await api.get("/api/preferences")).json()["rows"][0]["id"]
         intent = await store.make_intent({
             "space": {"kind": "private", "owner_id": BEN, "chat_id": None}, "chat_id": BEN, "topic_id": 0,

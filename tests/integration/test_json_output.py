@@ -69,7 +69,7 @@ def test_programs_report_feedback_and_read_the_resulting_preferences(relay: Any)
     assert relay("preferences", "forget", "emoji")[1]["forgotten"][0]["pattern"] == "emoji"
     for words, sentence in [
         (("--kind", "thumbs"), "Name the turn"),
-        (("--kind", "thumbs", "--turn", "812"), "isn't one of my answers"),
+        (("--kind", "thumbs", "--turn", "812"), "isn't an answer to you"),
         (("--kind", "dance", "--turn", "1"), "not feedback that I know"),
         (("--kind", "compare", "--turn", "1"), "the other answer"),
     ]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from relay.jobs.runner import Runner
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.preferences.patterns import Pattern
 from relay.memory.rederivation.attributions import Attributions
+from relay.memory.rows.turns.preferences import ObservedPattern
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
+from relay.surfaces.chat.preferences.pages import list_page
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, Json, TurnDriver, private
 
@@ -200,6 +203,29 @@ async def test_a_known_pattern_keeps_its_type(driver: TurnDriver, store: Store, 
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        (pattern("no sources and links", "sources"), ("sources and links", -1)),
+        (pattern("fewer emojis", "tone", -1), ("emoji", 1)),
+        (pattern("informal tone", "tone"), ("formal tone", -1)),
+        (pattern("informal greetings", "tone"), ("informal greetings", 1)),
+        (pattern("jokes", "tone"), ("humour", 1)),
+    ],
+)
+async def test_an_opposite_never_takes_the_name_of_a_known_pattern(
+    driver: TurnDriver, store: Store, sql: Sql, named: Any, expected: tuple[str, int]
+) -> None:
+    shown = await answered(driver, sql)
+    greetings = Pattern("tone", "formal greetings", 1).as_observed("said")
+    act = {"kind": "said", "about": None, "value": {}, "source": "command", "observations": [greetings]}
+    await store.feedback(private(ADA), ADA, 0, ADA, act)
+    await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
+    await settled(sql)
+    await learned(store, Observer(named))
+    assert [one[:2] for one in await observed(sql)] == [("formal greetings", 1), expected]
+
+
 async def test_a_pattern_of_both_answers_teaches_nothing(driver: TurnDriver, store: Store, sql: Sql) -> None:
     shown = await answered(driver, sql)
     turn = {"turn_id": shown - 50_000}
@@ -291,11 +317,13 @@ async def test_with_learning_set_to_ask_observations_wait_for_a_tap(driver: Turn
     where: Any = (private(ADA), ADA, 0, ADA)
     found = await store.preferences(*where)
     assert (found.waiting, found.rows) == (24, ())
+    assert found.waits == (ObservedPattern("length", "short answers", 1),)
+    assert "24 reactions of yours may teach me: prefer short answers. Keep it?" in list_page(found, 0, UTC)[0]
     assert await store.decide_observations(private(BEN), BEN, True) == 0
     assert await store.decide_observations(private(ADA), ADA, True) == 24
     await learned(store, model)
     found = await store.preferences(*where)
-    assert found.waiting == 0
+    assert (found.waiting, found.waits) == (0, ())
     assert [row.pattern for row in found.rows] == ["short answers"]
     shown = await answered(driver, sql, text="One more")
     await store.react(BOT.id, ADA, shown, ADA, ["👎"], 100)

@@ -148,3 +148,20 @@ async def test_a_person_told_of_a_preference_is_not_told_again(store: Store, sql
     assert [row.new for row in (await driver.exchange(ADA, "And now?")).context.preferences] == [False]
     await sql("delete from preference_decision")
     assert [row.new for row in (await driver.exchange(ADA, "And now?")).context.preferences] == [True]
+
+
+async def test_a_preference_that_is_learned_again_is_announced_again(store: Store) -> None:
+    async def announced(polarity: int = 1) -> bool:
+        [row] = (await said(store, "charts", polarity)).acts
+        return row.new
+
+    assert await announced()
+    assert not await announced()
+    [row] = await of_ada(store)
+    [gone] = await store.forget_preferences(private(ADA), ADA, [row.id])
+    await store.recall_preferences(private(ADA), ADA, [gone.decision_id])
+    assert not await announced(), "they were told, and undid the forgetting"
+    await store.forget_preferences(private(ADA), ADA, [(await of_ada(store))[0].id])
+    assert await announced()
+    assert await announced(-1)
+    assert await announced(), "it was the opposite meanwhile"

@@ -49,7 +49,7 @@ async def test_removing_a_tag_leaves_the_estimate_from_reactions(driver: TurnDri
     ((turn,),) = await sql("select max(id) from turn")
     await tagged(store, turn, SHORT)
     assert [row.observations for row in (await store.preferences(*HERE)).rows] == [1]
-    await store.untag(private(ADA), ADA, turn, "length", "short answers")
+    await store.untag(private(ADA), ADA, turn, "length", "short answers", 1)
     assert [row.observations for row in (await store.preferences(*HERE)).rows] == [0]
     await learned(store, Observer())
     assert await acting(store) == SURE
@@ -61,7 +61,7 @@ async def test_a_tag_for_the_opposite_holds_until_it_is_removed(driver: TurnDriv
     await tagged(store, turn, {**SHORT, "polarity": -1, "weight": 1.6, "reinforcing": 2})
     await learned(store, Observer())
     assert await acting(store) == [("short answers", -1, "high")]
-    await store.untag(private(ADA), ADA, turn, "length", "short answers")
+    await store.untag(private(ADA), ADA, turn, "length", "short answers", -1)
     await learned(store, Observer())
     assert await acting(store) == SURE
 
@@ -88,6 +88,16 @@ async def test_a_forgotten_preference_is_restored_with_undo_and_a_reset_is_compl
     await settled(sql)
     await learned(store, Observer(pattern("humour", "tone")))
     assert await sql("select count(*) from preference") == [(0,)], "reactions from before the reset must not count"
+
+
+async def test_a_reset_also_forgets_acts_that_have_not_settled(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    for number in range(48):
+        await store.react(BOT.id, ADA, await answered(driver, sql, text=f"Question {number}"), ADA, ["👍"], 100)
+    assert await store.reset_preferences(private(ADA), ADA, 0) == 0
+    await settled(sql)
+    model = Observer(pattern("short answers"))
+    await learned(store, model)
+    assert (model.asked, await acting(store)) == ([], [])
 
 
 async def test_a_preference_fades_with_the_age_of_its_last_supporting_act(

@@ -56,7 +56,7 @@ async def test_an_invalid_act_is_refused(driver: TurnDriver, store: Store, sql: 
             (turn | {"kind": "compare", "over": str(one)}, "other answer"),
             (turn | {"kind": "compare", "over": str(other), "dimensions": ["louder"]}, "louder"),
             (turn | {"kind": "tag", "words": "12"}, "Name what you like"),
-            ({"kind": "thumbs", "turnId": "999999"}, "isn't one of my answers"),
+            ({"kind": "thumbs", "turnId": "999999"}, "isn't an answer to you"),
         ):
             await refused(api.post(SIGNALS, json=act), 422, "refused", detail)
         assert (await api.post(SIGNALS, json=turn | {"kind": "praise"})).status_code == 422

@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
+import pytest
+
+from relay.commands.context import CommandContext
+from relay.commands.preferences.feedback import show_tags, toggle_tag
+from relay.core.errors import CommandRefused
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held
-from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, fact, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, a_house, fact, incoming_of, private, reply
 
 
 async def acts(sql: Sql) -> list[tuple[Any, ...]]:
     return await sql("select kind, value, turn_id, other_turn_id from feedback where withdrawn_at is null order by id")
+
+
+PRESSES = count(1_000_000)
+
+
+def pressed(store: Store, under: ClaimedTurn) -> CommandContext:
+    """Returns the context of a button that Ada presses under an answer."""
+
+    async def no() -> bool:
+        return False
+
+    async def sees(_: object) -> bool:
+        return True
+
+    turn = replace(under, turn_id=next(PRESSES))
+    return CommandContext(a_house(store), turn, BOT.id, private(ADA), ADA, 0, True, ADA, "Ada", False, no, sees)
 
 
 async def said_again(driver: TurnDriver, of_turn: ClaimedTurn, answer: str = "Yes!", **more: Any) -> ClaimedTurn:
@@ -84,7 +106,7 @@ async def test_tags_are_added_and_removed_and_opposites_replace_each_other(drive
     short = {"type": "length", "pattern": "short answers", "weight": 0.3, "reinforcing": 1}
 
     async def tag(polarity: int) -> None:
-        await store.untag(*where, "length", "short answers")
+        await store.untag(*where, "length", "short answers", -polarity)
         act: Json = {"kind": "tag", "about": {"turn_id": first.turn_id}, "value": {"tags": ["x"]}, "source": "button"}
         act["observations"] = [short | {"polarity": polarity}]
         await store.feedback(private(ADA), ADA, 0, ADA, act)
@@ -92,10 +114,38 @@ async def test_tags_are_added_and_removed_and_opposites_replace_each_other(drive
     await tag(1)
     await tag(-1)
     assert [(one.pattern, one.polarity) for one in await store.answer_tags(*where) or []] == [("short answers", -1)]
-    assert await store.untag(*where, "length", "short answers")
+    assert not await store.untag(*where, "length", "short answers", 1)
+    assert await store.untag(*where, "length", "short answers", -1)
     assert await store.answer_tags(*where) == []
     assert await store.answer_tags(private(ADA), ADA, 10**9) is None
     assert (await store.preferences(private(ADA), ADA, 0, ADA)).rows == ()
+
+
+async def test_removing_the_last_tag_withdraws_the_act(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    first, *_ = await answered(driver, "hello")
+    for name in ("long", "serious", "long"):
+        await toggle_tag(pressed(store, first), first.turn_id, name)
+    assert await acts(sql) == [("tag", {"tags": ["avoid humour"]}, first.turn_id, None)]
+    await toggle_tag(pressed(store, first), first.turn_id, "serious")
+    assert await acts(sql) == []
+    await said_again(driver, first)
+    assert [kind for kind, *_ in await acts(sql)] == ["abandon"], "no tag says that the answer was wanted"
+
+
+async def test_a_refused_tag_leaves_its_opposite(driver: TurnDriver, store: Store) -> None:
+    first, *_ = await answered(driver, "hello")
+    await toggle_tag(pressed(store, first), first.turn_id, "long")
+    await store.preference_control(private(ADA), ADA, 0, ADA, {"paused_until": "2999-01-01T00:00:00Z"})
+    with pytest.raises(CommandRefused):
+        await toggle_tag(pressed(store, first), first.turn_id, "short")
+    assert (await show_tags(pressed(store, first), first.turn_id)).tags == ("long",)
+
+
+async def test_somebody_elses_answer_can_not_be_tagged(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    first, *_ = await answered(driver, "hello")
+    with pytest.raises(CommandRefused, match="Only the person who asked"):
+        await toggle_tag(replace(pressed(store, first), user_id=BEN), first.turn_id, "long")
+    assert await acts(sql) == []
 
 
 async def test_bringing_an_answer_back_signals_that_it_was_better(driver: TurnDriver, sql: Sql) -> None:
@@ -212,3 +262,30 @@ async def test_the_chosen_one_of_two_answers_stays(driver: TurnDriver, store: St
     assert done.refused == "late"
     context = (await driver.exchange(ADA, "thanks")).context
     assert [row.text for row in context.recent] == ["hello", "The second"]
+
+
+async def test_what_the_second_of_two_answers_repeats_of_others_waits_for_a_tap(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    """Only the second answer read a web page."""
+    await answered(driver, "hello")
+    turn = await driver.turn(ADA, "/two")
+    incoming = incoming_of(turn, "/two", private(ADA), retry=True)
+    await store.begin(incoming, "m")
+    second = {"text": "The second", "blocks": reply("The second")["blocks"], "tainted": True, "order": "ab",
+              "actions": [[fact(ADA, "Likes the first")], [fact(ADA, "Likes the page")]]}  # fmt: skip
+    await store.finish(incoming, reply("The first") | {"again": True, "other": second})
+    await driver.close(turn)
+    where: Any = (private(ADA), ADA, turn.turn_id)
+    attributable = "select relay.attribution_of(max(id)) -> 'attributable' from feedback where kind = 'compare'"
+    for choice, known, tainted, told in [
+        ("a", ["Likes the first"], False, [("Likes the first", "applied")]),
+        ("b", [], True, [("Likes the first", "undone"), ("Likes the page", "pending")]),
+        ("a", ["Likes the first"], False, [("Likes the page", "discarded"), ("Likes the first", "applied")]),
+    ]:
+        done = await store.choose_answer(*where, choice)
+        assert done is not None
+        assert [(one.content, one.status) for one in done.changes] == told
+        assert await sql("select content from memory where status = 'active'") == [(one,) for one in known]
+        assert await sql("select tainted from turn where id = %s", turn.turn_id) == [(tainted,)]
+        assert await sql(attributable) == [(False,)], "others' words must not teach how answers are liked"

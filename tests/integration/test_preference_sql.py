@@ -133,6 +133,16 @@ async def test_preferences_rest_while_off_paused_ignored_here_or_off_the_record(
     assert await sql("select count(*) from feedback") == [(1,)]
 
 
+async def test_a_command_off_the_record_teaches_nothing_about_an_earlier_answer(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
+    await store.private(private(ADA), ADA, 0, True, ADA, True)
+    by = (await driver.turn(ADA, "/tag too long")).turn_id
+    assert (await tagged(store, turn, SHORT, by=by)).refused == "private"
+    assert await sql("select count(*) from feedback") == [(0,)]
+
+
 async def test_a_thread_with_its_own_preferences_keeps_them(driver: TurnDriver, store: Store) -> None:
     await said(store, "puns")
     await driver.exchange(ADA, "Hello", topic_id=5)

@@ -162,6 +162,8 @@ def test_the_reminder_adds_preferences_relevant_to_the_message() -> None:
     assert reminder(layer, "How do I bake bread?") == "How they like answers: prefer short answers."
     assert reminder(layer, "Show me code for it") == "How they like answers: prefer short answers; prefer typed code."
     assert reminder(preference_layer([]), "Show me code") == ""
+    hints = preference_layer([likes("type hints", 0.9, "code"), likes("metric units", 0.9, "other")])
+    assert reminder(hints, "Write code for the other one") == "How they like answers: prefer type hints."
 
 
 ROWS = st.lists(

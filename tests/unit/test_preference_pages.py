@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from relay.commands.preferences.feedback import Feedback
 from relay.memory.preferences.patterns import Pattern
 from relay.memory.rows.turns.preferences import Preference, Preferences, PreferenceSource
-from relay.surfaces.chat.preferences.pages import card, describe_feedback, list_page
+from relay.surfaces.chat.preferences.pages import card, describe_acting, describe_feedback, list_page
 from relay.surfaces.telegram.formatting.markdown import convert
 
 ROW = Preference(
@@ -37,11 +37,26 @@ def test_each_preference_keeps_its_number_under_the_headings() -> None:
         assert f"{number} · thing {'x' * number} ·" in shown
 
 
+def test_a_preference_known_only_from_reactions_does_not_count_signs() -> None:
+    row = replace(ROW, status="stable", level="medium", strength=0.5, observations=0)
+    text, _ = list_page(Preferences(on=True, here="use", known=1, rows=(row,)), 0, UTC)
+    assert "short answers · medium, from your reactions and choices" in text
+
+
 def test_memory_that_is_off_is_named_as_the_reason() -> None:
     text, buttons = list_page(Preferences(on=False, here="use", known=0, rows=(), memory_off=True), 0, UTC)
     assert "/memory on" in text
     assert "/preferences on" not in text
     assert buttons == []
+
+
+def test_a_note_says_that_a_preference_counts_in_this_chat_only() -> None:
+    row = replace(ROW, status="stable", new=True)
+    assert describe_acting([row]) == "🎚 From now on: short answers (from 2 signs)"
+    assert (
+        describe_acting([replace(row, here=True)]) == "🎚 From now on: short answers (from 2 signs, only in this chat)"
+    )
+    assert describe_acting([replace(row, here=True, observations=1)]).endswith("short answers (only in this chat)")
 
 
 def test_a_note_says_which_of_several_tags_are_followed_already() -> None:

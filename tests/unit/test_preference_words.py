@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay.memory.preferences.patterns import read_pattern, says_right
+from relay.memory.preferences.patterns import TAGS, read_pattern, says_right
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,22 @@ from relay.memory.preferences.patterns import read_pattern, says_right
         (1, "simpler words", ("language", "plain words", 1)),
         (-1, "notes", ("other", "notes", -1)),
         (None, "no emoji", ("tone", "emoji", -1)),
+        (None, "too many emojis", ("tone", "emoji", -1)),
+        (-1, "emojis", ("tone", "emoji", -1)),
+        (1, "jokes", ("tone", "humour", 1)),
+        (-1, "no jokes", ("tone", "humour", 1)),
+        (1, "no more jokes", ("tone", "humour", -1)),
+        (1, "more detail", ("depth", "step by step", 1)),
+        (-1, "more detail", ("depth", "step by step", -1)),
+        (-1, "simpler words", ("language", "plain words", -1)),
+        (1, "a short answer", ("other", "a short answer", 1)),
+        (1, "short answer", ("length", "short answers", 1)),
+        (1, "informal tone", ("tone", "formal tone", -1)),
+        (1, "longer answers", ("length", "short answers", -1)),
+        (-1, "long answers", ("length", "short answers", 1)),
+        (-1, "too formal tone", ("tone", "formal tone", -1)),
+        (1, "no more than a page", ("other", "more than a page", -1)),
+        (1, "one more example", ("other", "one more example", 1)),
     ],
 )
 def test_a_statement_and_its_negation_are_one_pattern(
@@ -33,3 +49,22 @@ def test_a_statement_and_its_negation_are_one_pattern(
 def test_just_right_is_recognised() -> None:
     assert says_right(" Just  right!")
     assert not says_right("just right, more examples")
+
+
+@pytest.mark.parametrize("name", [tag.words for tag in TAGS.values()])
+def test_a_tag_can_be_written_in_its_own_words(name: str) -> None:
+    assert read_pattern(name) == next(tag.pattern for tag in TAGS.values() if tag.words == name)
+
+
+@pytest.mark.parametrize(
+    ("words", "known", "name"),
+    [
+        ("long poem", "long poems", "long poems"),
+        ("formal greeting", "informal greeting", "formal greeting"),
+        ("longer sentences and paragraphs", "shorter sentences and paragraphs", "longer sentences and paragraphs"),
+        ("careless explanations of things", "careful explanations of things", "careless explanations of things"),
+    ],
+)
+def test_only_a_pattern_with_other_endings_takes_the_name_of_a_known_one(words: str, known: str, name: str) -> None:
+    found = read_pattern(words, 1, {known: "voice"})
+    assert (found.pattern, found.type) == (name, "voice" if name == known else "other")

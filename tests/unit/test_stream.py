@@ -24,7 +24,7 @@ class FakeStore:
     """Accepts a preview's row and discards it."""
 
     async def preview(self, turn: ClaimedTurn, bot_id: int, chat_id: int, request: Request) -> StoredPart:
-        return StoredPart(1, chat_id, request, 1, "sending")
+        return StoredPart(1, chat_id, request, id=1, status="sending")
 
     async def store_sent(self, turn: ClaimedTurn, results: list[PartResult], close: bool) -> None: ...
 

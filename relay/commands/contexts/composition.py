@@ -63,7 +63,7 @@ class UsedComposition:
 @command(
     "compose", usage="[name | list | show <name> | drop <name>]", help="put past sessions together for a new start"
 )
-async def compositions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> CompositionPage:
+async def space_compositions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> CompositionPage:
     """Returns a page of this space's compositions, this conversation's first."""
     await ctx.require_sight()
     return await ctx.store.compositions(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)

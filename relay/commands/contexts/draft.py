@@ -12,9 +12,9 @@ from relay.commands.contexts.composition import (
     check_name,
     complete,
     compose,
-    compositions,
     open_composition,
     plan_composition,
+    space_compositions,
 )
 from relay.commands.memory.access import check_switch
 from relay.core.errors import CommandRefused
@@ -92,7 +92,7 @@ async def draft_of(ctx: CommandContext, composition_id: int) -> Drafted:
 
 async def free_name(ctx: CommandContext) -> str:
     """Returns a name that no composition of this space has."""
-    taken = {one.name.lower() for one in (await compositions(ctx)).compositions}
+    taken = {one.name.lower() for one in (await space_compositions(ctx)).compositions}
     return next(name for n in range(1, 1000) if (name := f"context-{n}") not in taken)
 
 

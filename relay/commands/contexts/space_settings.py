@@ -28,8 +28,8 @@ async def change_setting(ctx: CommandContext, name: str, value: str) -> ContextS
 
 
 @operation("http")
-async def change_settings(ctx: CommandContext, given: Mapping[str, Any]) -> ContextSettings:
-    """Changes several settings, given as a part of the document. Returns all settings. Raises `OutOfRange`, without
+async def merge_settings(ctx: CommandContext, given: Mapping[str, Any]) -> ContextSettings:
+    """Merges a part of the document into the settings. Returns all settings. Raises `OutOfRange`, without
     changing anything, if there is no such setting, or one can't have its value."""
     await ctx.require_sight()
     check_switch(ctx, ctx.space)

@@ -57,11 +57,12 @@ async def critique(ctx: CommandContext, message_id: int = 0, text: str = "") -> 
     if said is None or not said.text.strip():
         raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
     known = await list_preferences(ctx)
-    liked = preference_layer(known.rows if known.on and not known.paused_until else (), "critique")
+    liked = preference_layer(known.rows if known.followed else (), "critique")
     parts = [liked.text] if liked.text else []
     if said.question:
         parts.append(mark_untrusted(cut_to_tokens(said.question, QUESTION_TOKENS), "question"))
-    parts.append(mark_untrusted(cut_to_tokens(said.text, READ_TOKENS), "text"))
+    whole = f"{said.text}\n\n{said.documents}" if said.documents else said.text
+    parts.append(mark_untrusted(cut_to_tokens(whole, READ_TOKENS), "text"))
     request = ModelRequest(
         ctx.services.installation.small_model,
         [text_block(PROMPT)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -10,19 +11,20 @@ from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
-from relay.memory.preferences.patterns import TAGS, Pattern, read_pattern, read_patterns, says_right
+from relay.memory.preferences.patterns import TAGS, Pattern, opposite, read_pattern, read_patterns, says_right
 from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, Preference
 
 BETTER_LENGTH = 20_000
 DIMENSIONS = ("shorter", "clearer", "tone", "form", "facts")
 """The reasons why one answer can be better than another."""
+NOT_TO_YOU = "That isn't an answer to you. Only the person who asked can say how they like an answer."
 LEARNING_OFF = "You've turned learning off, so I don't learn how you like answers. /settings learning on"
 REFUSED = {
     "private": "This conversation is off the record, so I learn nothing from it.",
     "off": "I don't learn how you like answers: that's off. /preferences says how to turn it on.",
     "paused": "I'm not learning right now: that's paused. /preferences resume",
     "here": "I don't learn from this chat. /preferences here use",
-    "unknown": NOT_AN_ANSWER,
+    "unknown": NOT_TO_YOU,
 }
 
 
@@ -60,18 +62,19 @@ class Signal:
 @command("tag", usage="<words>", help="say what's good or bad about an answer (reply to it): too long, no jokes")
 async def tag(ctx: CommandContext, words: str, message_id: int = 0) -> Feedback:
     """Puts up to three tags on an answer to this person: that in a message of the chat, or (0) the last one here."""
-    patterns = () if says_right(words) else read_patterns(words)
-    turn_id = await _answer(ctx, message_id)
-    done = await signal(ctx, Signal("tag", turn_id, words=words))
-    return Feedback(tuple(patterns), done.acts, done.id)
+    one = Signal("accept" if says_right(words) else "tag", words=words)
+    patterns = await _patterns(ctx, one)
+    done = await signal(ctx, replace(one, turn_id=await _answer(ctx, message_id)), patterns=patterns)
+    return Feedback(patterns, done.acts, done.id)
 
 
 @operation("chat", "cli", "http")
 async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1], source: str = "") -> Feedback:
     """Stores a statement about all answers: prefer (1) or avoid (-1) the pattern. It applies at once."""
-    said = read_pattern(words, polarity)
-    done = await signal(ctx, Signal("said", up=polarity > 0, words=words), source)
-    return Feedback((said,), done.acts, done.id)
+    one = Signal("said", up=polarity > 0, words=words)
+    patterns = await _patterns(ctx, one)
+    done = await signal(ctx, one, source, patterns)
+    return Feedback(patterns, done.acts, done.id)
 
 
 @frozen
@@ -91,22 +94,37 @@ async def better(ctx: CommandContext, text: str, message_id: int = 0) -> Feedbac
 
 
 @operation("chat", "cli", "http")
-async def signal(ctx: CommandContext, one: Signal, source: str = "") -> FeedbackResult:
-    """Stores an act from outside of the chat, in the same form as one in a chat.
+async def signal(
+    ctx: CommandContext, one: Signal, source: str = "", patterns: Sequence[Pattern] | None = None
+) -> FeedbackResult:
+    """Stores an act from outside of the chat, in the same form as one in a chat. `patterns`: those that its words name;
+    None: they are to be read.
 
     Raises `CommandRefused` for an invalid act, and if nothing may be learned.
     """
     if one.kind == "tag" and says_right(one.words):
         one = replace(one, kind="accept")
+    patterns = await _patterns(ctx, one) if patterns is None else patterns
     act: dict[str, object] = {"kind": one.kind, "source": source or _source(ctx), "value": {}, "by": ctx.turn.turn_id}
     act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
     if one.kind != "said" and one.turn_id is None:
         raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
-    act |= _content(one)
+    act |= _content(one, patterns)
     return _require_effect(ctx, await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
 
 
-def _content(one: Signal) -> dict[str, object]:
+async def _patterns(ctx: CommandContext, one: Signal) -> tuple[Pattern, ...]:
+    """Returns the patterns that an act names, under the names and types that the person's preferences have."""
+    if one.kind not in ("tag", "said"):
+        return ()
+    known = (await ctx.store.preferences(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id)).rows
+    types = {row.pattern: row.type for row in reversed(known)}
+    if one.kind == "said":
+        return (read_pattern(one.words, 1 if one.up else -1, types),)
+    return tuple(read_patterns(one.words, types))
+
+
+def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:
     """Returns what an act says, as `relay_feedback` takes it. Raises `CommandRefused` if it is invalid."""
     match one.kind:
         case "accept":
@@ -126,13 +144,12 @@ def _content(one: Signal) -> dict[str, object]:
                 raise CommandRefused(f"{', '.join(sorted(unknown))}: the reasons are {', '.join(DIMENSIONS)}.")
             return {"over": one.over, "value": {"chose": "a", "dimensions": list(one.dimensions)}}
         case "tag":
-            patterns = read_patterns(one.words)
             return {
                 "value": {"tags": [pattern.words for pattern in patterns]},
                 "observations": [pattern.as_observed("tag") for pattern in patterns],
             }
         case "said":
-            pattern = read_pattern(one.words, 1 if one.up else -1)
+            [pattern] = patterns
             return {
                 "value": {"pattern": pattern.pattern, "polarity": pattern.polarity},
                 "observations": [pattern.as_observed("said")],
@@ -147,7 +164,7 @@ async def show_tags(ctx: CommandContext, turn_id: int) -> AnswerTags:
     """Returns the tags that this person has put on an answer."""
     found = await ctx.store.answer_tags(ctx.space, ctx.user_id, turn_id)
     if found is None:
-        raise CommandRefused(NOT_AN_ANSWER)
+        raise CommandRefused(NOT_TO_YOU)
     on = {(one.type, one.pattern, one.polarity) for one in found}
     patterns = {name: tag.pattern for name, tag in TAGS.items()}
     return AnswerTags(
@@ -159,10 +176,11 @@ async def toggle_tag(ctx: CommandContext, turn_id: int, name: str) -> AnswerTags
     """Puts a tag of `TAGS` on an answer in place of its opposite, or removes it if the answer has it."""
     pattern = TAGS[name].pattern
     had = name in (await show_tags(ctx, turn_id)).tags
-    await ctx.store.untag(ctx.space, ctx.user_id, turn_id, pattern.type, pattern.pattern)
     acts: tuple[Preference, ...] = ()
     if not had:
         acts = (await signal(ctx, Signal("tag", turn_id, words=TAGS[name].words), "button")).acts
+    gone = pattern if had else opposite(pattern)
+    await ctx.store.untag(ctx.space, ctx.user_id, turn_id, gone.type, gone.pattern, gone.polarity)
     return replace(await show_tags(ctx, turn_id), acts=acts)
 
 

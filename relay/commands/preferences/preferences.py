@@ -13,6 +13,7 @@ from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused, Conflict, NotFound, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.models import Space
+from relay.memory.preferences.patterns import Pattern, as_tagged, resolve_name, split_direction
 from relay.memory.rows.turns.preferences import ForgottenPreference, Preference, Preferences, PreferenceSource
 
 Here = Literal["use", "ignore", "quiet", "own"]
@@ -87,18 +88,21 @@ async def open_listed(ctx: CommandContext, number: int) -> PreferenceSource:
 
 
 async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preference]:
-    """Returns the preferences whose pattern is these words, or contains them; `*` matches anything. A type may come
-    first: length short answers."""
+    """Returns the preferences whose pattern is these words or says the same, or contains them; `*` matches anything. A
+    type may come first: length short answers."""
     wanted = " ".join(words.casefold().split())
     if len(wanted.replace("*", "").strip()) < 3 and wanted != "*":
         raise CommandRefused("Say which one: /preferences forget short answers. /preferences reset forgets all.")
     rows = (await list_preferences(ctx)).rows
-    exact = [row for row in rows if wanted in (row.pattern, f"{row.type} {row.pattern}")]
+    about, _ = split_direction(wanted)
+    names = {wanted, resolve_name(about, [row.pattern for row in rows]), as_tagged(Pattern("other", about, 1)).pattern}
+    exact = [row for row in rows if row.pattern in names or wanted == f"{row.type} {row.pattern}"]
     pattern = re.compile(r"\b" + ".*".join(map(re.escape, wanted.split("*"))) + ("" if "*" in wanted else r"\b"))
     found = exact or [row for row in rows if pattern.search(row.pattern)]
     if not found:
         raise NotFound(UNKNOWN)
-    return found
+    # Forgetting one forgets its opposite, too.
+    return list({(one.type, one.pattern, one.here): one for one in found}.values())
 
 
 @operation("chat", "cli", "http")
@@ -131,9 +135,9 @@ async def decide_waiting(ctx: CommandContext, keep: bool, space_id: int | None =
 
 
 @operation("chat", "cli", "http")
-async def reset_preferences(ctx: CommandContext, known: int) -> ResetPreferences:
-    """Forgets all of a person's preferences here. `known`: their number, as confirmation."""
-    done = await ctx.store.reset_preferences(ctx.space, ctx.user_id, known)
+async def reset_preferences(ctx: CommandContext, known: int, space_id: int | None = None) -> ResetPreferences:
+    """Forgets all of a person's preferences in a space. `known`: their number, as confirmation."""
+    done = await ctx.store.reset_preferences(await _space(ctx, space_id), ctx.user_id, known)
     if done is None:
         raise Conflict("That number doesn't match. Nothing was forgotten.")
     return ResetPreferences(done)

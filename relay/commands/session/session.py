@@ -107,13 +107,15 @@ async def stop(ctx: CommandContext) -> Stopped:
     return Stopped(await ctx.stop())
 
 
-@command("two", help="answer your last message twice, for you to choose", surfaces=("chat",))
+@command("two", help="answer your last message twice, for you to choose (or reply to another)", surfaces=("chat",))
 async def two(ctx: CommandContext) -> None:
     """Declares the command for the lists: two answers are a turn, which the worker runs."""
     raise CommandRefused("Two answers are a turn of their own.")
 
 
-@command("retry", usage="[big|small|model]", help="answer your last message again", surfaces=("chat",))
+@command(
+    "retry", usage="[big|small|model]", help="answer your last message again (or reply to another)", surfaces=("chat",)
+)
 async def retry(ctx: CommandContext) -> None:
     """Declares the command for the lists: a retry is a turn, which the worker runs."""
     raise CommandRefused("A retry is a turn of its own.")

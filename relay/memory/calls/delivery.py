@@ -25,7 +25,9 @@ class DeliveryCalls(Calls):
     async def deliver(self, turn: ClaimedTurn, bot_id: int, parts: Sequence[Part]) -> list[StoredPart]:
         """Stores a reply's parts (once) and marks the first as sending. Returns all of them. Raises `TurnUndone` if
         the turn is answered but the database has lost it."""
-        given = [{"seq": part.seq, "chat_id": part.chat_id, "request": part.request} for part in parts]
+        given = [
+            {"seq": part.seq, "chat_id": part.chat_id, "request": part.request, "second": part.second} for part in parts
+        ]
         return await self._list(
             StoredPart, "deliver", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, parts=given,
             answered=turn.status == "answered",

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import structlog
@@ -23,7 +21,18 @@ from relay.core.models import ModelRequest, Step, ToolDefinition
 from relay.core.prompt_markup import mark_untrusted, text_block
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.preferences.estimate import Contrast, estimate
-from relay.memory.preferences.patterns import KNOWN_TYPES, REINFORCING, TYPES, WEIGHTS, Pattern, clean_pattern
+from relay.memory.preferences.patterns import (
+    KNOWN_TYPES,
+    REINFORCING,
+    TYPES,
+    WEIGHTS,
+    Pattern,
+    as_tagged,
+    clean_pattern,
+    opposite,
+    resolve_name,
+    split_direction,
+)
 from relay.memory.results import get_or_make
 from relay.memory.review.findings import InvalidAnswer, read_tool_input
 from relay.memory.rows.jobs import ClaimedJob
@@ -33,21 +42,17 @@ from relay.memory.store import Store
 
 log = structlog.get_logger()
 
-NAME, VERSION = "preference", 2
-"""The name and version of attributions. The version changes with the prompt, because another prompt attributes
-otherwise."""
+NAME, VERSION = "preference", 3
+"""The version changes with the prompt and with how answers are read: either attributes otherwise."""
 MODEL_SECONDS = 60
 MOST_TOKENS = 600
 QUESTION_LENGTH, ANSWER_LENGTH = 1_500, 4_000
 MOST_OF_TWO, MOST_OF_ONE = 4, 2
 """The most patterns in an answer about two answers, and about one."""
-SAME_PATTERN = 0.85
-"""The similarity from which on a pattern takes the name of a known one."""
 VAGUE = set(TYPES) - {"examples", "sources", "code"}
 """Small models answer with the name of a type, such as “tone”, when they find nothing. These names are dropped."""
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 """A word of a question or a pattern."""
-AGAINST = {"abandon"}
 TWO_SIDED = {"compare", "refine", "revert"}
 ACTS = {
     "accept": "They kept the answer, or said it was just right.",
@@ -236,23 +241,19 @@ def read_row(row: Any, work: AttributionWork) -> SaidPattern | None:
     """Reads a pattern, under its known name if it has one. None if it is invalid, or a topic of the question."""
     if not isinstance(row, dict) or row.get("type") not in TYPES or row.get("which") not in ("a", "b", "both"):
         return None
-    pattern = clean_pattern(row["pattern"]) if isinstance(row.get("pattern"), str) else None
-    polarity = row.get("polarity")
-    if pattern is None or pattern in VAGUE or type(polarity) is not int or polarity not in (-1, 1):
+    said, polarity = row.get("pattern"), row.get("polarity")
+    if type(polarity) is not int or polarity not in (-1, 1) or not isinstance(said, str):
+        return None
+    words, sign = split_direction(said.strip(), 1 if polarity > 0 else -1)
+    if (pattern := clean_pattern(words)) is None or pattern in VAGUE:
         return None
     types = {one.pattern: one.type for one in work.known} | KNOWN_TYPES
     name = resolve_name(pattern, types)
     # If all its words are in the question, it is the topic or a request, not a matter of taste.
     if name not in types and set(name.split()) <= set(WORD.findall(work.question.casefold())):
         return None
-    return SaidPattern(types.get(name) or row["type"], name, 1 if polarity > 0 else -1, row["which"])
-
-
-def resolve_name(pattern: str, known: Collection[str]) -> str:
-    """Returns the known pattern that is nearly the same, or else the pattern itself."""
-    likeness = {name: SequenceMatcher(None, pattern, name, autojunk=False).ratio() for name in known}
-    best = max(likeness, key=lambda name: likeness[name], default=pattern)
-    return best if likeness.get(best, 0) >= SAME_PATTERN else pattern
+    found = as_tagged(Pattern(types.get(name) or row["type"], name, sign))
+    return SaidPattern(found.type, found.pattern, found.polarity, row["which"])
 
 
 def observations(work: AttributionWork, said: Sequence[SaidPattern]) -> list[dict[str, object]]:
@@ -282,13 +283,12 @@ def observations(work: AttributionWork, said: Sequence[SaidPattern]) -> list[dic
 
 def replace_polarity(work: AttributionWork, one: SaidPattern) -> Pattern:
     """Returns a pattern as the person likes it: what the chosen answer has, or the opposite of what the other has."""
-    sign: Literal[-1, 1] = one.polarity
     if work.kind in TWO_SIDED:
         against = one.which != work.chosen
     else:
-        against = work.kind in AGAINST or (work.kind == "thumbs" and not work.value.get("up"))
-    pattern = Pattern(one.type, one.pattern, sign)
-    return replace(pattern, polarity=-1 if pattern.polarity > 0 else 1) if against else pattern
+        against = work.kind == "abandon" or (work.kind == "thumbs" and not work.value.get("up"))
+    pattern = Pattern(one.type, one.pattern, one.polarity)
+    return opposite(pattern) if against else pattern
 
 
 REASONS = {"shorter": Pattern("length", "short answers", 1), "clearer": Pattern("language", "plain words", 1)}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import Literal
 
 from relay.core.errors import CommandRefused
@@ -21,10 +24,12 @@ WEIGHTS = {
 """The weight of each kind of act. Half of it is added to the strength of a pattern."""
 REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
 """As how many reinforcing observations an act counts. They make a pattern more than provisional."""
-AVOID = re.compile(r"(?:no|less|fewer|too|avoid|without|stop|don['’]t(?: use)?)\s+", re.IGNORECASE)
-NOT = re.compile(r"(?:no|less|fewer|without|don['’]t(?: use)?)\s+", re.IGNORECASE)
+NOT = re.compile(r"(?:no(?: more(?! than))?|less|fewer|without|don['’]t(?: use)?)\s+", re.IGNORECASE)
 """What turns a statement that somebody likes something, or doesn't, into its opposite: they prefer no emoji."""
-PREFER = re.compile(r"(?:prefer|more)\s+", re.IGNORECASE)
+AVOID = re.compile(rf"(?:avoid|stop)\s+|{NOT.pattern}", re.IGNORECASE)
+TOO = re.compile(r"too\s+(?:(?:many|much)\s+)?", re.IGNORECASE)
+"""What says that an answer has more of something than it should."""
+PREFER = re.compile(r"^(?:prefer|more)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
     f"Name what you like in 3 to {PATTERN_LENGTH} letters, without digits or signs, like this: "
     "/preferences prefer short answers"
@@ -89,8 +94,9 @@ TAGS = {
 """The tags by the name in their button's data. Opposites share a pattern, so that they cancel each other."""
 RIGHT = "just right"
 """The tag of an answer that was as it should be."""
-BY_WORDS = {tag.words: tag.pattern for tag in TAGS.values()}
 KNOWN_TYPES = {tag.pattern.pattern: tag.pattern.type for tag in TAGS.values()}
+SAME_PATTERN = 0.85
+"""How similar each word of a pattern must be to one of a known pattern, whose name it then takes."""
 
 
 def clean_pattern(text: str) -> str | None:
@@ -103,36 +109,87 @@ def clean_pattern(text: str) -> str | None:
     return plain if allowed else None
 
 
-def read_pattern(text: str, polarity: Literal[-1, 1] | None = None) -> Pattern:
-    """Returns the pattern in a person's words about answers. `polarity` None: it is read from the words (“no jokes”
-    avoids). Otherwise words such as “no” turn it around.
+def resolve_name(pattern: str, known: Iterable[str]) -> str:
+    """Returns the known pattern that is the same but for how its words end, or else the pattern itself. Patterns with
+    another beginning can be opposites: formal and informal, shorter and longer sentences."""
+    if pattern in (names := list(known)):
+        return pattern
+    words = pattern.split()
+    return next((name for name in names if _are_alike(words, name.split())), pattern)
+
+
+def _are_alike(words: Sequence[str], others: Sequence[str]) -> bool:
+    return len(words) == len(others) and all(
+        one[0] == other[0] and SequenceMatcher(None, one, other, autojunk=False).ratio() >= SAME_PATTERN
+        for one, other in zip(words, others, strict=True)
+    )
+
+
+def split_direction(words: str, polarity: Literal[-1, 1] | None = None) -> tuple[str, Literal[-1, 1]]:
+    """Returns what a person's words are about, and whether they like that (1) or not (-1). `polarity` None: the words
+    alone say so (“no jokes” avoids). Otherwise words such as “no” turn it around."""
+    negated = (AVOID if polarity is None else NOT).match(words)
+    words = words[negated.end() :] if negated else PREFER.sub("", words, count=1)
+    too = TOO.match(words)
+    words = words[too.end() :] if too else words
+    sign: Literal[-1, 1] = polarity or 1
+    if negated or (too and sign > 0):
+        sign = -1 if sign > 0 else 1
+    return words, sign
+
+
+def opposite(pattern: Pattern) -> Pattern:
+    """Returns a pattern with the other polarity."""
+    return replace(pattern, polarity=-1 if pattern.polarity > 0 else 1)
+
+
+def _tagged() -> Iterator[tuple[str, Pattern]]:
+    for tag in TAGS.values():
+        yield tag.pattern.pattern, replace(tag.pattern, polarity=1)
+        words, polarity = split_direction(tag.words)
+        yield words, tag.pattern if polarity > 0 else opposite(tag.pattern)
+
+
+SAME_AS = dict(_tagged()) | {
+    "shorter answers": Pattern("length", "short answers", 1),
+    "long answers": Pattern("length", "short answers", -1),
+    "longer answers": Pattern("length", "short answers", -1),
+    "informal tone": Pattern("tone", "formal tone", -1),
+    "casual tone": Pattern("tone", "formal tone", -1),
+}
+"""The patterns of tags by their names, by the words of the tags (jokes are humour), and by their plain opposites."""
+
+
+def as_tagged(pattern: Pattern) -> Pattern:
+    """Returns the pattern of the tag that says the same, or else the pattern itself."""
+    same = SAME_AS.get(resolve_name(pattern.pattern, SAME_AS))
+    return pattern if same is None else same if pattern.polarity > 0 else opposite(same)
+
+
+def read_pattern(
+    text: str, polarity: Literal[-1, 1] | None = None, known: Mapping[str, str] = MappingProxyType({})
+) -> Pattern:
+    """Returns the pattern in a person's words about answers, under the name and type of a tag's or a `known` one (types
+    by name) if it is the same. `polarity`: see `split_direction`.
 
     Raises `CommandRefused` if it is not a valid pattern.
     """
-    words = " ".join(text.split()).rstrip(".!")
-    tag = words.casefold()
-    if (known := BY_WORDS.get(f"no {tag}" if polarity == -1 and not tag.startswith("too ") else tag)) is not None:
-        return known
-    avoided = (AVOID if polarity is None else NOT).match(words)
-    words = words[avoided.end() :] if avoided else PREFER.sub("", words, count=1)
-    if polarity is None:
-        polarity = -1 if avoided else 1
-    elif avoided:
-        polarity = -1 if polarity > 0 else 1
+    words, sign = split_direction(" ".join(text.split()).rstrip(".!"), polarity)
     pattern = clean_pattern(words)
     if pattern is None:
         raise CommandRefused(NOT_A_PATTERN)
-    return Pattern(KNOWN_TYPES.get(pattern, "other"), pattern, polarity)
+    name = resolve_name(pattern, known)
+    return as_tagged(Pattern(known.get(name, "other"), name, sign))
 
 
-def read_patterns(text: str) -> Sequence[Pattern]:
+def read_patterns(text: str, known: Mapping[str, str] = MappingProxyType({})) -> Sequence[Pattern]:
     """Returns up to three patterns, separated by commas. Raises `CommandRefused` for more, and for invalid ones."""
     parts = [part for part in text.split(",") if part.strip()]
     if not parts:
         raise CommandRefused(NO_TAG)
     if len(parts) > TAGGED_PATTERNS:
         raise CommandRefused(TOO_MANY)
-    return drop_repeats(map(read_pattern, parts))
+    return drop_repeats(read_pattern(part, known=known) for part in parts)
 
 
 def says_right(words: str) -> bool:

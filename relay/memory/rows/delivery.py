@@ -24,9 +24,11 @@ class Part:
     """Its place in the reply."""
     chat_id: int
     request: Request
+    second: bool = False
+    """It shows the second of two answers."""
 
 
-@frozen
+@frozen(kw_only=True)
 class StoredPart(Part):
     """A stored part."""
 

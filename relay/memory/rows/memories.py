@@ -203,6 +203,8 @@ class KeepableMessage:
     name: str | None = None
     question: str | None = None
     """What it answers; None: it is no answer."""
+    documents: str | None = None
+    """The beginning of the text of its documents; None: it has none."""
 
 
 @frozen

@@ -48,9 +48,9 @@ class PreferenceCalls(Calls):
             list[ObservedPattern], "answer_tags", space=space.as_json(), user_id=user_id, turn_id=turn_id
         )
 
-    async def untag(self, space: Space, user_id: int, turn_id: int, type: str, pattern: str) -> bool:
+    async def untag(self, space: Space, user_id: int, turn_id: int, type: str, pattern: str, polarity: int) -> bool:
         """Removes a tag from an answer. Returns False if it had no such tag."""
-        tag = {"type": type, "pattern": pattern}
+        tag = {"type": type, "pattern": pattern, "polarity": polarity}
         return bool(await self._call("untag", space=space.as_json(), user_id=user_id, turn_id=turn_id, pattern=tag))
 
     async def choose_answer(self, space: Space, user_id: int, turn_id: int, chose: str) -> ChosenAnswer | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from relay.core.frozen import frozen
+from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.memories import Posted
 
 Level = Literal["low", "medium", "high"]
@@ -47,6 +48,15 @@ class Preference:
 
 
 @frozen
+class ObservedPattern:
+    """A pattern that an act was about."""
+
+    type: str
+    pattern: str
+    polarity: int
+
+
+@frozen
 class Preferences:
     """All preferences of a person in a space, and their switches."""
 
@@ -57,11 +67,15 @@ class Preferences:
     """How many of them are not archived."""
     rows: tuple[Preference, ...]
     """The preferences, strongest first, then the archived ones; at most 200."""
+    followed: bool = True
+    """Answers here follow them: they are on, and this thread neither ignores them nor is off the record."""
     paused_until: datetime | None = None
     memory_off: bool = False
     """Memory is off, and preferences with it."""
     waiting: int = 0
     """How many acts have patterns that wait for a tap, because the person wants to be asked first."""
+    waits: tuple[ObservedPattern, ...] = ()
+    """These patterns, the most frequent first; at most ten."""
 
 
 @frozen
@@ -152,15 +166,6 @@ class AttributionWork:
 
 
 @frozen
-class ObservedPattern:
-    """A pattern that an act was about."""
-
-    type: str
-    pattern: str
-    polarity: int
-
-
-@frozen
 class ObservedAct:
     """What a model attributed to one act."""
 
@@ -177,6 +182,8 @@ class ChosenAnswer:
     """The reasons that were given."""
     taught: bool = True
     """The choice says something about what the person likes."""
+    changes: tuple[MemoryChange, ...] = ()
+    """What the choice changed in memory: the tags of both answers waited for it."""
     refused: Literal["late"] | None = None
 
 

@@ -6,11 +6,11 @@ from relay.commands.contexts.composition import (
     UsedComposition,
     compose_again,
     composition_named,
-    compositions,
     drop_asks,
     drop_composition,
     export_composition,
     open_composition,
+    space_compositions,
     use_composition,
 )
 from relay.core.limits import CONTEXT_WINDOW
@@ -86,7 +86,7 @@ class ChangeComposition(Callback):
 
 async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
     """Lists the compositions, with a button to open each."""
-    found = await compositions(call, offset, PAGE)
+    found = await space_compositions(call, offset, PAGE)
     if not found.compositions:
         return CommandReply("There are no more." if found.total else NOTHING_YET, result=found)
     numbered = list(enumerate(found.compositions, offset + 1))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from relay.commands.preferences.feedback import DIMENSIONS, Signal, choose_answer, give_reason, signal
 from relay.core.models import Button
+from relay.core.text import escape_markdown
+from relay.memory.rows.changes import MemoryChange
 from relay.surfaces.chat.callbacks import Callback, callback
-from relay.surfaces.chat.changes import other_rows
+from relay.surfaces.chat.changes import make_closed_row, memory_line, other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reply import ButtonReply, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.turn_buttons import PreferFirst
 
 Choice = Literal["a", "b", "both", "neither"]
@@ -73,7 +76,15 @@ async def choose(call: ChatContext, to: ChooseAnswer) -> ButtonReply:
     rows = [*other_rows(call.said.rows, ChooseAnswer, GiveReason), choice_row(to.turn_id, done.chose)]
     if done.taught and done.chose in ("a", "b"):
         rows.append(reason_row(to.turn_id))
-    return ButtonReply(DONE[to.choice], rows=rows)
+    return ButtonReply(DONE[to.choice], rows=rows, says=_say_changes(done.changes, to.turn_id))
+
+
+def _say_changes(changes: Sequence[MemoryChange], turn_id: int) -> CommandReply | None:
+    """Says what a choice changed in memory, with the button that undoes it. None: nothing."""
+    if not changes:
+        return None
+    stand = [one for one in changes if one.status in ("applied", "pending")]
+    return CommandReply(escape_markdown(memory_line(changes, [])), rows=make_closed_row(stand, turn_id))
 
 
 @pressed(PreferThis)

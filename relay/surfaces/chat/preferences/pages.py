@@ -99,7 +99,7 @@ class SwitchPreferences(Callback):
 
 def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
     """Renders the list of preferences, with its buttons."""
-    lines = [*state(found, zone)]
+    lines = [*state(found, zone, space_id)]
     if not found.rows:
         lines.append(NONE)
     for title, rows in sections(found.rows):
@@ -124,9 +124,9 @@ def switch_row(found: Preferences, space_id: int) -> list[Button]:
     return [button("🎚 Turn on", SwitchPreferences(space_id, "on"))]
 
 
-def state(found: Preferences, zone: tzinfo) -> list[str]:
+def state(found: Preferences, zone: tzinfo, space_id: int = 0) -> list[str]:
     """Returns the heading, and a line for each switch that differs from its default."""
-    lines = ["**How you like answers**"]
+    lines = ["**How you like answers in that group**" if space_id else "**How you like answers**"]
     if found.memory_off:
         lines.append("⛔ Memory is off, so I don't follow it, and learn nothing new. /memory on")
     elif not found.on:
@@ -136,7 +136,10 @@ def state(found: Preferences, zone: tzinfo) -> list[str]:
     if HERE[found.here]:
         lines.append(HERE[found.here])
     if found.waiting:
-        lines.append(f"⏳ {pluralize(found.waiting, 'reaction')} of yours may teach me something. Keep it?")
+        named = ", ".join(f"{'prefer' if one.polarity > 0 else 'avoid'} {one.pattern}" for one in found.waits)
+        lines.append(
+            f"⏳ {pluralize(found.waiting, 'reaction')} of yours may teach me: {escape_markdown(named)}. Keep it?"
+        )
     return lines
 
 
@@ -159,7 +162,8 @@ def line(row: Preference) -> str:
     notes: list[str] = [row.level] if row.acts else []
     if row.here:
         notes.append("in this chat")
-    notes.append("not seen for 180 days" if row.faded else pluralize(row.observations, "sign"))
+    signs = pluralize(row.observations, "sign") if row.observations else "from your reactions and choices"
+    notes.append("not seen for 180 days" if row.faded else signs)
     return f"{verb}{escape_markdown(row.pattern)} · {', '.join(notes)}"
 
 
@@ -227,11 +231,12 @@ def describe_feedback(done: Feedback) -> str:
 
 def describe_acting(rows: Sequence[Preference]) -> str:
     """Says which preferences answers follow from now on, in plain text; empty for none."""
-    if not rows:
-        return ""
-    named = (
-        f"{'' if row.polarity > 0 else 'no '}{row.pattern}"
-        + (f" (from {pluralize(row.observations, 'sign')})" if row.observations > 1 else "")
-        for row in rows
-    )
-    return f"🎚 From now on: {', '.join(named)}"
+    return f"🎚 From now on: {', '.join(map(_name_acting, rows))}" if rows else ""
+
+
+def _name_acting(row: Preference) -> str:
+    notes = [f"from {pluralize(row.observations, 'sign')}"] if row.observations > 1 else []
+    if row.here:
+        notes.append("only in this chat")
+    said = row.pattern if row.polarity > 0 else f"no {row.pattern}"
+    return f"{said} ({', '.join(notes)})" if notes else said

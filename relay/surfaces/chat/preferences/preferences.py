@@ -9,7 +9,7 @@ from functools import partial
 from typing import get_args
 
 from relay.commands.memory.controls import show_controls
-from relay.commands.preferences.feedback import prefer
+from relay.commands.preferences.feedback import Feedback, prefer
 from relay.commands.preferences.feedback import tag as tag_command
 from relay.commands.preferences.preferences import (
     Here,
@@ -25,6 +25,7 @@ from relay.commands.preferences.preferences import (
     undo_forgetting,
 )
 from relay.core.errors import CommandRefused
+from relay.core.models import Rows
 from relay.core.text import escape_markdown, parse_number, pluralize
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
@@ -82,13 +83,19 @@ async def preferences(call: ChatContext) -> CommandReply:
 async def tag(call: ChatContext) -> CommandReply:
     """Puts tags on the answer that this replies to, else the last one here."""
     done = await tag_command(call, call.text, call.said.replied.message_id if call.said.replied else 0)
-    return CommandReply(describe_feedback(done), result=done)
+    return CommandReply(describe_feedback(done), rows=await _drop_rows(call, done), result=done)
+
+
+async def _drop_rows(call: ChatContext, done: Feedback) -> Rows:
+    """Returns a button for each preference that begins to act, which drops it."""
+    new = [row for row in done.acts if row.new]
+    space_id = await _space_id(call) if new else 0
+    return [[button(f"✖ Not: {row.pattern}", ForgetPreference(space_id, row.id))] for row in new]
 
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
     """`/preferences forget <words>`: forgets the preference that matches; asks if there are several."""
-    # Forgetting one forgets its opposite, too.
-    found = list({(one.type, one.pattern, one.here): one for one in await find_preferences(call, words)}.values())
+    found = await find_preferences(call, words)
     space_id = await _space_id(call)
     if len(found) > 1:
         rows = [[button(f"🗑 {row.pattern}", ForgetPreference(space_id, row.id))] for row in found[:OPENED]]
@@ -127,27 +134,30 @@ async def _switch(to: PreferenceSwitch, call: ChatContext, _rest: str) -> Comman
 
 async def _prefer(polarity: int, call: ChatContext, rest: str) -> CommandReply:
     done = await prefer(call, rest, 1 if polarity > 0 else -1)
-    return CommandReply(describe_feedback(done), result=done)
+    return CommandReply(describe_feedback(done), rows=await _drop_rows(call, done), result=done)
 
 
 async def _reset(call: ChatContext, _rest: str) -> CommandReply:
     known = (await list_preferences(call)).known
     if not known:
         return CommandReply("There's nothing to forget: I don't know yet how you like answers.")
+    where = "" if call.private else " in that group"
     return CommandReply(
-        f"{question('preferences', known)} – forget **everything** I've learned about how you like answers, "
-        f"{pluralize(known, 'preference')}? Reply to this message with their number, {known}, within ten minutes.",
+        f"{question('preferences', await _space_id(call))} – forget **everything** I've learned about how you like "
+        f"answers{where}, {pluralize(known, 'preference')}? Reply to this message with their number, {known}, within "
+        "ten minutes.",
         asks=str(known),
     )
 
 
 @answers("preferences")
-async def confirm_reset(call: ChatContext, known: int) -> CommandReply:
-    """Forgets all preferences, when the number is typed, still right, and in time."""
+async def confirm_reset(call: ChatContext, space_id: int) -> CommandReply:
+    """Forgets all preferences in a space (0: the person's own), when their number is typed, right, and in time."""
     asked = call.said.replied.sent_at if call.said.replied else 0
     if asked and call.said.sent_at - asked > QUESTION_SECONDS:
         raise CommandRefused("That was too long ago. Start again: /preferences reset")
-    done = await reset_preferences(call, known if parse_number(call.text.strip()) == known else -1)
+    typed = parse_number(call.text.strip())
+    done = await reset_preferences(call, -1 if typed is None else min(typed, 1_000_000), space_id)
     return CommandReply(f"🎚 Forgot all {pluralize(done.forgotten, 'preference')}.", result=done)
 
 

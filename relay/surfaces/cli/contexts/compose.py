@@ -96,9 +96,9 @@ def listed(chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None
     """List compositions, those of the chat first."""
 
     async def found(ctx: ChatContext) -> CompositionPage:
-        from relay.commands.contexts.composition import compositions
+        from relay.commands.contexts.composition import space_compositions
 
-        return await compositions(ctx)
+        return await space_compositions(ctx)
 
     def lines(_: ChatContext, page: CompositionPage) -> str:
         return "\n".join(line(one) for one in page.compositions) or "There are no composed contexts yet."

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from relay.core.errors import SettingsError
+from relay.core.program import RELAY
+from relay.core.text import pluralize
 from relay.surfaces.cli.chat_commands import run_command_line
 from relay.surfaces.cli.command_list import Commands, VerbCommand
 from relay.surfaces.cli.memory.group import run
 from relay.surfaces.cli.output import AsJson
 
-USAGE = "[prefer|avoid <words> | show <n> | forget <words> | on | off | pause 2h | here … | reset]"
+if TYPE_CHECKING:
+    from relay.commands.preferences.preferences import ForgottenPreferences, ResetPreferences
+    from relay.surfaces.chat.context import ChatContext
+
+USAGE = "[prefer|avoid <words> | show <n> | on | off | pause 2h]"
 
 
 class Words(Commands):
@@ -47,6 +54,45 @@ def listed(
 ) -> None:
     """List preferences, or change them as in the chat: prefer short answers."""
     run_command_line("preferences", " ".join(words or []), yes, as_json)
+
+
+@preferences.command()
+def forget(
+    words: list[str],
+    yes: Annotated[bool, typer.Option("--yes", help="Forget all that match.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Forget the preference with these words, or all that contain them."""
+
+    async def forget_found(ctx: ChatContext) -> ForgottenPreferences:
+        from relay.commands.preferences.preferences import find_preferences, forget_preferences
+
+        found = await find_preferences(ctx, " ".join(words))
+        if len(found) > 1 and not yes:
+            listed = ", ".join(row.pattern for row in found)
+            raise SettingsError(f"That fits {len(found)} preferences: {listed}. Name one, or add --yes to forget all.")
+        return await forget_preferences(ctx, [row.id for row in found])
+
+    run(forget_found, lambda _, done: f"Forgot: {', '.join(one.pattern for one in done.forgotten)}.", as_json)
+
+
+@preferences.command()
+def reset(
+    number: Annotated[int, typer.Option("--yes", help="The number of preferences, to confirm that all may go.")] = -1,
+    as_json: AsJson = False,
+) -> None:
+    """Forget all of them. Needs --yes with their number."""
+
+    async def forget_all(ctx: ChatContext) -> ResetPreferences:
+        from relay.commands.preferences.preferences import list_preferences, reset_preferences
+
+        known = (await list_preferences(ctx)).known
+        if number != known:
+            how = f"{RELAY} preferences reset --yes {known}"
+            raise SettingsError(f"There are {known} preferences. To forget them all: {how}")
+        return await reset_preferences(ctx, known)
+
+    run(forget_all, lambda _, done: f"Forgot all {pluralize(done.forgotten, 'preference')}.", as_json)
 
 
 @preferences.command()

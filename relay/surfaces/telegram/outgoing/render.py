@@ -63,7 +63,8 @@ def two_parts(answer: Answer, place: Place, turn_id: int, footer: str, tools: st
     first = message_parts(f"**A**\n\n{one}", place, silent=not answer.choices.sound)
     rows, below = [choice_row(turn_id)], replace(place, reply_to=None)
     second = message_parts(f"**B**\n\n{other}", below, rows, footer, tools, silent=True)
-    return [*first, *(replace(part, seq=len(first) + part.seq) for part in second)]
+    first = [replace(part, second=answer.order != "ab") for part in first]
+    return [*first, *(replace(part, seq=len(first) + part.seq, second=answer.order == "ab") for part in second)]
 
 
 def footer_of(answer: Answer) -> str:

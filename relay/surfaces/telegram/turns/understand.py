@@ -131,10 +131,19 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
         at=find_date(messages[-1]),
         reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
         retry=retry,
+        retry_turn=await find_replied_turn(messages[0], place, space, bot, store) if retry else None,
         two=two,
         notices=tuple(dict.fromkeys(refusals)),
     )
     return ParsedTurn(place, incoming, wanted=command.rest if command is not None and retry and not two else "")
+
+
+async def find_replied_turn(message: Message, place: Place, space: Space, bot: Bot, store: Store) -> int | None:
+    """Returns the turn of the answer that a command replies to; None: it replies to no answer."""
+    target = message.reply_to_message
+    if target is None or target.forum_topic_created:
+        return None
+    return await store.find_answered_turn(bot.id, place.chat_id, place.topic_id, target.message_id, space) or None
 
 
 def find_linked_space(turn: ClaimedTurn) -> Space:

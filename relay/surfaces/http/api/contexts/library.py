@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from relay.commands.contexts.library import link_session, storage_statistics, unlink_session
-from relay.commands.contexts.space_settings import change_settings, show_settings
+from relay.commands.contexts.space_settings import merge_settings, show_settings
 from relay.commands.contexts.suggestion import suggest
 from relay.commands.history.session_search import KINDS, FoundInSession, SessionQuery, search_sessions
 from relay.core.limits import COMPOSED_BUDGET, REASON_LENGTH
@@ -131,7 +131,7 @@ async def read_settings(ctx: Reading, project_id: SomeProject = None) -> dict[st
 @router.put("/settings")
 async def write_settings(ctx: Writing, body: dict[str, Any], project_id: SomeProject = None) -> dict[str, Any]:
     """Changes the settings in a whole or partial document. Returns the whole document."""
-    return (await change_settings(await in_project(ctx, project_id), body)).as_json()
+    return (await merge_settings(await in_project(ctx, project_id), body)).as_json()
 
 
 @router.get("/stats", response_model=wire(StorageStatistics))

@@ -8,7 +8,7 @@ import { useEvents, useFetch } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Card, Empty, Facts, Loaded, Meter, Notice, Page, Row, Segmented, Select, Switch, Text, toast } from "../kit/ui.js";
 
-const KINDS = { accept: "You went on with it", refine: "You wrote it yourself", tag: "You tagged an answer", thumbs: "You reacted", abandon: "You asked again", revert: "You took the former answer", compare: "You chose between two", said: "You said so" };
+const KINDS = { accept: "You kept it, or said it was just right", refine: "You wrote it yourself", tag: "You tagged an answer", thumbs: "You reacted", abandon: "You stopped it, or asked again", revert: "You took the former answer", compare: "You chose between two", said: "You said so" };
 const HERE = [["use", "Follows them"], ["ignore", "Ignores them"], ["quiet", "Follows them, teaches nothing"], ["own", "Has its own"]];
 const PAUSES = [["", "Not paused"], ["1", "For an hour"], ["24", "For a day"], ["168", "For a week"]];
 const LEFT_OUT = { project_override_suppression: "replaced by that chat's own", provisional_excluded: "not sure enough", hard_cap_applied: "too many", polarity_ceiling_applied: "too much to avoid", category_ceiling_applied: "too many of one kind", token_budget_exceeded: "no room" };
@@ -47,12 +47,12 @@ function Listed({ found, reload }) {
     ${!found.on && html`<${Notice} tone="warn">This is off: I don't follow it, and learn nothing new.</>`}
     ${found.on && found.pausedUntil && html`<${Notice} tone="warn">Paused until ${moment(found.pausedUntil)}.</>`}
     ${found.waiting > 0 && html`<${Notice} action=${html`<div class="cluster"><${Button} small icon="check" onClick=${() => decide(true)}>Keep</><${Button} small onClick=${() => decide(false)}>Discard</></div>`}>
-      ${plural(found.waiting, "reaction")} of yours may teach me something.</>`}
+      ${plural(found.waiting, "reaction")} of yours may teach me: ${found.waits.map((one) => `${one.polarity > 0 ? "prefer" : "avoid"} ${one.pattern}`).join(", ")}.</>`}
     <${Say} then=${reload} />
     ${!sections.length && html`<${Empty} icon="preferences" title="I don't know yet how you like answers">Say it above, react to an answer with 👍 or 👎, or tag it in the chat with /tag.</>`}
     ${sections.map(([title, part]) => html`<section key=${title} class="stack" style=${{ gap: "8px" }}><h2>${title}</h2><div class="list" role="list" aria-label=${title}>
       ${part.map((row) => html`<div key=${row.id} role="listitem"><${Row} title=${row.pattern} href=${link(`/preferences/${row.id}`)} badges=${html`<${Badges} row=${row} plain=${["Prefer", "Avoid"].includes(title)} />`}
-        meta=${[row.reinforced ? plural(row.observations, "sign") : "provisional", `last ${ago(row.lastSeen)}`]}
+        meta=${[row.observations ? plural(row.observations, "sign") : "from reactions and choices", `last ${ago(row.lastSeen)}`]}
         actions=${row.status === "archived" ? [] : [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row, reload) }]} /></div>`)}</div></section>`)}
     <${Switches} found=${found} reload=${reload} />
     <${LastAnswer} />
@@ -66,9 +66,9 @@ function Say({ then }) {
   const [polarity, setPolarity] = useState("prefer");
   const [pattern, setPattern] = useState("");
   const say = async () => {
-    await post("/preferences", { polarity, pattern });
+    const { patterns: [said] } = await post("/preferences", { polarity, pattern });
     setPattern("");
-    toast("Noted. I follow it from now on.");
+    toast(`From now on: ${said.polarity > 0 ? "" : "no "}${said.pattern}.`);
     then();
   };
   return html`<${Card} title="Say how you like answers">
@@ -108,7 +108,7 @@ function Opened({ id, then }) {
     ${remembered.length > 0 && html`<${Notice}>Memory says, and that counts first: ${remembered.join(" · ")}</>`}
     <${Card}><${Meter} label="How sure I am" value=${row.strength} text=${`${row.level}, ${row.strength.toFixed(2)}`} tone=${acts(row) ? "good" : "warn"} />
       <${Facts} items=${[["State", acts(row) ? "I follow it" : { stable: "not sure enough to follow", under_review: "in doubt: signs disagree", archived: row.faded ? "put away: nothing confirmed it for half a year" : "put away" }[row.status]],
-        ["Signs", plural(row.observations, "sign")], ["In", plural(row.sessions, "conversation")], ["Last seen", day(row.lastSeen)], ["Where", row.here ? "in one chat only" : "everywhere"]]} /></>
+        ["Signs", row.observations ? `${plural(row.observations, "sign")} in ${plural(row.sessions, "conversation")}` : "reactions and choices"], ["Last seen", day(row.lastSeen)], ["Where", row.here ? "in one chat only" : "everywhere"]]} /></>
     <section class="stack" style=${{ gap: "8px" }}><h2>What taught me that (${total})</h2><div class="list" role="list" aria-label="Evidence">${evidence.map((one, nr) => html`
       <div key=${nr} role="listitem"><${Row} title=${KINDS[one.kind] || one.kind} text=${one.text} meta=${[moment(one.at)]} badges=${html`<${Badge} tone=${one.polarity > 0 ? "good" : "bad"}>${one.polarity > 0 ? "for" : "against"}</>`} /></div>`)}</div>
       ${total > evidence.length && html`<p class="hint">The newest ${evidence.length} are shown.</p>`}</section></>`}</>`;
