@@ -21,8 +21,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from composition_part p join session s on s.id = p.session_id
             left join compression v on v.id = p.compression_id
             left join lateral (
-                select created_at, left(text, 80) as words from message
-                where session_id = s.id and status <> 'replaced' order by id limit 1) f on true
+                select m.created_at, left(relay.plain_text(m), 80) as words from message m
+                where m.session_id = s.id and m.status <> 'replaced' order by m.id limit 1) f on true
             where p.composition_id = c.id), '[]'))
     from composition c join thread t on t.id = c.thread_id where c.id = p_composition_id
 $$;
@@ -71,8 +71,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
                 select source_session_id from session_link where target_thread_id = (select id from own))))
     select jsonb_build_object('total', (select count(*) from used), 'sessions', coalesce((
         select jsonb_agg(relay.session_size(page.id) || jsonb_build_object('id', page.id, 'title', page.title,
-            'words', (select left(text, 80) from message where session_id = page.id and status <> 'replaced'
-                order by id limit 1),
+            'words', (select left(relay.plain_text(m), 80) from message m
+                where m.session_id = page.id and m.status <> 'replaced' order by m.id limit 1),
             'here', page.thread_id is not distinct from (select id from own),
             'versions', (select count(*) from compression where session_id = page.id and status = 'ready'))
             order by page.recency desc, page.id desc)

@@ -25,6 +25,8 @@ INSERT = """insert into compression (space_id, thread_id, session_id, number, na
     select space_id, thread_id, id, %s, %s, '{}', %s, 3, 10, 'ready', %s::jsonb, %s, 7 from session where id = %s
     returning id"""
 
+MARKED = "My plan: ##keepit0.80## tomatoes##/keepit##, and beans elsewhere"
+
 
 def rows(*texts: str) -> str:
     at = "2026-01-15T10:00:00Z"
@@ -379,6 +381,18 @@ async def test_sessions_to_choose_from_are_listed_here_and_everywhere(driver: Tu
         "select %s, id, space_id, 1 from thread where topic_id = 0 and chat_id = %s", there, ADA,
     )  # fmt: skip
     assert (await driver.store.composable_sessions(private(ADA), ADA, 0, False, 0, 10)).total == 3
+
+
+async def test_a_session_has_as_many_tokens_in_a_composition_as_in_the_list(driver: TurnDriver, sql: Sql) -> None:
+    (ended,) = await sessions(driver, sql, 100)
+    await sql("update message set text = %s where session_id = %s and role = 'user'", MARKED, ended)
+    [listed] = [one for one in (await driver.store.sessions(private(ADA), ADA, 0, 0, 10)).sessions if one.id == ended]
+    [offered] = (await driver.store.composable_sessions(private(ADA), ADA, 0, False, 0, 10)).sessions
+    made = await compose(driver.store, request(ended))
+    assert [listed.tokens, made.parts[0].tokens, made.total_tokens] == [offered.tokens] * 3
+    assert offered.words == made.parts[0].words == "My plan: tomatoes, and beans elsewhere", (
+        "a marker's signs are no words"
+    )
 
 
 async def test_erasing_a_session_erases_its_compositions(driver: TurnDriver, sql: Sql) -> None:
