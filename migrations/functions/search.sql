@@ -203,7 +203,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where d.message_id = p_message.id and p.words @@ p_query
             and relay.words_shared(p.words, p_query) > relay.words_shared(p_message.words, p_query)
         order by relay.words_shared(p.words, p_query) desc, p.part limit 1),
-        relay.snippet(p_message.text, p_query, p_words))
+        relay.snippet(relay.plain_text(p_message), p_query, p_words))
 $$;
 
 -- Returns a message as a search result: author, time, place, Telegram message and passage.

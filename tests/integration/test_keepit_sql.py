@@ -12,6 +12,7 @@ from relay.core.models import Incoming
 from relay.memory.claims import ClaimedTurn
 from relay.memory.contexts.markers import markers_in
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange, OpenedKeepit
+from relay.memory.rows.search import SearchQuery
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import join_blocks, parts_of
@@ -178,6 +179,8 @@ async def test_the_index_and_search_do_not_contain_the_marker_syntax(
     ]
     found = await driver.look_up(private(ADA), "gate code")
     assert found[0].snippet == "Remember: the gate code is 4711 thanks"
+    results = await store.find(private(ADA), BOT.id, SearchQuery("gate"), 0, 5)
+    assert results.found[0].text == "Remember: the \x02gate\x03 code is 4711 thanks"
     await edit(store, update, "Remember: ##keepit0.80##the gate code is 4712")
     await store.index_missing(50)
     assert await sql("select words::text like '%0.80%' from entry where role = 'user'") == [(False,)]
