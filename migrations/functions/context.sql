@@ -7,6 +7,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where m.session_id = p_session_id and m.status <> 'replaced'
 $$;
 
+-- Names a session in quotation marks, by its title or its first words. Null: it has neither.
+create or replace function relay.session_name(p_session_id bigint) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select '“' || case when length(name) > 60 then rtrim(left(name, 59)) || '…' else name end || '”' from (
+        select btrim(regexp_replace(coalesce(s.title, (
+            select left(relay.plain_text(m), 200) from relay.session_messages(s.id) m order by m.id limit 1)),
+            '\s+', ' ', 'g')) as name
+        from session s where s.id = p_session_id) named
+    where name <> ''
+$$;
+
 -- Estimates a text's tokens: a quarter of its UTF-8 bytes, rounded up (Anthropic's rule of thumb).
 create or replace function relay.token_count(p_text text) returns integer
 language sql immutable set search_path = relay, extensions, pg_temp as $$

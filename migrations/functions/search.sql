@@ -429,7 +429,8 @@ $$;
 -- Returns a memory or summary as a search result.
 create or replace function relay.known_json(p_kind text, p_id bigint, p_bot_id bigint, p_query tsquery) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('kind', p_kind, 'id', p_id, 'number', one.number, 'at', one.at, 'subject', one.subject,
+    select jsonb_build_object('kind', p_kind, 'id', p_id, 'number', one.number,
+        'title', relay.artefact_title(p_kind, p_id), 'at', one.at, 'subject', one.subject,
         'status', one.status, 'valid_until', one.valid_until, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id), 'text', relay.snippet(one.text, p_query, 24))
     from (
         select content as text, number, subject, status, valid_until, created_at as at, thread_id from memory where p_kind = 'memory' and id = p_id

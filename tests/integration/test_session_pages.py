@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from relay.surfaces.chat.contexts.session_buttons import OpenSession, RegisterSe
 from relay.surfaces.chat.contexts.space_settings import ChooseSetting
 from relay.surfaces.chat.contexts.version_buttons import CompressSession, ListVersions, OpenVersion, UndoPruning
 from relay.surfaces.chat.dispatch import press_button, run_command
+from relay.surfaces.chat.history.search import OpenResult, Result
 from relay.surfaces.chat.reply import ButtonReply
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal import once
@@ -211,6 +213,20 @@ async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDr
     assert done.says is not None
     assert done.says.file is not None
     assert "word2999" in done.says.file.whole().decode()  # type: ignore[union-attr]
+
+
+async def test_a_search_names_a_version_by_its_session(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    old = await past(driver, sql)
+    made = await add_version(sql, old, 3, "Tulips, in short.")
+    chat = Chat(store, private(ADA))
+    turn = await store.begin_command(BOT.id, ADA, 0, ADA)
+    found = await run_command(replace(chat.context("tulips"), turn=turn), "search")
+    assert "🗜 v003 of “The garden is 12 by 8 metres.”\n" in unescape(found.text)
+    await sql("update session set title = %s where id = %s", "Beds *and* paths", old)
+    found = await run_command(replace(chat.context("tulips"), turn=turn), "search")
+    assert "🗜 v003 of “Beds *and* paths”\n" in unescape(found.text).replace("\\", "")
+    opened = await chat.press(OpenResult(turn.turn_id, 0, Result("version", made)))
+    assert "🗜 v003 of “Beds *and* paths”" in opened.replace("\\", "")
 
 
 async def test_in_a_group_everyone_can_read_and_only_admins_can_change(
