@@ -51,7 +51,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and other.used_at > coalesce(relay.session_recency(own), '-infinity')
 $$;
 
--- Puts sessions into the library. Owes a title and topics to those that ended or have two answers.
+-- Puts sessions into the library and reads their markers. Owes a title and topics to those that ended or have two answers.
 create or replace function relay.register_sessions(p_sessions bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -61,6 +61,7 @@ begin
         update session set registered_at = now() where id = any (p_sessions) and registered_at is null and not private
         returning *
     loop
+        perform relay.scan_markers(one.id);
         perform relay.owe_title(one.id, (
             select bot_id from turn where thread_id = one.thread_id and bot_id is not null order by id desc limit 1))
         where one.ended_at is not null or 2 <= (
