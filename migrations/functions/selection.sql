@@ -103,7 +103,7 @@ begin
         if part ? 'refused' then
             return part;
         elsif parts @> jsonb_build_array(jsonb_build_object('session_id', part -> 'session_id')) then
-            return jsonb_build_object('refused', 'twice', 'what', part ->> 'title');
+            return jsonb_build_object('refused', 'twice', 'what', coalesce(part ->> 'title', part ->> 'words'));
         end if;
         parts := parts || part;
     end loop;
@@ -153,7 +153,8 @@ begin
     if wanted not in ('original', 'new') then
         named := relay.find_version(own.id, wanted);
         if named.id is null then
-            return jsonb_build_object('refused', 'no_version', 'what', wanted, 'session', coalesce(own.title, own.id::text));
+            return jsonb_build_object('refused', 'no_version', 'what', wanted,
+                'session', coalesce(own.title, size ->> 'words'));
         end if;
     end if;
     return size || jsonb_build_object('session_id', own.id, 'title', own.title, 'asked', p_asked - 'session_id',

@@ -14,6 +14,7 @@ from relay.clients.fakes import FakeMessenger
 from relay.memory.rows.contexts.composition import ComposeRequest, Composition, PartAsked, Refusal
 from relay.memory.rows.sessions import SessionEnd
 from relay.memory.store import Store
+from relay.surfaces.chat.contexts.composition import composed_page
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private, send_queued
 
@@ -269,6 +270,24 @@ async def test_a_refused_composition_leaves_nothing(driver: TurnDriver, sql: Sql
     assert await sql("select count(*) from composition") == [(0,)]
     assert await sql("select count(*) from compression") == [(0,)]
     assert await sql("select count(*) from session where registered_at is not null") == [(0,)]
+
+
+async def test_a_refusal_names_a_session_without_a_title_by_its_first_words(driver: TurnDriver, sql: Sql) -> None:
+    said = await driver.exchange(ADA, "the blue door", "Yes.")
+    assert said.context.message_id
+    [(one,)] = await sql("select distinct session_id from message")
+    for wanted in (request(one, one), request((one, PartAsked("v007")))):
+        made = await driver.store.compose(private(ADA), HERE, ADA, wanted)
+        assert isinstance(made, Refusal)
+        assert "the blue door" in (made.what, made.session)
+
+
+async def test_a_composition_says_who_tells_when_it_is_ready(driver: TurnDriver, sql: Sql) -> None:
+    (one,) = await sessions(driver, sql, 50_000)
+    asked = await compose(driver.store, request(one, name="in the chat"))
+    assert "I'll tell you when it's ready." in composed_page(asked).text
+    asked = await compose(driver.store, request(one, name="in the shell"), HERE | {"bot_id": 0})
+    assert "/compose list shows when it's ready." in composed_page(asked).text
 
 
 async def test_the_running_session_is_included_up_to_its_last_answer(driver: TurnDriver, sql: Sql) -> None:

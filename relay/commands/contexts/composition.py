@@ -32,7 +32,7 @@ NAME = re.compile(r"\w[\w .-]{0,63}")
 HOW_NAMED = (
     "A name has up to 64 letters, digits, spaces, dots, dashes and underscores, and begins with a letter or digit."
 )
-NOT_READY = "‘{what}’ isn't ready yet: its sessions are still being compressed. I'll tell you when it is."
+NOT_READY = "‘{what}’ isn't ready yet: its sessions are still being compressed. /compose list shows when it is."
 REFUSALS = {
     "name": "There's already a composed context called ‘{what}’ here. Take another name, or drop that one first.",
     "gone": "That composed context is gone. /compose list shows what there is.",
