@@ -213,9 +213,13 @@ def _list_suggestions(_: ChatContext, found: list[Suggestion]) -> str:
 
 
 def _describe_stored(_: ChatContext, found: StorageStatistics) -> str:
-    lines = [f"{one.kind:<13}{one.rows:>9,}{one.bytes / 1e6:>11,.1f} MB" for one in found.stored]
-    lines.append(f"The whole database: {found.database / 1e6:,.1f} MB. Counted {found.at:%Y-%m-%d %H:%M} UTC.")
+    lines = [f"{one.kind:<13}{one.rows:>9,}{_size(one.bytes):>14}" for one in found.stored]
+    lines.append(f"The whole database: {_size(found.database)}. Counted {found.at:%Y-%m-%d %H:%M} UTC.")
     if found.freed.rows:
         gone = pluralize(found.freed.rows, "version")
-        lines.append(f"Tonight's cleanup removes {gone}: {found.freed.bytes / 1e6:,.1f} MB.")
+        lines.append(f"Tonight's cleanup removes {gone}: {_size(found.freed.bytes)}.")
     return "\n".join(lines)
+
+
+def _size(number: int) -> str:
+    return f"{number / 1e6:,.1f} MB" if number >= 100_000 else f"{number / 1e3:,.1f} kB"
