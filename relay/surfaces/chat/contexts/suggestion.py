@@ -39,7 +39,7 @@ def suggestion_lines(found: Sequence[Suggestion]) -> str:
     """Lists suggestions, one per line, with the tokens that each would take."""
     return "\n".join(
         f"#{one.session_id} {name(one)} · {one.score:.2f} · "
-        + ("needs a version of " if one.make else f"version {one.version_id}, " if one.version_id else "original, ")
+        + ("needs a version of " if one.make else f"{one.version}, " if one.version else "original, ")
         + f"{format_tokens(one.tokens)} tokens"
         + (f" · linked: {one.linked}" if one.linked is not None else "")
         for one in found
