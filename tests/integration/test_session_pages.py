@@ -215,6 +215,15 @@ async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDr
     assert "word2999" in done.says.file.whole().decode()  # type: ignore[union-attr]
 
 
+async def test_a_version_says_how_much_was_said_since(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    old = await past(driver, sql)
+    made = await add_version(sql, old, 1)
+    chat = Chat(store, private(ADA))
+    assert "since" not in await chat.press(OpenVersion(made))
+    await sql("update compression set through_message_id = (select min(id) from message)")
+    assert "\n\n1 new message since\n\n" in await chat.press(OpenVersion(made))
+
+
 async def test_a_search_names_a_version_by_its_session(driver: TurnDriver, store: Store, sql: Sql) -> None:
     old = await past(driver, sql)
     made = await add_version(sql, old, 3, "Tulips, in short.")

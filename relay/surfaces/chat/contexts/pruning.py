@@ -185,6 +185,8 @@ def _describe(call: ChatContext, opened: OpenedVersion) -> str:
         f"{pluralize(one.input_messages, 'message')} → {one.output_messages or 0:,}, {origin}"
         + (f"\n📌 {one.keepit.preserved} kept word for word, {one.keepit.summarized} summarised" if marked else ""),
     ]
+    if one.fresh:
+        lines.append(f"{pluralize(one.fresh, 'new message')} since")
     if one.compositions:
         lines.append(f"Used in {escape_markdown(', '.join(one.compositions))}")
     lines.append(f"> {escape_markdown(shorten(opened.text, 1000))}")
