@@ -294,6 +294,7 @@ async def test_the_shell_does_the_same_as_the_chat(driver: TurnDriver, sql: Sql,
     async def run(*words: str, as_json: bool = True) -> Any:
         return await asyncio.to_thread(shell, words[0], *words[1:], *here, as_json=as_json)
 
+    assert "autoDecay.enabled = off\n" in await run("settings", as_json=False)
     assert "A topic belongs to a chat." in await asyncio.to_thread(shell, "list", "--topic", "5")
     listed = await run("list")
     assert [one["number"] for one in listed["sessions"]] == [1, 2]

@@ -165,7 +165,9 @@ def settings(
 
     def lines(_: ChatContext, found: ContextSettings) -> str:
         shown = {found.path_of(key)} if key else found.values().keys()
-        return "\n".join(f"{path} = {value}" for path, value in found.values().items() if path in shown)
+        values = {path: str(value) for path, value in found.values().items() if path in shown}
+        switches = {"True": "on", "False": "off"}
+        return "\n".join(f"{path} = {switches.get(value, value)}" for path, value in values.items())
 
     run(Where(chat, topic, as_json), set_or_shown, lines, lambda found: found.as_json())
 
