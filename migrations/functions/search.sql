@@ -530,7 +530,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select * from ranked
             union all
             select u.kind, u.id, null from asked cross join lateral relay.artefacts_unspaced(
-                p_space_id, asked.unspaced || asked.unspaced_phrases, array(select kind from wanted)) u
+                p_space_id, asked.unspaced || asked.unspaced_phrases, p_partly, array(select kind from wanted)) u
             where coalesce(asked.unspaced, asked.unspaced_phrases) is not null) either
         group by kind, source_id),
     known as (
@@ -553,15 +553,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             else known.words @@ all (asked.words) and relay.contains_unspaced(known.text, asked.unspaced, false) end
 $$;
 
--- Returns up to 1,000 artefacts of each kind with one of some words of scripts without spaces, the newest ones.
-create or replace function relay.artefacts_unspaced(p_space_id bigint, p_words text[], p_kinds text[])
+-- Returns the newest artefacts with all words of scripts without spaces, or (p_any) one: up to 200 of each kind, and 5
+-- versions.
+create or replace function relay.artefacts_unspaced(p_space_id bigint, p_words text[], p_any boolean, p_kinds text[])
 returns table (kind text, id bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select k.kind, one.id from relay.artefact_kinds() k, lateral (
         select found.id from relay.artefact_ids(k.kind, format(
-            '%s = $1 and %s and lower(%s) like any (array(select jsonb_array_elements_text($2)))', k.space, k.found, k.body),
-            p_space_id, to_jsonb(relay.unspaced_patterns(p_words))) as found (id)
-        order by found.id desc limit 1000) one
+            '%s = $1 and %s and lower(%s) like %s (array(select jsonb_array_elements_text($2)))', k.space, k.found, k.body,
+            case when p_any then 'any' else 'all' end), p_space_id, to_jsonb(relay.unspaced_patterns(p_words))) as found (id)
+        order by found.id desc limit case k.kind when 'version' then 5 else 200 end) one
     where k.kind = any (p_kinds)
 $$;
 
