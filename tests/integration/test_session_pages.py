@@ -198,7 +198,7 @@ async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDr
     assert "~~8~~ **9**" in compared
     assert "ratio: 30 ⇄ –" in compared
     assert "session distance: 2 ⇄ 1" in compared
-    assert "12 by 8 metres" in await chat.press(OpenVersion(short))
+    assert "> you: The garden is 12 by 8 metres" in await chat.press(OpenVersion(short))
     assert [one.text for row in chat.shown.rows for one in row] == [
         "⬇ Text (.md)", "⬇ Data (.jsonl)", "What was left out", "‹ Versions",
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from relay.commands.contexts.versions import compare_versions, list_versions, op
 from relay.core.errors import CommandRefused
 from relay.core.models import Button, Rows
 from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
-from relay.memory.rows.contexts.versions import OpenedVersion, Version
+from relay.memory.rows.contexts.versions import OpenedVersion, Version, VersionRow
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.comparison import comparison
@@ -34,6 +34,9 @@ from relay.surfaces.chat.times import day
 PAGE = 6
 BEGINNING = 20
 """Rows of a version that its page may quote from."""
+QUOTED = 1_000
+"""The most characters that it quotes. A row with less room than `LEAST_QUOTED` is left out."""
+LEAST_QUOTED = 40
 
 
 @pressed(ListVersions)
@@ -189,8 +192,21 @@ def _describe(call: ChatContext, opened: OpenedVersion) -> str:
         lines.append(f"{pluralize(one.fresh, 'new message')} since")
     if one.compositions:
         lines.append(f"Used in {escape_markdown(', '.join(one.compositions))}")
-    lines.append(f"> {escape_markdown(shorten(opened.text, 1000))}")
-    return "\n\n".join(lines)
+    return "\n\n".join([*lines, _beginning(call, opened.rows)])
+
+
+def _beginning(call: ChatContext, rows: Sequence[VersionRow]) -> str:
+    """Quotes the beginning of a version: who said what, and with 📌 what stayed word for word."""
+    user = "you" if call.space.kind == "private" else "user"
+    left, said = QUOTED, []
+    for row in rows:
+        said.append(
+            f"{'📌 ' if row.kept else ''}{'me' if row.role == 'assistant' else user}: {shorten(row.text, left)}"
+        )
+        left -= len(said[-1])
+        if left < LEAST_QUOTED:
+            break
+    return "> " + "\n>\n> ".join(map(escape_markdown, said))
 
 
 def _size(versions: Sequence[Version]) -> str:
