@@ -215,6 +215,14 @@ async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDr
     assert "word2999" in done.says.file.whole().decode()  # type: ignore[union-attr]
 
 
+async def test_a_session_that_begins_without_words_has_no_empty_title(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await past(driver, sql)
+    await sql("update message set text = '' where text = 'Hello'")
+    assert "**1** · without a title · now" in await Chat(store, private(ADA)).say("")
+
+
 async def test_a_version_says_how_much_was_said_since(driver: TurnDriver, store: Store, sql: Sql) -> None:
     old = await past(driver, sql)
     made = await add_version(sql, old, 1)
