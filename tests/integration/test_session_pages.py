@@ -342,6 +342,26 @@ async def test_the_shell_does_the_same_as_the_chat(driver: TurnDriver, sql: Sql,
     assert "same memory" in await run("link", "#999")
 
 
+async def test_the_shell_shows_own_days_and_how_to_restore_what_was_pruned(
+    driver: TurnDriver, sql: Sql, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = await past(driver, sql)
+    made = await add_version(sql, old, 1)
+    await sql("update session set started_at = '2026-01-15T20:00:00Z' where id = %s", old)
+    await sql("update compression set created_at = '2026-01-15T20:00:00Z'")
+    monkeypatch.setenv("RELAY_TIMEZONE", "Pacific/Kiritimati")
+
+    async def run(*words: str) -> str:
+        return str(await asyncio.to_thread(shell, *words, "--chat", str(ADA), as_json=False))
+
+    assert "2026-01-16" in await run("show", "2")
+    assert f"#{made} · v001_tiered-standard_1k · ready · 1,000 tokens · 2026-01-16\n" in await run("versions", "2")
+    done = await run("prune", "2", "v001", "--yes")
+    assert done.startswith("Pruned:\n")
+    assert done.endswith(f"Within ten minutes this brings them back: relay session prune 2 {made} --undo\n")
+    assert (await run("prune", "2", str(made), "--undo")).startswith("Restored:\n")
+
+
 async def test_all_versions_of_a_session_are_deleted_however_many(driver: TurnDriver, sql: Sql, shell: Shell) -> None:
     old = await past(driver, sql)
     for number in range(1, 131):

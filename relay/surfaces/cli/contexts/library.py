@@ -77,7 +77,7 @@ def unregister(
 
         own = (await find(ctx, name)).id
         if versions:
-            require_yes(await plan_pruning(ctx, own), yes)
+            require_yes(ctx, await plan_pruning(ctx, own), yes)
         return await unregister_session(ctx, own, versions, force)
 
     run(Where(chat, topic, as_json), taken_out, _shown)
@@ -180,15 +180,16 @@ def stats(chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
     run(Where(chat, topic, as_json), storage_statistics, _describe_stored)
 
 
-def _listed(_: ChatContext, page: SessionPage) -> str:
-    found = [_line(one) for one in (*page.sessions, *page.linked)]
+def _listed(ctx: ChatContext, page: SessionPage) -> str:
+    found = [_line(ctx, one) for one in (*page.sessions, *page.linked)]
     return "\n".join([*found, f"{len(page.sessions)} of {page.total}"])
 
 
-def _line(one: Session) -> str:
+def _line(ctx: ChatContext, one: Session) -> str:
     from relay.surfaces.chat.contexts.sessions import plain_title
+    from relay.surfaces.chat.times import day
 
-    said = [one.ref, plain_title(one), f"{one.began:%Y-%m-%d}"]
+    said = [one.ref, plain_title(one), day(one.began, ctx.zone)]
     said += [pluralize(one.messages, "message"), pluralize(one.tokens, "token")]
     said += [pluralize(one.markers, "marker")] if one.markers else []
     said += [pluralize(one.versions, "version")] if one.versions else []
@@ -196,8 +197,8 @@ def _line(one: Session) -> str:
     return " · ".join([*said, *(["[M]"] if one.registered else [])])
 
 
-def _shown(_: ChatContext, one: Session) -> str:
-    lines = [_line(one)]
+def _shown(ctx: ChatContext, one: Session) -> str:
+    lines = [_line(ctx, one)]
     lines += [f"Topics: {', '.join(one.topics)}"] if one.topics else []
     lines += [" ".join(one.summary.split())] if one.summary else []
     return "\n".join(lines)
