@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from pydantic import TypeAdapter
 
 from relay.memory.rows.contexts.composition import ComposedRow, Composition
+
+NOT_ABOUT_IT = {"rows", "confirm", "tells"}
+"""What composition.json leaves out: its text, and how the bot treats it."""
 
 
 def pack_composition(one: Composition) -> bytes:
@@ -20,9 +23,8 @@ def pack_composition(one: Composition) -> bytes:
             archive.writestr("composed.md", as_markdown(one))
         if one.format != "markdown":
             archive.writestr("composed.jsonl", as_lines(one))
-        archive.writestr(
-            "composition.json", TypeAdapter(Composition).dump_json(replace(one, rows=None), indent=2, exclude_none=True)
-        )
+        about = TypeAdapter(Composition).dump_json(one, indent=2, exclude_none=True, exclude=NOT_ABOUT_IT)
+        archive.writestr("composition.json", about)
     return held.getvalue()
 
 
