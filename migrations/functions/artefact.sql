@@ -43,12 +43,13 @@ end $$;
 create or replace function relay.artefact_title(p_kind text, p_id bigint) returns text
 language plpgsql stable strict set search_path = relay, extensions, pg_temp as $$
 declare
+    own record;
     title text;
 begin
-    select format('select %s from relay.%I t where t.id = $1', relay.declared(k.name) #>> '{artefact,title}', k.name)
-    into title from relay.artefact_kinds() k where k.kind = p_kind and relay.declared(k.name) -> 'artefact' ? 'title';
-    if title is not null then
-        execute title into title using p_id;
+    select k.name, relay.declared(k.name) #>> '{artefact,title}' as title into own
+    from relay.artefact_kinds() k where k.kind = p_kind;
+    if own.title is not null then
+        execute format('select %s from relay.%I t where t.id = $1', own.title, own.name) into title using p_id;
     end if;
     return title;
 end $$;

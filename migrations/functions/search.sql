@@ -32,8 +32,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns such words of a search, and such phrases; null: none. partly: one of the words is enough.
-create or replace function relay.unspaced_query(p_query jsonb, out words text[], out phrases text[], out partly boolean)
-language sql immutable set search_path = relay, extensions, pg_temp as $$
+create or replace function relay.unspaced_query(p_query jsonb)
+returns table (words text[], phrases text[], partly boolean)
+language sql immutable rows 1 set search_path = relay, extensions, pg_temp as $$
     select relay.unspaced_words(regexp_split_to_array(left(p_query ->> 'words', 2000), '\s+')),
         relay.unspaced_words(array(select jsonb_array_elements_text(p_query -> 'phrases'))),
         coalesce((p_query ->> 'partly')::boolean, false)
@@ -58,7 +59,7 @@ $$;
 create or replace function relay.messages_unspaced(p_space_id bigint, p_query jsonb) returns bigint[]
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    asked constant record := relay.unspaced_query(p_query);
+    asked constant record := (select u from relay.unspaced_query(p_query) u);
     needed constant text[] := relay.unspaced_patterns(
         case when asked.partly then asked.phrases else asked.phrases || asked.words end);
     either constant text[] := case when asked.partly then relay.unspaced_patterns(asked.words) else '{}' end;
@@ -356,7 +357,7 @@ create or replace function relay.wanted(p_query jsonb) returns tsquery
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     everything tsquery := relay.words_query(p_query ->> 'words');
-    unspaced constant record := relay.unspaced_query(p_query);
+    unspaced constant record := (select u from relay.unspaced_query(p_query) u);
     phrase tsquery;
     word text;
 begin
@@ -384,7 +385,7 @@ declare
     own bigint := relay.find_space(p_space);
     any_word tsquery := relay.words_query(p_query ->> 'words');
     phrases tsquery[] := relay.phrases_of(p_query);
-    unspaced text[] := (relay.unspaced_query(p_query)).words;
+    unspaced text[] := (select u.words from relay.unspaced_query(p_query) u);
     wanted tsquery := relay.wanted(p_query);
     threads bigint[] := relay.threads_named(own, p_bot_id, p_query);
     ids bigint[];
