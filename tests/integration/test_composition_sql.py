@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relay.clients.fakes import FakeMessenger
+from relay.memory.contexts.composed import as_markdown
 from relay.memory.rows.contexts.composition import ComposeRequest, Composition, PartAsked, Refusal
 from relay.memory.rows.sessions import SessionEnd
 from relay.memory.store import Store
@@ -412,6 +413,14 @@ async def test_a_session_has_as_many_tokens_in_a_composition_as_in_the_list(driv
     assert offered.words == made.parts[0].words == "My plan: tomatoes, and beans elsewhere", (
         "a marker's signs are no words"
     )
+
+
+async def test_the_dates_of_a_download_are_in_the_zone_of_its_headings(driver: TurnDriver, sql: Sql) -> None:
+    (ended,) = await sessions(driver, sql, 100)
+    await sql("update message set created_at = '2026-01-15T20:00:00Z'")
+    made = await compose(driver.store, request(ended), HERE | {"zone": "Pacific/Kiritimati"})
+    text = as_markdown(await opened(driver.store, made), ZoneInfo("Pacific/Kiritimati"))
+    assert "## From 2026-01-16, ‘Plan 0’, original\n\n**user** (2026-01-16): word0" in text
 
 
 async def test_erasing_a_session_erases_its_compositions(driver: TurnDriver, sql: Sql) -> None:

@@ -219,5 +219,5 @@ async def export_composition(
     if one.rows is None:
         raise refused(Refusal("making" if one.status == "making" else "failed", one.name))
     if format == "zip":
-        return File(f"{one.name}.zip", pack_composition(one))
-    return File(f"composed.{format}", (as_markdown(one) if format == "md" else as_lines(one)).encode())
+        return File(f"{one.name}.zip", pack_composition(one, ctx.zone))
+    return File(f"composed.{format}", (as_markdown(one, ctx.zone) if format == "md" else as_lines(one)).encode())
