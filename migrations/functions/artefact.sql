@@ -5,7 +5,8 @@
 --
 -- That is enough if it has the usual columns: id, space_id, thread_id, session_id, text, tainted, derivation, created_at and
 -- inputs text[], the names of what it was made from: 'message:12', 'summary:3'. If not, the declaration has SQL about t:
--- text, space, inputs, author (whose words it holds; null: its messages'), found (whether search finds it).
+-- text, space, inputs, author (whose words it holds; null: its messages'), found (whether search finds it), title (what
+-- results call it; by default its kind and id).
 -- own: what the kind has its own functions for: index, export, erase, open. For exports: whole (which are exported),
 -- children (tables whose rows belong to one, with the column that leads to it), same (what makes t and an imported n of
 -- the same time and thread one; otherwise their text) and adopt (a function that fits an imported row to what is there).
@@ -38,6 +39,21 @@ begin
     end if;
 end $$;
 
+-- Returns what results call an artefact. Null if its kind has no titles.
+create or replace function relay.artefact_title(p_kind text, p_id bigint) returns text
+language plpgsql stable strict set search_path = relay, extensions, pg_temp as $$
+declare
+    own record;
+    title text;
+begin
+    select k.name, relay.declared(k.name) #>> '{artefact,title}' as title into own
+    from relay.artefact_kinds() k where k.kind = p_kind;
+    if own.title is not null then
+        execute format('select %s from relay.%I t where t.id = $1', own.title, own.name) into title using p_id;
+    end if;
+    return title;
+end $$;
+
 -- Lists the ids of artefacts of a kind that satisfy a condition about t, $1 and $2.
 create or replace function relay.artefact_ids(p_kind text, p_condition text, p_one anyelement, p_other jsonb default null)
 returns setof bigint
@@ -63,7 +79,8 @@ end $$;
 create or replace function relay.look_at_artefact(p_space_id bigint, p_bot_id bigint, p_kind text, p_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('kind', p_kind, 'id', a.id, 'number', a.id, 'at', a.at, 'content', left(a.body, 12000),
+    select jsonb_build_object('kind', p_kind, 'id', a.id, 'number', a.id,
+        'title', relay.artefact_title(p_kind, p_id), 'at', a.at, 'content', left(a.body, 12000),
         'untrusted', a.tainted, 'by', a.derivation, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
         'inputs', to_jsonb(a.inputs), 'sources', (
             select coalesce(jsonb_agg(relay.told_message(m, 1500) order by m.id), '[]') from (

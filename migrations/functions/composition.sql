@@ -120,7 +120,7 @@ begin
         from compression c where p.composition_id = own.id and c.id = p.compression_id;
         -- A running session may have gone on since the plan was made.
         update composition_part p set (tokens, messages) = (
-            select coalesce(sum(relay.token_count(t.text)), 0), count(*) from relay.original_texts(p.session_id) t)
+            select coalesce(sum(relay.token_count(m.text)), 0), count(*) from relay.version_messages(p.session_id) m)
         where p.composition_id = own.id and p.compression_id is null;
         select sum(tokens) into total from composition_part where composition_id = own.id;
         select jsonb_agg(r.line order by r.place, r.nr) into line from relay.composed_rows(own) r;

@@ -1,14 +1,14 @@
 -- Compositions as people see them, and what they choose while they compose.
 
 -- Returns a composition without its text: {id, name, budget, strategy, format, status, error, total_tokens,
--- total_messages, tainted, created_by, created_at, chat_id, topic_id, used: sessions that began with it, active: those that
+-- total_messages, tainted, tells: its bot says in the chat when it is ready, created_by, created_at, chat_id, topic_id, used: sessions that began with it, active: those that
 -- run, parts: [{session_id, title, words, first, version, tokens, messages, allocation, asked, reason, gone: its version
 -- was pruned, due: it is being made}]}.
 create or replace function relay.composition_json(p_composition_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', c.id, 'name', c.name, 'budget', c.budget, 'strategy', c.strategy, 'format', c.format,
         'status', c.status, 'error', c.error, 'total_tokens', c.total_tokens, 'total_messages', c.total_messages,
-        'tainted', c.tainted, 'created_by', c.created_by, 'created_at', c.created_at, 'thread_id', t.id,
+        'tainted', c.tainted, 'tells', c.bot_id is not null, 'created_by', c.created_by, 'created_at', c.created_at, 'thread_id', t.id,
         'chat_id', t.chat_id, 'topic_id', t.topic_id, 'active', relay.active_uses(c.id),
         'used', (select count(*) from composition_use where composition_id = c.id),
         'used_in', array(select session_id from composition_use where composition_id = c.id order by session_id desc limit 100),
@@ -21,8 +21,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from composition_part p join session s on s.id = p.session_id
             left join compression v on v.id = p.compression_id
             left join lateral (
-                select created_at, left(text, 80) as words from message
-                where session_id = s.id and status <> 'replaced' order by id limit 1) f on true
+                select m.created_at, left(relay.plain_text(m), 80) as words from message m
+                where m.session_id = s.id and m.status <> 'replaced' order by m.id limit 1) f on true
             where p.composition_id = c.id), '[]'))
     from composition c join thread t on t.id = c.thread_id where c.id = p_composition_id
 $$;
@@ -71,8 +71,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
                 select source_session_id from session_link where target_thread_id = (select id from own))))
     select jsonb_build_object('total', (select count(*) from used), 'sessions', coalesce((
         select jsonb_agg(relay.session_size(page.id) || jsonb_build_object('id', page.id, 'title', page.title,
-            'words', (select left(text, 80) from message where session_id = page.id and status <> 'replaced'
-                order by id limit 1),
+            'words', (select left(relay.plain_text(m), 80) from message m
+                where m.session_id = page.id and m.status <> 'replaced' order by m.id limit 1),
             'here', page.thread_id is not distinct from (select id from own),
             'versions', (select count(*) from compression where session_id = page.id and status = 'ready'))
             order by page.recency desc, page.id desc)

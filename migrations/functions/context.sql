@@ -7,6 +7,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where m.session_id = p_session_id and m.status <> 'replaced'
 $$;
 
+-- Names a session in quotation marks, by its title or its first words. Null: it has neither.
+create or replace function relay.session_name(p_session_id bigint) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select '“' || case when length(name) > 60 then rtrim(left(name, 59)) || '…' else name end || '”' from (
+        select btrim(regexp_replace(coalesce(s.title, (
+            select left(relay.plain_text(m), 200) from relay.session_messages(s.id) m order by m.id limit 1)),
+            '\s+', ' ', 'g')) as name
+        from session s where s.id = p_session_id) named
+    where name <> ''
+$$;
+
 -- Estimates a text's tokens: a quarter of its UTF-8 bytes, rounded up (Anthropic's rule of thumb).
 create or replace function relay.token_count(p_text text) returns integer
 language sql immutable set search_path = relay, extensions, pg_temp as $$
@@ -40,7 +51,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and other.used_at > coalesce(relay.session_recency(own), '-infinity')
 $$;
 
--- Puts sessions into the library. Owes a title and topics to those that ended or have two answers.
+-- Puts sessions into the library and reads their markers. Owes a title and topics to those that ended or have two answers.
 create or replace function relay.register_sessions(p_sessions bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -50,6 +61,7 @@ begin
         update session set registered_at = now() where id = any (p_sessions) and registered_at is null and not private
         returning *
     loop
+        perform relay.scan_markers(one.id);
         perform relay.owe_title(one.id, (
             select bot_id from turn where thread_id = one.thread_id and bot_id is not null order by id desc limit 1))
         where one.ended_at is not null or 2 <= (

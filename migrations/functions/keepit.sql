@@ -82,6 +82,59 @@ begin
     end if;
 end $$;
 
+-- Finds the markers in a person's own words, as relay/memory/contexts/markers.py does: for messages that were stored
+-- without, such as imported ones.
+create or replace function relay.markers_in(p_blocks jsonb) returns jsonb
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    head constant text := '##keepit[0-9]+\.[0-9]{2}##';
+    most constant integer := 200;
+    found jsonb := '[]';
+    own record;
+    begins integer;
+    behind integer;
+    ends integer;
+    content text;
+begin
+    for own in
+        select block ->> 'text' as text, (place - 1)::smallint as place
+        from jsonb_array_elements(p_blocks) with ordinality as one (block, place)
+        where block ->> 'type' = 'text' and not coalesce((block ->> 'untrusted')::boolean, false) order by place
+    loop
+        begins := regexp_instr(own.text, head, 1, 1, 0, 'i');
+        while begins > 0 and jsonb_array_length(found) < most loop
+            behind := regexp_instr(own.text, head, begins, 1, 1, 'i');
+            ends := coalesce(nullif(regexp_instr(own.text, '##keepit|##/keepit##', behind, 1, 0, 'i'), 0),
+                length(own.text) + 1);
+            content := regexp_replace(substr(own.text, behind, ends - behind), '^\s+|\s+$', '', 'g');
+            if regexp_replace(content, '[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]', '', 'g') <> '' then
+                found := found || jsonb_build_object('content', content, 'block', own.place, 'start', begins - 1,
+                    'end', ends - 1, 'weight', least(substring(substr(own.text, begins) from '[0-9]+\.[0-9]{2}')::numeric, 1),
+                    'context', relay.marker_context(own.text, begins, ends));
+            end if;
+            begins := regexp_instr(own.text, head, behind, 1, 0, 'i');
+        end loop;
+    end loop;
+    return found;
+end $$;
+
+-- Returns the 50 characters on both sides of a passage that begins at one character and ends before another.
+create or replace function relay.marker_context(p_text text, p_begins integer, p_ends integer) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select btrim(regexp_replace(relay.without_markers(substr(p_text, greatest(p_begins - 50, 1), least(p_begins - 1, 50)))
+        || ' … ' || relay.without_markers(substr(p_text, p_ends, 50)), '\s+', ' ', 'g'), ' …')
+$$;
+
+-- Sets the markers in those messages of a session whose text was never looked at for some.
+create or replace function relay.scan_markers(p_session_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.read_markers(m.id, own.markers)
+    from relay.session_messages(p_session_id) m cross join lateral relay.markers_in(m.blocks) as own (markers)
+    where m.role = 'user' and m.user_id is not null and strpos(lower(m.text), '##keepit') > 0 and own.markers <> '[]'
+        and not exists (select from keepit k where k.message_id = m.id and k.block >= 0)
+    order by m.id
+$$;
+
 -- Returns the highest place of a message's markers, removed ones included.
 create or replace function relay.last_keepit(p_message_id bigint) returns integer
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -269,9 +322,7 @@ begin
             context, origin, user_id)
         select own.space_id, own.thread_id, own.session_id, own.id, relay.last_keepit(own.id) + 1,
             (p_keep ->> 'weight')::numeric, passage, -1, begins, ends,
-            btrim(regexp_replace(relay.without_markers(substr(own.text, greatest(begins - 49, 1), least(begins, 50)))
-                || ' … ' || relay.without_markers(substr(own.text, ends + 1, 50)), '\s+', ' ', 'g'), ' …'),
-            p_keep ->> 'origin', p_user_id
+            relay.marker_context(own.text, begins + 1, ends + 1), p_keep ->> 'origin', p_user_id
         from (select greatest(place - 1, 0) as begins, case when place = 0 or coalesce(p_keep ->> 'text', '') = ''
             then length(own.text) else place - 1 + length(p_keep ->> 'text') end as ends) span
         returning * into made;

@@ -97,7 +97,7 @@ $$;
 create or replace function relay.look_at_summary(p_space_id bigint, p_bot_id bigint, p_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', 'summary', 'id', s.id, 'number', s.id, 'at', s.created_at, 'content', left(s.text, 12000),
-        'messages', s.message_count, 'untrusted', s.tainted,
+        'title', relay.artefact_title('summary', s.id), 'messages', s.message_count, 'untrusted', s.tainted,
         'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
         'from_id', s.from_message_id, 'through_id', s.through_message_id,
         'from_at', (select created_at from message where id = s.from_message_id and space_id = p_space_id),

@@ -1,10 +1,14 @@
 -- A person's search: a space's messages and documents by their words, and its memories; best first.
 
 -- Returns the meaningful words of a query as an OR of lexemes (prefixes from four letters on). Null if there are none.
+-- Leaves out those of scripts without spaces.
 create or replace function relay.words_query(p_query text) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with lexeme as (
-        select distinct lexeme as word from unnest(to_tsvector('simple', left(p_query, 2000)))
+        select distinct lexeme as word
+        from unnest(to_tsvector('simple', (
+            select string_agg(one, ' ') from regexp_split_to_table(left(p_query, 2000), '\s+') as one
+            where not relay.is_unspaced(one))))
         where length(lexeme) between 2 and 60),
     telling as (
         select word from lexeme
@@ -15,6 +19,77 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         quote_literal(word) || case when length(word) >= 4 then ':*' else '' end, ' | '))
     from telling
 $$;
+
+-- Returns those of some words or phrases that are of scripts without spaces, in lower case. A text has them anywhere,
+-- where the index knows only what is between two signs. Null if there are none.
+create or replace function relay.unspaced_words(p_given text[]) returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select array_agg(distinct word) from (
+        select left(btrim(translate(lower(normalize(one, NFC)), '\|<>''', ''),
+            ' 、。，．・…「」『』（）()[]{}【】〈〉《》！？!?,.;:"'), 200) as word
+        from unnest(p_given[1:12]) as one where relay.is_unspaced(one)) given
+    where relay.is_unspaced(word)
+$$;
+
+-- Returns such words of a search, and such phrases; null: none. partly: one of the words is enough.
+create or replace function relay.unspaced_query(p_query jsonb)
+returns table (words text[], phrases text[], partly boolean)
+language sql immutable rows 1 set search_path = relay, extensions, pg_temp as $$
+    select relay.unspaced_words(regexp_split_to_array(left(p_query ->> 'words', 2000), '\s+')),
+        relay.unspaced_words(array(select jsonb_array_elements_text(p_query -> 'phrases'))),
+        coalesce((p_query ->> 'partly')::boolean, false)
+$$;
+
+-- Tests whether a text contains such words: all of them, or (p_any) one. Without words: true, or (p_any) false.
+create or replace function relay.contains_unspaced(p_text text, p_words text[], p_any boolean) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(
+        case when p_any then bool_or(strpos(body, word) > 0) else bool_and(strpos(body, word) > 0) end, not p_any)
+    from lower(p_text) as body, unnest(p_words) as word
+$$;
+
+-- Returns such words as patterns that match them anywhere in a text of lower case.
+create or replace function relay.unspaced_patterns(p_words text[]) returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(array_agg('%' || regexp_replace(word, '([\\%_])', '\\\1', 'g') || '%'), '{}') from unnest(p_words) as word
+$$;
+
+-- Returns the messages that contain a search's words and phrases of scripts without spaces, or brought a document that
+-- does; null: it has none. Reads the latest 20,000 texts, and older ones in which the words follow a sign.
+create or replace function relay.messages_unspaced(p_space_id bigint, p_query jsonb) returns bigint[]
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    asked constant record := (select u from relay.unspaced_query(p_query) u);
+    needed constant text[] := relay.unspaced_patterns(
+        case when asked.partly then asked.phrases else asked.phrases || asked.words end);
+    either constant text[] := case when asked.partly then relay.unspaced_patterns(asked.words) else '{}' end;
+    since constant timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
+    until constant timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
+    by_text constant boolean := relay.wants_kind(p_query, 'message');
+    by_part constant boolean := relay.wants_kind(p_query, 'document');
+    begun tsquery;
+begin
+    if asked.words is null and asked.phrases is null then
+        return null;
+    end if;
+    select string_agg(quote_literal(p_space_id || ':' || word) || ':*',
+        case when asked.partly then ' | ' else ' & ' end)::tsquery
+    into begun from unnest(coalesce(asked.words, asked.phrases)) as word;
+    return array(
+        select distinct near.id from (
+            (select one.id, one.text from thread t cross join lateral (
+                    select id, text from message
+                    where thread_id = t.id and space_id = p_space_id and created_at >= since and created_at < until
+                    order by id desc limit 20000) one
+                where by_text and t.space_id = p_space_id order by one.id desc limit 20000)
+            union all
+            (select id, text from message
+                where by_text and relay.words_of_space(space_id, words) @@ begun and space_id = p_space_id limit 5000)
+            union all
+            (select d.message_id, p.text from document_part p join document d on d.id = p.document_id
+                where by_part and p.space_id = p_space_id order by p.document_id desc limit 20000)) near
+        where lower(near.text) like all (needed) and (either = '{}' or lower(near.text) like any (either)));
+end $$;
 
 -- Returns the same query in the form of one space's index.
 create or replace function relay.query_of_space(p_space_id bigint, p_query tsquery) returns tsquery
@@ -33,13 +108,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns the messages to which a search is narrowed by the names of files that they brought, by the weight of their
--- markers, or because they must have brought a document; null: it is not.
+-- markers, by words of scripts without spaces, or because they must have brought a document; null: it is not.
 create or replace function relay.messages_narrowed(p_space_id bigint, p_query jsonb) returns bigint[]
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     named constant boolean := coalesce(p_query -> 'files', '[]') <> '[]';
     brought constant boolean := p_query -> 'kinds' ? 'document' and not p_query -> 'kinds' ? 'message';
     marked constant boolean := p_query #> '{keepit,min}' is not null;
+    among bigint[] := relay.messages_unspaced(p_space_id, p_query);
     documents bigint[];
     markers bigint[];
 begin
@@ -56,8 +132,10 @@ begin
             where space_id = p_space_id and removed_at is null
                 and weight between (p_query #>> '{keepit,min}')::numeric and (p_query #>> '{keepit,max}')::numeric);
     end if;
-    return case when documents is null then markers when markers is null then documents
-        else array(select unnest(documents) intersect select unnest(markers)) end;
+    among := case when among is null then documents when documents is null then among
+        else array(select unnest(among) intersect select unnest(documents)) end;
+    return case when among is null then markers when markers is null then among
+        else array(select unnest(among) intersect select unnest(markers)) end;
 end $$;
 
 -- Returns the sessions with one of the topics of a search (parts of them); null: it names none.
@@ -165,6 +243,41 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 where position(lower(place) in lower(relay.place_name(p_bot_id, t.chat_id, t.topic_id))) > 0))) end
 $$;
 
+-- Returns the words of relay.wanted that are of scripts without spaces; null: none.
+create or replace function relay.unspaced_wanted(p_query tsquery) returns text[]
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select array_agg(btrim(one, '''')) from unnest(string_to_array(p_query::text, ' | ')) as one
+    where one !~ ' <' and relay.is_unspaced(one)
+$$;
+
+-- Returns the passage of a text around the first of such words, as relay.snippet does; null if it has none of them.
+create or replace function relay.unspaced_snippet(p_text text, p_words text[], p_length integer) returns text
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+declare
+    whole text;
+    begins integer;
+    cut text;
+    word text;
+begin
+    if p_words is null then
+        return null;
+    end if;
+    whole := btrim(regexp_replace(translate(p_text, chr(2) || chr(3), ''), '\s+', ' ', 'g'));
+    begins := (select min(nullif(strpos(lower(whole), one), 0)) from unnest(p_words) as one);
+    if begins is null then
+        return null;
+    end if;
+    begins := case when length(whole) <= p_length then 1 else greatest(1, begins - p_length / 4) end;
+    cut := substr(whole, begins, p_length);
+    for word in select one from unnest(p_words) as one order by length(one) desc loop
+        -- None within a longer one that is marked.
+        cut := regexp_replace(cut, regexp_replace(word, '([^[:alnum:]])', '\\\1', 'g') || '(?![^\u0002]*\u0003)',
+            chr(2) || '\&' || chr(3), 'gi');
+    end loop;
+    return case when begins > 1 then '… ' else '' end || btrim(cut)
+        || case when length(whole) >= begins + p_length then ' …' else '' end;
+end $$;
+
 -- Returns the passage of a text that matches a query (null: its beginning), on one line, with matches between U+0002
 -- and U+0003 and an ellipsis where text is left out.
 create or replace function relay.snippet(p_text text, p_query tsquery, p_words integer) returns text
@@ -172,10 +285,12 @@ language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     marks constant text := format('StartSel=%s, StopSel=%s, ', chr(2), chr(3));
     whole text := btrim(regexp_replace(translate(left(p_text, 20000), chr(2) || chr(3), ''), '\s+', ' ', 'g'));
-    cut text;
+    cut text := relay.unspaced_snippet(p_text, relay.unspaced_wanted(p_query), p_words * 8);
     plain text;
 begin
-    if length(whole) <= p_words * 8 then
+    if cut is not null then
+        return cut;
+    elsif length(whole) <= p_words * 8 then
         return case when p_query is null then whole
             else ts_headline('simple', whole, p_query, marks || 'HighlightAll=true') end;
     elsif p_query is null then
@@ -194,16 +309,25 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select count(*) from unnest(string_to_array(p_query::text, ' | ')) as one where p_words @@ one::tsquery
 $$;
 
+-- The same with words of scripts without spaces anywhere in the text.
+create or replace function relay.words_found(p_text text, p_words tsvector, p_query tsquery) returns bigint
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select relay.words_shared(p_words, p_query) + (
+        select count(*) from unnest(relay.unspaced_wanted(p_query)) as word where strpos(lower(p_text), word) > 0)
+$$;
+
 -- Returns the matching passage of a message, or of its document's part with more of the words.
 create or replace function relay.best_snippet(p_message relay.message, p_query tsquery, p_words integer) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((
         select format('📄 %s, part %s: ', d.name, p.part) || relay.snippet(p.text, p_query, p_words)
         from document d join document_part p on p.document_id = d.id
-        where d.message_id = p_message.id and p.words @@ p_query
-            and relay.words_shared(p.words, p_query) > relay.words_shared(p_message.words, p_query)
-        order by relay.words_shared(p.words, p_query) desc, p.part limit 1),
-        relay.snippet(p_message.text, p_query, p_words))
+        where d.message_id = p_message.id
+            and (p.words @@ p_query or relay.contains_unspaced(p.text, relay.unspaced_wanted(p_query), true))
+            and relay.words_found(p.text, p.words, p_query)
+                > relay.words_found(p_message.text, p_message.words, p_query)
+        order by relay.words_found(p.text, p.words, p_query) desc, p.part limit 1),
+        relay.snippet(relay.plain_text(p_message), p_query, p_words))
 $$;
 
 -- Returns a message as a search result: author, time, place, Telegram message and passage.
@@ -219,12 +343,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from message m join thread t on t.id = m.thread_id where m.id = p_message_id
 $$;
 
--- Returns a query's phrases, and its words and phrases together (an OR), as tsqueries; drops those without a lexeme.
+-- Returns a query's phrases, and its words and phrases together (an OR), as tsqueries; drops those without a lexeme. Those
+-- of scripts without spaces are only in the second, which shows what was found.
 create or replace function relay.phrases_of(p_query jsonb) returns tsquery[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array_agg(one) from (
         select phraseto_tsquery('simple', left(phrase, 2000)) as one
-        from jsonb_array_elements_text(p_query -> 'phrases') as phrase) found
+        from jsonb_array_elements_text(p_query -> 'phrases') as phrase where not relay.is_unspaced(phrase)) found
     where numnode(one) > 0
 $$;
 
@@ -232,8 +357,13 @@ create or replace function relay.wanted(p_query jsonb) returns tsquery
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     everything tsquery := relay.words_query(p_query ->> 'words');
+    unspaced constant record := (select u from relay.unspaced_query(p_query) u);
     phrase tsquery;
+    word text;
 begin
+    foreach word in array coalesce(unspaced.words, '{}') || coalesce(unspaced.phrases, '{}') loop
+        everything := coalesce(everything || quote_literal(word)::tsquery, quote_literal(word)::tsquery);
+    end loop;
     foreach phrase in array coalesce(relay.phrases_of(p_query), '{}') loop
         everything := coalesce(everything || phrase, phrase);
     end loop;
@@ -243,10 +373,10 @@ end $$;
 -- Returns a page of search results, best first. p_query: {words, phrases, by: {me: user id or null, you: whether the
 -- assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since, until, files and topics:
 -- parts of names, keepit: {min, max: weights} or null, kinds (message, document, memory, summary, version; empty: all),
--- vector and model or null}. Finds what has all words and phrases; if nothing has all words, what has some; if nothing has any, what is
--- similar. Indexes recent messages first. {total: up to 2,000 messages plus memories, more: whether there are more,
--- every: whether results have all words, near: whether they have none, nowhere: whether no place has such a name,
--- vague: whether no word can be searched for, found}.
+-- vector and model or null}. Finds what has all words and phrases; if nothing has all words, what has some; if nothing has
+-- any, what is similar. Words of scripts without spaces are found anywhere in a text. Indexes recent messages first.
+-- {total: up to 2,000 messages plus memories, more: whether there are more, every: whether results have all words, near:
+-- whether they have none, nowhere: whether no place has such a name, vague: whether no word can be searched for, found}.
 create or replace function public.relay_find(
     p_space jsonb, p_bot_id bigint, p_query jsonb, p_offset integer, p_limit integer)
 returns jsonb
@@ -255,6 +385,7 @@ declare
     own bigint := relay.find_space(p_space);
     any_word tsquery := relay.words_query(p_query ->> 'words');
     phrases tsquery[] := relay.phrases_of(p_query);
+    unspaced text[] := (select u.words from relay.unspaced_query(p_query) u);
     wanted tsquery := relay.wanted(p_query);
     threads bigint[] := relay.threads_named(own, p_bot_id, p_query);
     ids bigint[];
@@ -269,12 +400,24 @@ begin
             'nowhere', coalesce(threads = '{}', false), 'vague', wanted is null);
     end if;
     loop
-        ids := relay.hits(own, case when partly
-                then relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), '')
-                else relay.needle(own, any_word, phrases) end, phrases, threads, p_query);
+        if not partly then
+            ids := relay.hits(own, relay.needle(own, any_word, phrases), phrases, threads, p_query);
+        elsif any_word is not null then
+            ids := relay.hits(own, relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), ''),
+                phrases, threads, p_query || '{"words": ""}');
+        end if;
+        if partly and unspaced is not null then
+            ids := nullif(array(
+                select unnest(ids) as id
+                union
+                select unnest(relay.hits(own, relay.needle(own, null, phrases), phrases, threads,
+                    p_query || '{"partly": true}'))
+                order by id desc limit 2001), '{}');
+        end if;
         known := case when wanted is not null then (
             select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, partly, ids is not null) k) end;
-        exit when ids is not null or known is not null or partly or coalesce(numnode(any_word), 0) < 2;
+        exit when ids is not null or known is not null or partly
+            or coalesce(numnode(any_word), 0) + coalesce(cardinality(unspaced), 0) < 2;
         partly := true;
     end loop;
     if ids is null and known is null then
@@ -370,19 +513,30 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with asked as materialized (
         select relay.phrases_of(p_query) as phrases, relay.sessions_about(p_space_id, p_query) as sessions, array(
             select one::tsquery
-            from unnest(string_to_array(relay.words_query(p_query ->> 'words')::text, ' | ')) as one) as words),
+            from unnest(string_to_array(relay.words_query(p_query ->> 'words')::text, ' | ')) as one) as words,
+            unspaced.words as unspaced, unspaced.phrases as unspaced_phrases
+        from relay.unspaced_query(p_query) unspaced),
     wanted as (
         select k.kind from relay.artefact_kinds() k
         where relay.wants_kind(p_query, k.kind)
             and (not p_beside or k.kind in ('memory', 'version') or p_query -> 'kinds' ? k.kind)),
-    near as (
-        select * from relay.find_entries(p_space_id, relay.entry_query(p_query, coalesce(
+    ranked as (
+        select kind, source_id, score from relay.find_entries(p_space_id, relay.entry_query(p_query, coalesce(
             (select jsonb_agg(kind) from wanted where kind <> 'version'), '[]')), 100)
         union all
-        select * from relay.find_entries(p_space_id, relay.entry_query(p_query, '["version"]'), 5)
+        select kind, source_id, score from relay.find_entries(p_space_id, relay.entry_query(p_query, '["version"]'), 5)
         where 'version' in (select kind from wanted)),
+    near as (
+        select kind, source_id, max(score) as score from (
+            select * from ranked
+            union all
+            select u.kind, u.id, null from asked cross join lateral relay.artefacts_unspaced(
+                p_space_id, asked.unspaced || asked.unspaced_phrases, p_partly, array(select kind from wanted)) u
+            where coalesce(asked.unspaced, asked.unspaced_phrases) is not null) either
+        group by kind, source_id),
     known as (
         select e.kind, e.source_id, e.score, to_tsvector('simple', coalesce(k.content, a.body)) as words,
+            coalesce(k.content, a.body) as text,
             coalesce(k.thread_id, a.thread_id) as thread_id, coalesce(k.session_id, a.session_id) as session_id
         from near e
         left join memory k on e.kind = 'memory' and k.id = e.source_id and k.space_id = p_space_id
@@ -394,8 +548,23 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and (p_threads is null or known.thread_id = any (p_threads))
         and (asked.sessions is null or known.session_id = any (asked.sessions))
         and (asked.phrases is null or known.words @@ all (asked.phrases))
-        and case when p_partly then known.words @@ any (asked.words) or asked.words = '{}'
-            else known.words @@ all (asked.words) end
+        and relay.contains_unspaced(known.text, asked.unspaced_phrases, false)
+        and case when p_partly then known.words @@ any (asked.words) or asked.words = '{}' and asked.unspaced is null
+                or relay.contains_unspaced(known.text, asked.unspaced, true)
+            else known.words @@ all (asked.words) and relay.contains_unspaced(known.text, asked.unspaced, false) end
+$$;
+
+-- Returns the newest artefacts with all words of scripts without spaces, or (p_any) one: up to 200 of each kind, and 5
+-- versions.
+create or replace function relay.artefacts_unspaced(p_space_id bigint, p_words text[], p_any boolean, p_kinds text[])
+returns table (kind text, id bigint)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select k.kind, one.id from relay.artefact_kinds() k, lateral (
+        select found.id from relay.artefact_ids(k.kind, format(
+            '%s = $1 and %s and lower(%s) like %s (array(select jsonb_array_elements_text($2)))', k.space, k.found, k.body,
+            case when p_any then 'any' else 'all' end), p_space_id, to_jsonb(relay.unspaced_patterns(p_words))) as found (id)
+        order by found.id desc limit case k.kind when 'version' then 5 else 200 end) one
+    where k.kind = any (p_kinds)
 $$;
 
 -- Returns a search in the form of relay.find_entries. p_kinds: which kinds of entries.
@@ -429,7 +598,8 @@ $$;
 -- Returns a memory or summary as a search result.
 create or replace function relay.known_json(p_kind text, p_id bigint, p_bot_id bigint, p_query tsquery) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('kind', p_kind, 'id', p_id, 'number', one.number, 'at', one.at, 'subject', one.subject,
+    select jsonb_build_object('kind', p_kind, 'id', p_id, 'number', one.number,
+        'title', relay.artefact_title(p_kind, p_id), 'at', one.at, 'subject', one.subject,
         'status', one.status, 'valid_until', one.valid_until, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id), 'text', relay.snippet(one.text, p_query, 24))
     from (
         select content as text, number, subject, status, valid_until, created_at as at, thread_id from memory where p_kind = 'memory' and id = p_id

@@ -103,7 +103,7 @@ begin
         if part ? 'refused' then
             return part;
         elsif parts @> jsonb_build_array(jsonb_build_object('session_id', part -> 'session_id')) then
-            return jsonb_build_object('refused', 'twice', 'what', part ->> 'title');
+            return jsonb_build_object('refused', 'twice', 'what', coalesce(part ->> 'title', part ->> 'words'));
         end if;
         parts := parts || part;
     end loop;
@@ -142,16 +142,19 @@ begin
     if own.id is null then
         return jsonb_build_object('refused', 'no_session', 'what', p_asked ->> 'session_id');
     end if;
-    select jsonb_build_object('tokens', sum((octet_length(text) + 3) / 4), 'messages', count(*), 'first', min(at),
-        'words', left(min(text) filter (where nr = 1), 80))
-    into size from relay.original_texts(own.id) with ordinality as t (id, role, at, text, nr);
+    -- The same tokens as lists of sessions count: of the messages as they were written.
+    select jsonb_build_object('tokens', sum((octet_length((m).text) + 3) / 4), 'messages', count(*),
+        'first', min((m).created_at), 'words', left(min(relay.plain_text(m)) filter (where nr = 1), 80))
+    into size from (
+        select m, row_number() over (order by m.id) as nr from relay.version_messages(own.id) m) said;
     if (size ->> 'messages')::integer = 0 then
         return jsonb_build_object('refused', 'empty', 'what', coalesce(own.title, own.id::text));
     end if;
     if wanted not in ('original', 'new') then
         named := relay.find_version(own.id, wanted);
         if named.id is null then
-            return jsonb_build_object('refused', 'no_version', 'what', wanted, 'session', coalesce(own.title, own.id::text));
+            return jsonb_build_object('refused', 'no_version', 'what', wanted,
+                'session', coalesce(own.title, size ->> 'words'));
         end if;
     end if;
     return size || jsonb_build_object('session_id', own.id, 'title', own.title, 'asked', p_asked - 'session_id',

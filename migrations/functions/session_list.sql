@@ -228,7 +228,7 @@ begin
     if own.id is null then
         return null;
     elsif p_on then
-        perform relay.register_sessions(array[own.id]);
+        perform relay.scan_markers(own.id), relay.register_sessions(array[own.id]);
     else
         update session set registered_at = null where id = own.id;
     end if;

@@ -88,7 +88,7 @@ begin
             'files', array(
                 select d.name from document d where d.space_id = own and d.unique_id = any (files)
                     and d.unique_id = any (one.own_files)),
-            'first', (select left(text, 200) from relay.session_messages(one.id) order by id limit 1)));
+            'first', (select left(relay.plain_text(m), 200) from relay.session_messages(one.id) m order by m.id limit 1)));
     end loop;
     return found;
 end $$;

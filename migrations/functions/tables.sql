@@ -47,6 +47,7 @@ comment on table relay.memory is $${"class": "canonical", "words": ["subject", "
 comment on table relay.memory_change is $${"class": "canonical", "words": ["before"], "other": ["action", "status"], "space": "space_id", "erased": "deleted", "exported": "memory"}$$;
 comment on table relay.summary is $${"class": "canonical", "words": ["text"], "other": ["model", "settings", "usage", "derivation"], "space": "thread_id", "erased": "deleted", "exported": "summary",
     "artefact": {"kind": "summary",
+        "title": "'summary of ' || relay.session_name(t.session_id)",
         "space": "(select space_id from relay.session where id = t.session_id)",
         "inputs": "case when t.previous_id is null then '{}' else array['summary:' || t.previous_id] end",
         "author": "t.author_id",
@@ -76,6 +77,7 @@ comment on table relay.keepit is $${"class": "canonical", "words": ["content", "
 comment on table relay.compression is $${"class": "canonical", "words": ["rows"], "other": ["name", "settings", "inputs", "keepit", "status", "model", "usage", "derivation", "error"], "space": "space_id", "regroup": "follow", "erased": "deleted", "exported": "version",
     "artefact": {"kind": "version",
         "text": "relay.rows_text(t.rows)",
+        "title": "relay.version_number(t.number) || ' of ' || relay.session_name(t.session_id)",
         "found": "t.status = 'ready'",
         "whole": "t.status = 'ready'",
         "children": {"compression_keepit": "compression_id"},

@@ -205,7 +205,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'composed', (select name from composition
             where id = (own.prompt #>> '{composed,id}')::bigint and space_id = own.space_id),
         'recalled', coalesce((
-            select jsonb_agg(jsonb_build_object('role', m.role, 'name', m.name, 'text', left(m.text, 300),
+            select jsonb_agg(jsonb_build_object('role', m.role, 'name', m.name, 'text', left(relay.plain_text(m), 300),
                 'at', m.created_at) order by said.nr)
             from jsonb_array_elements_text(own.prompt -> 'recalled') with ordinality as said (id, nr)
             join message m on m.id = said.id::bigint and m.space_id = own.space_id), '[]'),

@@ -126,6 +126,7 @@ async def test_compositions_are_listed_shown_downloaded_and_dropped(bot: SharedB
     lines = [json.loads(line) for line in packed.read("composed.jsonl").decode().splitlines()]
     assert [lines[0]["name"], lines[1]["role"], lines[2]["text"]] == ["garden", "heading", EVIDENCE]
     assert [part["version"] for part in json.loads(packed.read("composition.json"))["parts"]] == ["original"] * 3
+    assert "confirm" not in json.loads(packed.read("composition.json"))
     asked = await bot.ask(dm, ada, "/compose drop garden")
     assert "Drop garden?" in asked.text
     await bot.press(dm, ada, asked, "Drop it")

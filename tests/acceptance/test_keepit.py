@@ -82,6 +82,7 @@ async def test_words_that_are_not_in_the_message_cannot_be_marked(bot: SharedBot
     assert refused.text == "The message doesn't say that. Quote the passage, or copy it exactly."
     assert (await bot.ask(dm, ada, "/keepit 0.80")).text.startswith("Reply to a message with /keepit")
     assert (await bot.ask(dm, ada, "/keepit pinned the code")).text.startswith("📌 Kept 1.00 (pinned)")
+    assert (await bot.ask(dm, ada, "/keepit 0.60\nthe code")).text.startswith("📌 Kept 0.60 (notable)")
 
 
 async def test_editing_a_message_replaces_its_marker(bot: SharedBot) -> None:

@@ -17,6 +17,7 @@ async def test_markers_can_be_listed_set_weighted_and_removed_in_the_shell(world
         assert code == ends, shown
         return shown
 
+    assert "Nothing is marked here yet." in await shell("keepits")
     await says(world, "The gate is ##keepit0.80##always open", "Good to know.")
     assert "p1 0.80 (important): always open\n1 of 1." in await shell("keepits")
     assert "Kept p2 1.00 (pinned): gate is always open" in await shell("keepit", "pinned", "gate is always open")
@@ -30,4 +31,5 @@ async def test_markers_can_be_listed_set_weighted_and_removed_in_the_shell(world
     assert "1 of 1." in await shell("keepits")
     assert "can't find a message" in await shell("keepit", "0.9", "nobody", "said", "this", ends=1)
     assert "Name a weight and a passage" in await shell("keepit", "7", "always", ends=1)
+    assert "A weight is a number from 0.00 to 1.00" in await shell("keepit", "7", "--of", "p2", ends=1)
     assert "gone" in await shell("keepit", "--of", "p99", ends=1)

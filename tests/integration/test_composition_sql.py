@@ -11,9 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relay.clients.fakes import FakeMessenger
+from relay.memory.contexts.composed import as_markdown
 from relay.memory.rows.contexts.composition import ComposeRequest, Composition, PartAsked, Refusal
 from relay.memory.rows.sessions import SessionEnd
 from relay.memory.store import Store
+from relay.surfaces.chat.contexts.composition import composed_page
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private, send_queued
 
@@ -24,6 +26,8 @@ INSERT = """insert into compression (space_id, thread_id, session_id, number, na
     output_messages, ratio, status, rows, tainted, created_by)
     select space_id, thread_id, id, %s, %s, '{}', %s, 3, 10, 'ready', %s::jsonb, %s, 7 from session where id = %s
     returning id"""
+
+MARKED = "My plan: ##keepit0.80## tomatoes##/keepit##, and beans elsewhere"
 
 
 def rows(*texts: str) -> str:
@@ -269,6 +273,24 @@ async def test_a_refused_composition_leaves_nothing(driver: TurnDriver, sql: Sql
     assert await sql("select count(*) from session where registered_at is not null") == [(0,)]
 
 
+async def test_a_refusal_names_a_session_without_a_title_by_its_first_words(driver: TurnDriver, sql: Sql) -> None:
+    said = await driver.exchange(ADA, "the blue door", "Yes.")
+    assert said.context.message_id
+    [(one,)] = await sql("select distinct session_id from message")
+    for wanted in (request(one, one), request((one, PartAsked("v007")))):
+        made = await driver.store.compose(private(ADA), HERE, ADA, wanted)
+        assert isinstance(made, Refusal)
+        assert "the blue door" in (made.what, made.session)
+
+
+async def test_a_composition_says_who_tells_when_it_is_ready(driver: TurnDriver, sql: Sql) -> None:
+    (one,) = await sessions(driver, sql, 50_000)
+    asked = await compose(driver.store, request(one, name="in the chat"))
+    assert "I'll tell you when it's ready." in composed_page(asked).text
+    asked = await compose(driver.store, request(one, name="in the shell"), HERE | {"bot_id": 0})
+    assert "/compose list shows when it's ready." in composed_page(asked).text
+
+
 async def test_the_running_session_is_included_up_to_its_last_answer(driver: TurnDriver, sql: Sql) -> None:
     await driver.exchange(ADA, "keep ##keepit0.80##the blue door##/keepit## in mind", "I do.")
     turn = await driver.turn(ADA, "and this is not answered yet")
@@ -379,6 +401,26 @@ async def test_sessions_to_choose_from_are_listed_here_and_everywhere(driver: Tu
         "select %s, id, space_id, 1 from thread where topic_id = 0 and chat_id = %s", there, ADA,
     )  # fmt: skip
     assert (await driver.store.composable_sessions(private(ADA), ADA, 0, False, 0, 10)).total == 3
+
+
+async def test_a_session_has_as_many_tokens_in_a_composition_as_in_the_list(driver: TurnDriver, sql: Sql) -> None:
+    (ended,) = await sessions(driver, sql, 100)
+    await sql("update message set text = %s where session_id = %s and role = 'user'", MARKED, ended)
+    [listed] = [one for one in (await driver.store.sessions(private(ADA), ADA, 0, 0, 10)).sessions if one.id == ended]
+    [offered] = (await driver.store.composable_sessions(private(ADA), ADA, 0, False, 0, 10)).sessions
+    made = await compose(driver.store, request(ended))
+    assert [listed.tokens, made.parts[0].tokens, made.total_tokens] == [offered.tokens] * 3
+    assert offered.words == made.parts[0].words == "My plan: tomatoes, and beans elsewhere", (
+        "a marker's signs are no words"
+    )
+
+
+async def test_the_dates_of_a_download_are_in_the_zone_of_its_headings(driver: TurnDriver, sql: Sql) -> None:
+    (ended,) = await sessions(driver, sql, 100)
+    await sql("update message set created_at = '2026-01-15T20:00:00Z'")
+    made = await compose(driver.store, request(ended), HERE | {"zone": "Pacific/Kiritimati"})
+    text = as_markdown(await opened(driver.store, made), ZoneInfo("Pacific/Kiritimati"))
+    assert "## From 2026-01-16, ‘Plan 0’, original\n\n**user** (2026-01-16): word0" in text
 
 
 async def test_erasing_a_session_erases_its_compositions(driver: TurnDriver, sql: Sql) -> None:

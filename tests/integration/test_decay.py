@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
@@ -159,6 +163,18 @@ async def test_a_weekly_schedule_waits_for_sunday(
     monkeypatch.setattr(decay, "SUNDAY", (await sql("select extract(isodow from now())::integer - 1"))[0][0]
                         if weekday == 6 else 7)  # fmt: skip
     assert (await night(store))["made"] == made
+
+
+@pytest.mark.parametrize(("zone", "made"), [("Pacific/Kiritimati", 1), ("Etc/GMT+12", 0)])
+async def test_sunday_is_that_of_the_installations_time_zone(
+    resting: TurnDriver, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch, zone: str, made: int
+) -> None:
+    await sql(ON, "weekly")
+    await sql(SESSIONS, 8, 8)
+    monkeypatch.setattr(decay, "SUNDAY", datetime.now(ZoneInfo("Pacific/Kiritimati")).weekday())
+    gate = Gate(OfflineModel(), store, replace(UNLIMITED, zone=ZoneInfo(zone)))
+    begun = await store.begin_night()
+    assert (await Decay(store, gate).run(begun.id))["made"] == made
 
 
 async def test_on_access_makes_a_version_when_the_session_is_opened(

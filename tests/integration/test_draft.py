@@ -108,7 +108,7 @@ async def test_an_impossible_composition_is_fixed_part_by_part(
     assert f"There's no session {old} here" in said
     await phone.press("1 ⚙")
     assert "1 session chosen" in await phone.press("🗑 Leave it out")
-    assert "12,097 – fits as it is" in await phone.press_data(f"bc:{draft}")
+    assert "12,139 – fits as it is" in await phone.press_data(f"bc:{draft}")
 
 
 async def test_a_budget_can_be_typed_in_thousands(phone: Phone, driver: TurnDriver, store: Store, sql: Sql) -> None:
@@ -124,3 +124,5 @@ async def test_a_name_suggests_matching_sessions(phone: Phone, driver: TurnDrive
     [(parts,)] = await sql("select prompt #> '{draft,parts}' from turn where prompt ? 'draft'")
     assert list(parts) == [str(old)]
     assert "fits" not in await phone.say("", "compose")
+    await driver.exchange(ADA, "Which colour has the vermilion gate?", "Vermilion.")
+    assert "An earlier conversation fits: “Gates”." in await phone.say("", "compose"), "as it is talked about now"

@@ -35,6 +35,7 @@ from relay.surfaces.telegram.outgoing import exports
 from relay.surfaces.telegram.outgoing.exports import NotPacked
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
 from tests.integration.inside import Inside, Json, inside
+from tests.integration.library import add_marker, add_version
 from tests.integration.sides import Side
 from tests.integration.turn_driver import (
     ADA,
@@ -580,6 +581,21 @@ async def test_the_commands_write_two_private_files_and_read_them(
     with pytest.raises(commands.NothingToExport):
         await commands.export(settings, EVE, None, tmp_path / "out")
     assert len(list((tmp_path / "out").iterdir())) == 4
+
+
+async def test_an_export_counts_markers_and_versions(
+    opened: Opened, driver: TurnDriver, embedded: Server, sql: Sql, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if opened.server is not embedded:
+        pytest.skip("one backend is enough")
+    await driver.exchange(ADA, "The garden is 12 by 8 metres", "Noted.")
+    [(session,)] = await sql("select id from session")
+    await add_marker(sql, session, "0.80", "12 by 8")
+    await add_version(sql, session, 1)
+    await driver.store.release()
+    settings = Settings(DATABASE_URL=embedded.url(opened.name), RELAY_DATA_DIR=tmp_path / "data", RELAY_ADMINS=str(ADA))
+    await commands.export(settings, None, None, tmp_path)
+    assert "Exported 1 session, 2 messages, 1 marker, 1 version of the user" in capsys.readouterr().out
 
 
 async def test_import_names_the_owner_and_asks_before_writing(

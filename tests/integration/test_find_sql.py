@@ -27,6 +27,7 @@ ODD = [
     "http://example.com/it's?a=b&c=d'e", "/usr/lib/it's", "foo@bar.com'", "-1.5e10", "x" * 3000, "tea " * 3000, "NULL",
     '"it\'s <-> a" b', '"&" tea', '"foo-bar baz" foo-bar', "from:% tea", "from:' tea", "in:\\ tea", '"the"',
     "a:b:c:*:D", "\x02\x03 tea", "1 | 2", '"1 | 2 & 3"',
+    "東京'\\", '"東京 | \' <-> (京都" 京:*', "%東_ 。「」", "京 " * 3000, "กรุงเทพ tea", '"東" "' + "都" * 3000 + '"',
 ]  # fmt: skip
 
 
@@ -69,6 +70,67 @@ async def test_matching_words_are_marked(driver: TurnDriver) -> None:
     assert row.text.startswith("… ")
     assert row.text.endswith(" …")
     assert len(row.text) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("東京タワーに行きました", "東京", "\x02東京\x03タワーに行きました"),
+        ("昨日は京都で抹茶を飲みました", "抹茶 京都", "昨日は\x02京都\x03で\x02抹茶\x03を飲みました"),
+        ("昨日は京都で抹茶を飲みました。", "「抹茶」。", "昨日は京都で\x02抹茶\x03を飲みました。"),
+        ("我们下个月去北京看长城", "北京", "我们下个月去\x02北京\x03看长城"),
+        ("我们下个月去北京看长城", '"京看"', "我们下个月去北\x02京看\x03长城"),
+        ("เมื่อวานฉันไปเที่ยวกรุงเทพและกินผัดไทย", "กรุงเทพ", "เมื่อวานฉันไปเที่ยว\x02กรุงเทพ\x03และกินผัดไทย"),
+        ("ฉันดื่มน้ำเย็น", "น้ำ", "ฉันดื่ม\x02น้ำ\x03เย็น"),
+        ("부산에서서울까지", "서울", "부산에서\x02서울\x03까지"),
+        ("Met Ken at 東京Tower, near 東京", "東京tower", "Met Ken at \x02東京Tower\x03, near 東京"),
+        ("百" * 300 + "猫がいる" + "百" * 300, "猫", "… " + "百" * 48 + "\x02猫\x03" + "がいる" + "百" * 140 + " …"),
+    ],
+)  # fmt: skip
+async def test_words_are_found_anywhere_in_scripts_without_spaces(
+    driver: TurnDriver, text: str, query: str, marked: str
+) -> None:
+    await driver.exchange(ADA, text, "ok")
+    await driver.exchange(ADA, "何か別のこと", "ok")
+    found = await find(driver, query)
+    assert ([row.text for row in found.found], found.every, found.vague) == ([marked], True, False)
+    assert await texts(driver, query, private(BEN)) == []
+
+
+async def test_words_with_and_without_spaces_are_found_together(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "昨日は京都で抹茶を飲みました with Ken", "ok")
+    await driver.exchange(ADA, "東京タワー with Ken", "ok")
+    assert await texts(driver, "京都 Ken") == ["昨日は京都で抹茶を飲みました with Ken"]
+    assert await texts(driver, '"抹茶を" Ken') == ["昨日は京都で抹茶を飲みました with Ken"]
+    assert await texts(driver, "京都 from:you") == []
+    some = await find(driver, "京都 東京")
+    assert (some.every, some.total) == (False, 2)
+    assert await texts(driver, "京都 Naomi") == ["昨日は京都で抹茶を飲みました with Ken"]
+    assert await texts(driver, '"大阪" Ken') == [], "a missing phrase is not tolerated"
+    assert await texts(driver, "大阪") == []
+    await sql("update session set private = true")
+    assert await texts(driver, "京都") == []
+
+
+async def test_whatever_is_searched_may_be_in_a_script_without_spaces(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "Hello", "Hi.", actions=[fact(ADA, "毎朝抹茶を飲みます")])
+    await sql(VERSION, "庭の計画では抹茶色", "Hello")
+    paper = {
+        "unique_id": "u1",
+        "name": "茶.pdf",
+        "mime": "",
+        "kind": "PDF",
+        "pages": 1,
+        "parts": ["別", "宇治の抹茶工場"],
+    }
+    await sql("select relay.keep_documents(id, space_id, %s::jsonb) from message where text = 'Hello'",
+              json.dumps([paper]))  # fmt: skip
+    part = "📄 茶.pdf, part 2: 宇治の抹茶工場"
+    assert await texts(driver, "抹茶") == [part, "毎朝抹茶を飲みます", "庭の計画では抹茶色"]
+    assert await texts(driver, "抹茶 kind:memory") == ["毎朝抹茶を飲みます"]
+    assert await texts(driver, "抹茶 kind:version") == ["庭の計画では抹茶色"]
+    assert await texts(driver, "抹茶 kind:document file:茶") == [part]
+    assert await texts(driver, "抹茶 kind:message") == []
 
 
 async def test_quoted_words_must_be_adjacent(driver: TurnDriver) -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from relay.core.models import Incoming
 from relay.memory.claims import ClaimedTurn
 from relay.memory.contexts.markers import markers_in
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange, OpenedKeepit
+from relay.memory.rows.search import SearchQuery
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import join_blocks, parts_of
 from tests.integration.conftest import Sql
 from tests.integration.edits import edit_of
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, message, private, reply
+from tests.strategies import examples
 from tests.telegram_objects import as_message
+from tests.unit.test_markers import TEXTS
 
 Json = dict[str, Any]
 STANDING = "select id, weight, content from relay.keepit where removed_at is null order by id"
@@ -131,6 +137,42 @@ async def test_an_edit_updates_the_markers_of_its_message(driver: TurnDriver, st
     assert await sql("select count(*) from message_version") == [(4,)]
 
 
+async def test_registering_a_session_reads_the_markers_of_imported_messages(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await said(driver, "##keepit0.80##one ##keepit0.30##two")
+    await said(driver, "##keepit0.90##three")
+    [(session,)] = await sql("select distinct session_id from message")
+    removed = next(row for row in await standing(store) if row.content == "three")
+    await store.remove_keepit(private(ADA), removed.id, True, ADA, False)
+    await sql("delete from keepit where content <> 'three'")  # as an import of an earlier version stores them
+    await store.register_session(private(ADA), ADA, 0, session, False)
+    for _ in range(2):
+        await store.register_session(private(ADA), ADA, 0, session, True)
+        assert [(f"{row.weight}", row.content, row.origin) for row in await standing(store)] == [
+            ("0.80", "one", "text"), ("0.30", "two", "text"),
+        ], "what a person removed stays removed"  # fmt: skip
+    await sql("delete from keepit")
+    await sql("update session set registered_at = null")
+    await store.make_version(private(ADA), session, ADA, {"mode": "uniform", "compactionRatio": 10})
+    assert len(await standing(store)) == 3, "making a version registers the session, too"
+
+
+@examples(60)
+@given(texts=st.lists(TEXTS, min_size=1, max_size=3), untrusted=st.booleans())
+async def test_the_database_finds_the_same_markers(sql: Sql, texts: list[str], untrusted: bool) -> None:
+    blocks: list[Json] = [{"type": "text", "text": text.replace("\x00", "")} for text in texts]
+    blocks[0]["untrusted"] = untrusted
+    try:
+        json.dumps(blocks, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return  # never stored
+    [(found,)] = await sql("select relay.markers_in(%s::jsonb)", json.dumps(blocks))
+    what = ("content", "block", "start", "end")
+    assert [[one[key] for key in what] for one in found] == [[one[key] for key in what] for one in markers_in(blocks)]
+    assert [f"{one['weight']:.2f}" for one in found] == [one["weight"] for one in markers_in(blocks)]
+
+
 async def test_a_removed_marker_stays_removed_after_an_edit(driver: TurnDriver, store: Store) -> None:
     _, _, update = await said(driver, "##keepit0.80##one ##keepit0.50##two")
     one = (await standing(store))[0]
@@ -178,6 +220,8 @@ async def test_the_index_and_search_do_not_contain_the_marker_syntax(
     ]
     found = await driver.look_up(private(ADA), "gate code")
     assert found[0].snippet == "Remember: the gate code is 4711 thanks"
+    results = await store.find(private(ADA), BOT.id, SearchQuery("gate"), 0, 5)
+    assert results.found[0].text == "Remember: the \x02gate\x03 code is 4711 thanks"
     await edit(store, update, "Remember: ##keepit0.80##the gate code is 4712")
     await store.index_missing(50)
     assert await sql("select words::text like '%0.80%' from entry where role = 'user'") == [(False,)]

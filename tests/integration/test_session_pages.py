@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from relay.surfaces.chat.contexts.session_buttons import OpenSession, RegisterSe
 from relay.surfaces.chat.contexts.space_settings import ChooseSetting
 from relay.surfaces.chat.contexts.version_buttons import CompressSession, ListVersions, OpenVersion, UndoPruning
 from relay.surfaces.chat.dispatch import press_button, run_command
+from relay.surfaces.chat.history.search import OpenResult, Result
 from relay.surfaces.chat.reply import ButtonReply
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal import once
@@ -196,7 +198,7 @@ async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDr
     assert "~~8~~ **9**" in compared
     assert "ratio: 30 ⇄ –" in compared
     assert "session distance: 2 ⇄ 1" in compared
-    assert "12 by 8 metres" in await chat.press(OpenVersion(short))
+    assert "> you: The garden is 12 by 8 metres" in await chat.press(OpenVersion(short))
     assert [one.text for row in chat.shown.rows for one in row] == [
         "⬇ Text (.md)", "⬇ Data (.jsonl)", "What was left out", "‹ Versions",
     ]  # fmt: skip
@@ -211,6 +213,37 @@ async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDr
     assert done.says is not None
     assert done.says.file is not None
     assert "word2999" in done.says.file.whole().decode()  # type: ignore[union-attr]
+
+
+async def test_a_session_that_begins_without_words_has_no_empty_title(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await past(driver, sql)
+    await sql("update message set text = '' where text = 'Hello'")
+    assert "**1** · without a title · now" in await Chat(store, private(ADA)).say("")
+
+
+async def test_a_version_says_how_much_was_said_since(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    old = await past(driver, sql)
+    made = await add_version(sql, old, 1)
+    chat = Chat(store, private(ADA))
+    assert "since" not in await chat.press(OpenVersion(made))
+    await sql("update compression set through_message_id = (select min(id) from message)")
+    assert "\n\n1 new message since\n\n" in await chat.press(OpenVersion(made))
+
+
+async def test_a_search_names_a_version_by_its_session(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    old = await past(driver, sql)
+    made = await add_version(sql, old, 3, "Tulips, in short.")
+    chat = Chat(store, private(ADA))
+    turn = await store.begin_command(BOT.id, ADA, 0, ADA)
+    found = await run_command(replace(chat.context("tulips"), turn=turn), "search")
+    assert "🗜 v003 of “The garden is 12 by 8 metres.”\n" in unescape(found.text)
+    await sql("update session set title = %s where id = %s", "Beds *and* paths", old)
+    found = await run_command(replace(chat.context("tulips"), turn=turn), "search")
+    assert "🗜 v003 of “Beds *and* paths”\n" in unescape(found.text).replace("\\", "")
+    opened = await chat.press(OpenResult(turn.turn_id, 0, Result("version", made)))
+    assert "🗜 v003 of “Beds *and* paths”" in opened.replace("\\", "")
 
 
 async def test_in_a_group_everyone_can_read_and_only_admins_can_change(
@@ -269,6 +302,8 @@ async def test_the_shell_does_the_same_as_the_chat(driver: TurnDriver, sql: Sql,
     async def run(*words: str, as_json: bool = True) -> Any:
         return await asyncio.to_thread(shell, words[0], *words[1:], *here, as_json=as_json)
 
+    assert "autoDecay.enabled = off\n" in await run("settings", as_json=False)
+    assert "A topic belongs to a chat." in await asyncio.to_thread(shell, "list", "--topic", "5")
     listed = await run("list")
     assert [one["number"] for one in listed["sessions"]] == [1, 2]
     assert listed["sessions"][1]["versions"] == 2
@@ -305,6 +340,26 @@ async def test_the_shell_does_the_same_as_the_chat(driver: TurnDriver, sql: Sql,
     assert await run("unlink", f"#{elsewhere}") == {"unlinked": elsewhere}
     assert "isn't linked" in await run("unlink", "2")
     assert "same memory" in await run("link", "#999")
+
+
+async def test_the_shell_shows_own_days_and_how_to_restore_what_was_pruned(
+    driver: TurnDriver, sql: Sql, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = await past(driver, sql)
+    made = await add_version(sql, old, 1)
+    await sql("update session set started_at = '2026-01-15T20:00:00Z' where id = %s", old)
+    await sql("update compression set created_at = '2026-01-15T20:00:00Z'")
+    monkeypatch.setenv("RELAY_TIMEZONE", "Pacific/Kiritimati")
+
+    async def run(*words: str) -> str:
+        return str(await asyncio.to_thread(shell, *words, "--chat", str(ADA), as_json=False))
+
+    assert "2026-01-16" in await run("show", "2")
+    assert f"#{made} · v001_tiered-standard_1k · ready · 1,000 tokens · 2026-01-16\n" in await run("versions", "2")
+    done = await run("prune", "2", "v001", "--yes")
+    assert done.startswith("Pruned:\n")
+    assert done.endswith(f"Within ten minutes this brings them back: relay session prune 2 {made} --undo\n")
+    assert (await run("prune", "2", str(made), "--undo")).startswith("Restored:\n")
 
 
 async def test_all_versions_of_a_session_are_deleted_however_many(driver: TurnDriver, sql: Sql, shell: Shell) -> None:

@@ -11,6 +11,7 @@ import pytest
 from relay.memory.index import enter
 from relay.memory.rows.contexts.library import Suggestion
 from relay.memory.store import Store
+from relay.surfaces.chat.contexts.suggestion import suggestion_lines
 from tests.benchmarks import conversations
 from tests.benchmarks.chats import store_chat
 from tests.integration.conftest import Opened, Sql
@@ -78,6 +79,7 @@ async def test_suggestions_fit_into_the_budget(driver: TurnDriver, store: Store,
     found = {one.session_id: one for one in await suggested(store, "beans", 4_000)}
     assert (found[longer].version_id, found[longer].tokens, found[longer].make) == (version, 3_000, False)
     assert (found[long].version_id, found[long].make) == (None, True)
+    assert " · v001_tiered-standard_3k, 3.0k tokens" in suggestion_lines([found[longer]])
     assert sum(one.tokens for one in found.values()) <= 4_000
 
 

@@ -25,7 +25,7 @@ from relay.memory.writing.summaries import Summariser
 from relay.surfaces.chat.callbacks import decode, encode
 from relay.surfaces.chat.context import ChatContext, CommandMessage
 from relay.surfaces.chat.contexts.draft import Draft
-from relay.surfaces.chat.contexts.version_buttons import ChangeDraft, MakeVersion
+from relay.surfaces.chat.contexts.version_buttons import ChangeDraft, ListVersions, MakeVersion
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from tests.integration.conftest import Sql
@@ -127,7 +127,7 @@ async def test_a_version_is_previewed_made_and_downloaded(store: Store, sql: Sql
 
 
 async def test_buttons_change_the_settings_of_a_version(store: Store, sql: Sql) -> None:
-    session = await long_session(sql, 60, 12_000)
+    session = (await long_session(sql, 60, 12_000)).id
     phone = Phone(store, Obedient())
     await phone.say("gentle")
     await phone.press("Change…")
@@ -189,6 +189,20 @@ async def test_a_version_is_made_without_a_model_while_it_is_unavailable(store: 
     await phone.say("")
     said = await phone.press("Make it")
     assert said.startswith("⚠️ v001 has to wait: The model is not available right now")
+    assert (await phone.press("Make it without a model")).startswith("✅ **v001&#95;tiered-standard&#95;")
+
+
+async def test_the_list_of_versions_leads_to_what_one_waits_for(store: Store, sql: Sql) -> None:
+    session = (await long_session(sql, 60, 12_000)).id
+    model = Obedient()
+    model.error = ModelUnavailable()
+    phone = Phone(store, model)
+    await phone.say("")
+    await phone.press("Make it")
+    assert "v001** · being made" in await phone.press_data(encode(ListVersions(session)))
+    assert phone.buttons() == [["Open v001"], ["‹ Session"]], "what is being made can't be pruned yet"
+    assert (await phone.press("Open v001")).startswith("⚠️ v001 has to wait: The model is not available right now")
+    assert phone.buttons() == [["Make it without a model"], ["↻ Progress"], ["‹ Versions"]]
     assert (await phone.press("Make it without a model")).startswith("✅ **v001&#95;tiered-standard&#95;")
 
 

@@ -74,7 +74,7 @@ async def test_an_answer_is_found_by_its_message_but_a_control_reply_is_not(driv
 async def test_why_shows_what_the_prompt_contained_and_what_became_of_it(driver: TurnDriver, store: Store) -> None:
     changes = await driver.teach(ADA, "likes tea", "has a boat")
     tea, boat = (change.memory_id for change in changes)
-    earlier = await driver.exchange(ADA, "my boat is called Wilma", topic_id=9)
+    earlier = await driver.exchange(ADA, "my boat is called ##keepit0.80##Wilma", topic_id=9)
     prompt = {
         "soul": 1, "memories": [tea, boat], "recalled": [earlier.context.message_id, 2**50], "summary": None,
         "recent": [earlier.context.message_id, earlier.context.message_id],

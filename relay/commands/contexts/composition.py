@@ -32,7 +32,7 @@ NAME = re.compile(r"\w[\w .-]{0,63}")
 HOW_NAMED = (
     "A name has up to 64 letters, digits, spaces, dots, dashes and underscores, and begins with a letter or digit."
 )
-NOT_READY = "‘{what}’ isn't ready yet: its sessions are still being compressed. I'll tell you when it is."
+NOT_READY = "‘{what}’ isn't ready yet: its sessions are still being compressed. /compose list shows when it is."
 REFUSALS = {
     "name": "There's already a composed context called ‘{what}’ here. Take another name, or drop that one first.",
     "gone": "That composed context is gone. /compose list shows what there is.",
@@ -219,5 +219,5 @@ async def export_composition(
     if one.rows is None:
         raise refused(Refusal("making" if one.status == "making" else "failed", one.name))
     if format == "zip":
-        return File(f"{one.name}.zip", pack_composition(one))
-    return File(f"composed.{format}", (as_markdown(one) if format == "md" else as_lines(one)).encode())
+        return File(f"{one.name}.zip", pack_composition(one, ctx.zone))
+    return File(f"composed.{format}", (as_markdown(one, ctx.zone) if format == "md" else as_lines(one)).encode())

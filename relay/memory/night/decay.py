@@ -31,7 +31,7 @@ class Decay:
         """Requests the due versions of all spaces and drops expired ones. Returns how many. A space whose budget is
         used up gets no new ones."""
         told: Counter[str] = Counter(made=0, dropped=0, left=0)
-        sunday = datetime.now().astimezone().weekday() == SUNDAY
+        sunday = datetime.now(self.gate.budget.zone).weekday() == SUNDAY
         after = 0
         while spaces := await self.store.decay_spaces(after):
             for after in spaces:

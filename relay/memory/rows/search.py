@@ -96,6 +96,8 @@ class KnownHit:
     kind: str
     id: int
     number: int
+    title: str | None
+    """What it is called, such as v001 of “Garden”; None: by its kind and number."""
     at: datetime
     subject: str | None
     """The person that a memory is about."""

@@ -78,6 +78,8 @@ class OpenedSummary:
 
     id: int
     number: int
+    title: str | None
+    """What it is called, such as v001 of “Garden”; None: by its kind and number."""
     at: datetime
     content: str
     messages: int
@@ -116,6 +118,8 @@ class OpenedArtefact:
     kind: str
     id: int
     number: int
+    title: str | None
+    """What it is called, such as v001 of “Garden”; None: by its kind and number."""
     at: datetime
     content: str
     untrusted: bool

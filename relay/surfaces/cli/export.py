@@ -22,10 +22,22 @@ from relay.core.private_files import in_thread, write_atomically
 from relay.core.program import read_version
 from relay.core.settings import Settings
 from relay.core.text import pluralize
+from relay.memory.derivations.artefacts import list_exported_kinds
 from relay.runtime.runtime import Runtime, find_time_zone, open_runtime
 from relay.runtime.storage import place
 from relay.surfaces.cli.progress import plain
 from relay.surfaces.cli.terminal.keyboard import read_line
+
+_PARTS = PARTS | {one.kind: one.plural for one in list_exported_kinds()}
+_NAMES = {
+    "keepits": ("marker", "markers"),
+    "session_links": ("linked session", "linked sessions"),
+    "context_settings": ("set of session settings", "sets of session settings"),
+    "feedback": ("piece of feedback", "pieces of feedback"),
+    "preference_decisions": ("decision about preferences", "decisions about preferences"),
+    "standing intents": ("standing intent", "standing intents"),
+}
+"""What people call parts with other names."""
 
 
 class NothingToExport(RelayError):
@@ -62,7 +74,7 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
             async for page in pages(relay.store, space, read_version()):
                 await in_thread(lines.writelines, map(line, page))
                 await in_thread(text.write, readable.add(page).encode())
-                numbers.update(PARTS.get(row.get("type", ""), "more") for row in page)
+                numbers.update(_PARTS.get(row.get("type", ""), "more") for row in page)
             if not numbers:
                 raise NothingToExport()
             text.write(readable.end().encode())
@@ -104,7 +116,9 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
 
 
 def _describe_numbers(numbers: Counter[str]) -> str:
-    return ", ".join(pluralize(numbers[many], one, many) for one, many in PARTS.items() if numbers[many])
+    return ", ".join(
+        pluralize(numbers[part], *_NAMES.get(part, (one, part))) for one, part in _PARTS.items() if numbers[part]
+    )
 
 
 def _check_options(user_id: int | None, chat_id: int | None) -> None:

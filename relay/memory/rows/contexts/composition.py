@@ -108,6 +108,8 @@ class Composition:
     used_in: tuple[int, ...] = ()
     """The ids of those sessions, at most the newest hundred."""
     thread_id: int = 0
+    tells: bool = False
+    """The bot says in the chat when it is ready."""
     confirm: bool = True
     """A person is asked for confirmation before it is dropped."""
     rows: tuple[ComposedRow, ...] | None = None

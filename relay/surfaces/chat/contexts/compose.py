@@ -45,7 +45,7 @@ from relay.surfaces.chat.contexts.composition import (
     share_of_window,
     show_named,
 )
-from relay.surfaces.chat.contexts.suggestion import these_fit
+from relay.surfaces.chat.contexts.suggestion import present_topic, these_fit
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, question, step_rows
 from relay.surfaces.chat.times import local
@@ -75,9 +75,8 @@ async def compose(call: ChatContext) -> CommandReply:
     name = call.text.strip()
     begun = await begin_draft(call, name)
     page = await sessions_page(call, begun, 0)
-    fitting, rows = (
-        await these_fit(call, name, lambda one: TakeSession(begun.id, one, True, 0), "➕") if name else ("", [])
-    )
+    about = name or await present_topic(call)
+    fitting, rows = await these_fit(call, about, lambda one: TakeSession(begun.id, one, True, 0), "➕")
     return CommandReply(page.text + fitting, rows=[*rows, *page.rows], result=begun)
 
 

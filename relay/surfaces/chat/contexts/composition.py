@@ -175,7 +175,8 @@ def composed_page(one: Composition) -> Page:
     elif one.status == "failed":
         lines.append(escape_sentence(one.error or "A version couldn't be made."))
     elif one.status == "making":
-        lines.append("I'll tell you when it's ready.")
+        told = "I'll tell you when it's ready." if one.tells else "/compose list shows when it's ready."
+        lines.append(told)
     lines.append("\n".join(f"{place}. {part_line(part)}" for place, part in enumerate(one.parts, 1)))
     return Page("\n\n".join(lines), page_rows(one))
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from relay.commands.contexts.compress import look
 from relay.commands.contexts.pruning import PruningPlan, plan_pruning, prune, restore_versions
 from relay.commands.contexts.versions import compare_versions, list_versions, open_version
 from relay.core.errors import CommandRefused
 from relay.core.models import Button, Rows
 from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
-from relay.memory.rows.contexts.versions import OpenedVersion, Version
+from relay.memory.rows.contexts.versions import OpenedVersion, Version, VersionRow
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.comparison import comparison
 from relay.surfaces.chat.contexts.session_buttons import OpenSession
-from relay.surfaces.chat.contexts.version import use_rows
+from relay.surfaces.chat.contexts.version import show_making, use_rows
 from relay.surfaces.chat.contexts.version_buttons import (
     CompareSelected,
     ConfirmPruning,
@@ -32,7 +34,9 @@ from relay.surfaces.chat.times import day
 PAGE = 6
 BEGINNING = 20
 """Rows of a version that its page may quote from."""
-STATES = {"due": "being made", "failed": "couldn't be made"}
+QUOTED = 1_000
+"""The most characters that it quotes. A row with less room than `LEAST_QUOTED` is left out."""
+LEAST_QUOTED = 40
 
 
 @pressed(ListVersions)
@@ -51,8 +55,11 @@ async def press_select(call: ChatContext, to: SelectVersion) -> ButtonReply:
 async def press_version(call: ChatContext, to: OpenVersion) -> ButtonReply:
     opened = await open_version(call, to.version_id, 0, BEGINNING)
     one = opened.version
-    rows = use_rows(one) if one.status == "ready" else []
-    return ButtonReply(text=_describe(call, opened), rows=[*rows, [button("‹ Versions", ListVersions(one.session_id))]])
+    back = [button("‹ Versions", ListVersions(one.session_id))]
+    if one.status != "ready":
+        shown = show_making(call, await look(call, one.id))
+        return replace(shown, rows=[*(shown.rows or ()), back])
+    return ButtonReply(text=_describe(call, opened), rows=[*use_rows(one), back])
 
 
 @pressed(PruneSelected)
@@ -128,7 +135,8 @@ async def _page(call: ChatContext, session_id: int, chosen: set[int], offset: in
         lines.append(f"Selected: {pluralize(len(selected), 'version')}, {_size(selected)}")
     acts = [button(f"Prune {len(selected)}…", PruneSelected(session_id))] if selected else []
     acts += [button("Compare", CompareSelected(session_id))] if len(selected) == 2 else []
-    rows = [[_select(one, chosen, offset), button(f"Open {one.short}", OpenVersion(one.id))] for one in listed]
+    rows = [[*([_select(one, chosen, offset)] if one.status != "due" else []),
+             button(f"Open {one.short}", OpenVersion(one.id))] for one in listed]  # fmt: skip
     rows += [[_select(one, chosen, offset)] for one in selected if one.id not in shown]
     rows += step_rows(offset, PAGE, found.total, lambda to: ListVersions(session_id, to))
     return ButtonReply(text="\n\n".join(lines), rows=[*rows, *([acts] if acts else []), back])
@@ -160,7 +168,8 @@ def _confirm(session_id: int, plan: PruningPlan) -> ButtonReply:
 def _line(call: ChatContext, one: Version) -> str:
     """Describes a version on two lines: name and size; when it was made and used."""
     if one.status != "ready":
-        return f"**{escape_markdown(one.name)}** · {STATES.get(one.status, one.status)}"
+        state = "being made" if one.status == "due" else "couldn't be made"
+        return f"**{escape_markdown(one.name)}** · {state}"
     used = f"used {day(one.last_used_at, call.zone)}" if one.last_used_at else "not used yet"
     held = f" · in {pluralize(len(one.compositions), 'composition')}" if one.compositions else ""
     return (
@@ -170,22 +179,34 @@ def _line(call: ChatContext, one: Version) -> str:
 
 
 def _describe(call: ChatContext, opened: OpenedVersion) -> str:
-    """Renders a version: sizes, settings, markers, origin, and how it begins."""
+    """Renders a version that is ready: sizes, settings, markers, origin, and how it begins."""
     one = opened.version
-    lines = [_line(call, one)]
-    if one.status == "failed" and one.error:
-        lines.append(escape_markdown(one.error))
-    if one.status == "ready":
-        origin = f"from {escape_markdown(one.source)}" if one.source else "from the original"
-        marked = one.keepit.preserved + one.keepit.summarized
-        lines.append(
-            f"{pluralize(one.input_messages, 'message')} → {one.output_messages or 0:,}, {origin}"
-            + (f"\n📌 {one.keepit.preserved} kept word for word, {one.keepit.summarized} summarised" if marked else "")
+    origin = f"from {escape_markdown(one.source)}" if one.source else "from the original"
+    marked = one.keepit.preserved + one.keepit.summarized
+    lines = [
+        _line(call, one),
+        f"{pluralize(one.input_messages, 'message')} → {one.output_messages or 0:,}, {origin}"
+        + (f"\n📌 {one.keepit.preserved} kept word for word, {one.keepit.summarized} summarised" if marked else ""),
+    ]
+    if one.fresh:
+        lines.append(f"{pluralize(one.fresh, 'new message')} since")
+    if one.compositions:
+        lines.append(f"Used in {escape_markdown(', '.join(one.compositions))}")
+    return "\n\n".join([*lines, _beginning(call, opened.rows)])
+
+
+def _beginning(call: ChatContext, rows: Sequence[VersionRow]) -> str:
+    """Quotes the beginning of a version: who said what, and with 📌 what stayed word for word."""
+    user = "you" if call.space.kind == "private" else "user"
+    left, said = QUOTED, []
+    for row in rows:
+        said.append(
+            f"{'📌 ' if row.kept else ''}{'me' if row.role == 'assistant' else user}: {shorten(row.text, left)}"
         )
-        if one.compositions:
-            lines.append(f"Used in {escape_markdown(', '.join(one.compositions))}")
-        lines.append(f"> {escape_markdown(shorten(opened.text, 1000))}")
-    return "\n\n".join(lines)
+        left -= len(said[-1])
+        if left < LEAST_QUOTED:
+            break
+    return "> " + "\n>\n> ".join(map(escape_markdown, said))
 
 
 def _size(versions: Sequence[Version]) -> str:

@@ -138,7 +138,8 @@ def plain_title(one: Session) -> str:
     """Returns a session's title, or its first words if it has none yet."""
     if one.title:
         return shorten(one.title, 80)
-    return f"“{shorten(remove_markers(one.first.text), 50)}”" if one.first else "without a title"
+    first = shorten(remove_markers(one.first.text), 50) if one.first else ""
+    return f"“{first}”" if first else "without a title"
 
 
 def title(one: Session) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from relay.commands.contexts.suggestion import UNASKED_FLOOR, suggest
+from relay.commands.history.sessions import sessions as list_sessions
 from relay.core.models import Button
 from relay.core.text import escape_markdown, format_tokens, shorten
 from relay.memory.rows.contexts.library import Suggestion
@@ -22,12 +23,20 @@ async def these_fit(
 ) -> tuple[str, list[list[Button]]]:
     """Returns a line that names past sessions that fit, and a button for each; empty if none fits. `to`: makes the
     button's action from a session's id."""
-    found = (await suggest(call, words, floor=UNASKED_FLOOR))[:NAMED]
+    found = (await suggest(call, words, floor=UNASKED_FLOOR))[:NAMED] if words.strip() else []
     if not found:
         return "", []
     fits = "An earlier conversation fits" if len(found) == 1 else "Earlier conversations fit"
     named = ", ".join(f"“{escape_markdown(name(one))}”" for one in found)
     return f"\n\n{fits}: {named}.", [[button(f"{icon} {shorten(name(one), 30)}", to(one.session_id))] for one in found]
+
+
+async def present_topic(call: ChatContext) -> str:
+    """Returns what the running conversation is about: its title or first words; empty if nothing was said."""
+    latest = (await list_sessions(call, 0, 1)).sessions
+    if not latest or not latest[0].present:
+        return ""
+    return latest[0].title or (latest[0].first.text if latest[0].first else "")
 
 
 def name(one: Suggestion) -> str:
@@ -39,7 +48,7 @@ def suggestion_lines(found: Sequence[Suggestion]) -> str:
     """Lists suggestions, one per line, with the tokens that each would take."""
     return "\n".join(
         f"#{one.session_id} {name(one)} · {one.score:.2f} · "
-        + ("needs a version of " if one.make else f"version {one.version_id}, " if one.version_id else "original, ")
+        + ("needs a version of " if one.make else f"{one.version}, " if one.version else "original, ")
         + f"{format_tokens(one.tokens)} tokens"
         + (f" · linked: {one.linked}" if one.linked is not None else "")
         for one in found

@@ -18,20 +18,20 @@ from relay.surfaces.chat.times import day, moment
 def format_known_heading(call: ChatContext, hit: KnownHit) -> str:
     """Returns the heading of a memory or another artefact in a list of results."""
     status = hit.status if hit.status != "active" else None
-    return format_heading(call, hit.kind, hit, hit.subject, status, hit.valid_until)
+    return format_heading(call, hit.kind, hit, hit.title, hit.subject, status, hit.valid_until)
 
 
 def memory_page(call: ChatContext, found: OpenedMemory) -> str:
     """Renders a memory in full, with two of its source messages."""
     status = found.status if found.status != "active" else None
-    title = format_heading(call, "memory", found, found.subject, status, found.valid_until)
+    title = format_heading(call, "memory", found, None, found.subject, status, found.valid_until)
     lines = [f"**{title}**", quote(cut_units(found.content, 2400))]
     return "\n\n".join([*lines, *sources(call, found.sources)])
 
 
 def artefact_page(call: ChatContext, found: OpenedArtefact) -> str:
     """Renders an artefact in full, with two of its source messages."""
-    lines = [f"**{format_heading(call, found.kind, found)}**", quote(cut_units(found.content, 2400))]
+    lines = [f"**{format_heading(call, found.kind, found, found.title)}**", quote(cut_units(found.content, 2400))]
     return "\n\n".join([*lines, *sources(call, found.sources)])
 
 
@@ -46,7 +46,7 @@ def sources(call: ChatContext, rows: Sequence[ContextMessage]) -> list[str]:
 
 def summary_page(call: ChatContext, found: OpenedSummary) -> str:
     """Renders a summary in full, with the range it covers."""
-    lines = [f"**{format_heading(call, 'summary', found)}**", quote(cut_units(found.content, 2400))]
+    lines = [f"**{format_heading(call, 'summary', found, found.title)}**", quote(cut_units(found.content, 2400))]
     if found.from_at and found.through_at:
         lines.append(f"Covers {found.messages} messages until {moment(found.through_at, call.zone)}.")
     return "\n\n".join(lines)
@@ -56,13 +56,15 @@ def format_heading(
     call: ChatContext,
     kind: str,
     known: KnownHit | OpenedMemory | OpenedSummary | OpenedArtefact,
+    title: str | None,
     subject: str | None = None,
     status: str | None = None,
     until: datetime | None = None,
 ) -> str:
-    """Says what a result is, its date, subject and place. `status`: if it is not active."""
+    """Says what a result is, its date, subject and place. `title`: if it has one. `status`: if it is not active."""
     named = artefact_kind(kind)
-    parts = [moment(known.at, call.zone), f"{named.icon if named else ''} {kind} #{known.number}".strip()]
+    name = escape_markdown(title) if title else f"{kind} #{known.number}"
+    parts = [moment(known.at, call.zone), f"{named.icon if named else ''} {name}".strip()]
     if subject and call.space.kind == "group":
         parts.append(f"about {escape_markdown(shorten(subject, 40))}")
     if status:

@@ -94,7 +94,7 @@ async def new(call: ChatContext) -> CommandReply:
         text = f"This is already a new conversation{named}"
     else:
         text = f"A new conversation{named} I still know what I know about you, and /search finds what we said before."
-    fitting, rows = await these_fit(call, title) if title else ("", [])
+    fitting, rows = await these_fit(call, title)
     return CommandReply(text + fitting, rows=rows, result=done)
 
 

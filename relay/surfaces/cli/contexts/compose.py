@@ -101,7 +101,9 @@ def listed(chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None
         return await space_compositions(ctx)
 
     def lines(_: ChatContext, page: CompositionPage) -> str:
-        return "\n".join(line(one) for one in page.compositions) or "There are no composed contexts yet."
+        if not page.total:
+            return "There are no composed contexts yet."
+        return "\n".join([*map(line, page.compositions), f"{len(page.compositions)} of {page.total}"])
 
     run(Where(chat, topic, as_json), found, lines)
 

@@ -46,7 +46,9 @@ def compress(
     skip: Annotated[int, typer.Option(min=0, max=10_000, help="So many first messages stay as they are.")] = 0,
     markers: Annotated[str, typer.Option(help="decay, preserve-all or ignore.")] = "",
     model: Annotated[str, typer.Option(help="small, big or none.")] = "",
-    distance: Annotated[int, typer.Option(min=0, help="How many sessions ago it counts as; 0: as many as it was.")] = 0,
+    distance: Annotated[
+        int, typer.Option(min=0, help="Its place from the latest session, which is 1; 0: the real one.")
+    ] = 0,
     source: Annotated[str, typer.Option("--from", help="Make it from this version, by its id: '#34'.")] = "",
     to: Folder = None,
     yes: Annotated[bool, typer.Option("--yes", help="Make it; without it, what it would be is shown.")] = False,

@@ -77,7 +77,7 @@ def unregister(
 
         own = (await find(ctx, name)).id
         if versions:
-            require_yes(await plan_pruning(ctx, own), yes)
+            require_yes(ctx, await plan_pruning(ctx, own), yes)
         return await unregister_session(ctx, own, versions, force)
 
     run(Where(chat, topic, as_json), taken_out, _shown)
@@ -165,7 +165,9 @@ def settings(
 
     def lines(_: ChatContext, found: ContextSettings) -> str:
         shown = {found.path_of(key)} if key else found.values().keys()
-        return "\n".join(f"{path} = {value}" for path, value in found.values().items() if path in shown)
+        values = {path: str(value) for path, value in found.values().items() if path in shown}
+        switches = {"True": "on", "False": "off"}
+        return "\n".join(f"{path} = {switches.get(value, value)}" for path, value in values.items())
 
     run(Where(chat, topic, as_json), set_or_shown, lines, lambda found: found.as_json())
 
@@ -178,15 +180,16 @@ def stats(chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
     run(Where(chat, topic, as_json), storage_statistics, _describe_stored)
 
 
-def _listed(_: ChatContext, page: SessionPage) -> str:
-    found = [_line(one) for one in (*page.sessions, *page.linked)]
+def _listed(ctx: ChatContext, page: SessionPage) -> str:
+    found = [_line(ctx, one) for one in (*page.sessions, *page.linked)]
     return "\n".join([*found, f"{len(page.sessions)} of {page.total}"])
 
 
-def _line(one: Session) -> str:
+def _line(ctx: ChatContext, one: Session) -> str:
     from relay.surfaces.chat.contexts.sessions import plain_title
+    from relay.surfaces.chat.times import day
 
-    said = [one.ref, plain_title(one), f"{one.began:%Y-%m-%d}"]
+    said = [one.ref, plain_title(one), day(one.began, ctx.zone)]
     said += [pluralize(one.messages, "message"), pluralize(one.tokens, "token")]
     said += [pluralize(one.markers, "marker")] if one.markers else []
     said += [pluralize(one.versions, "version")] if one.versions else []
@@ -194,8 +197,8 @@ def _line(one: Session) -> str:
     return " · ".join([*said, *(["[M]"] if one.registered else [])])
 
 
-def _shown(_: ChatContext, one: Session) -> str:
-    lines = [_line(one)]
+def _shown(ctx: ChatContext, one: Session) -> str:
+    lines = [_line(ctx, one)]
     lines += [f"Topics: {', '.join(one.topics)}"] if one.topics else []
     lines += [" ".join(one.summary.split())] if one.summary else []
     return "\n".join(lines)
@@ -213,9 +216,13 @@ def _list_suggestions(_: ChatContext, found: list[Suggestion]) -> str:
 
 
 def _describe_stored(_: ChatContext, found: StorageStatistics) -> str:
-    lines = [f"{one.kind:<13}{one.rows:>9,}{one.bytes / 1e6:>11,.1f} MB" for one in found.stored]
-    lines.append(f"The whole database: {found.database / 1e6:,.1f} MB. Counted {found.at:%Y-%m-%d %H:%M} UTC.")
+    lines = [f"{one.kind:<13}{one.rows:>9,}{_size(one.bytes):>14}" for one in found.stored]
+    lines.append(f"The whole database: {_size(found.database)}. Counted {found.at:%Y-%m-%d %H:%M} UTC.")
     if found.freed.rows:
         gone = pluralize(found.freed.rows, "version")
-        lines.append(f"Tonight's cleanup removes {gone}: {found.freed.bytes / 1e6:,.1f} MB.")
+        lines.append(f"Tonight's cleanup removes {gone}: {_size(found.freed.bytes)}.")
     return "\n".join(lines)
+
+
+def _size(number: int) -> str:
+    return f"{number / 1e6:,.1f} MB" if number >= 100_000 else f"{number / 1e3:,.1f} kB"

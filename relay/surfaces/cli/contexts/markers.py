@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PAGE = 100
 Marker = Annotated[str, typer.Option("--of", help="Change this marker instead: its id, p7.")]
+WEIGHT = "A weight is a number from 0.00 to 1.00, or pinned, critical, important, notable, minor or hint."
 WHAT = f"Name a weight and a passage: {RELAY} session keepit 0.80 the gate code is 4711"
 
 
@@ -73,6 +74,8 @@ async def _changed(ctx: ChatContext, weight: str, passage: str, of: str, remove:
     if of and remove:
         return await remove_keepit(ctx, _id(of))
     found = read_weight(weight)
+    if found is None and weight and of:
+        raise CommandRefused(WEIGHT)
     if found is None or remove or not (of or passage):
         raise CommandRefused(WHAT)
     if of:
@@ -85,6 +88,8 @@ def _id(of: str) -> int:
 
 
 def _listed(ctx: ChatContext, page: KeepitPage) -> str:
+    if not page.total:
+        return f"Nothing is marked here yet. For example: {RELAY} session keepit 0.80 the gate code is 4711"
     lines = [_line(one) for one in page.keepits]
     return "\n".join([*lines, f"{len(lines):,} of {page.total:,}. `{RELAY} session keepit --of p7` shows one."])
 

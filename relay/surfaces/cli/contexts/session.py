@@ -75,6 +75,8 @@ async def _context(settings: Any, where: Where, searches: bool) -> AsyncIterator
 
     async with open_desk(settings, SEARCHES if searches else "session", False) as desk, desk.turn() as ctx:
         if where.chat is None:
+            if where.topic:
+                raise CommandRefused("A topic belongs to a chat. Name that, too: --chat <id> --topic <id>.")
             yield ctx
         else:
             group = where.chat < 0

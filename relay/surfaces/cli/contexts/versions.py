@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from relay.core.errors import CommandRefused
+from relay.core.program import RELAY
 from relay.core.text import pluralize
 from relay.surfaces.cli.contexts.session import (
     AsJson,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from relay.memory.rows.contexts.versions import Version as VersionRow
     from relay.surfaces.chat.context import ChatContext
 
+STATES = {"due": "being made", "failed": "couldn't be made"}
 Version = Annotated[str, typer.Argument(help="Its number or name: v002.")]
 
 
@@ -40,8 +43,9 @@ def versions(name: Name, offset: Offset = 0, chat: Chat = None, topic: Topic = 0
 
         return await list_versions(ctx, (await find(ctx, name)).id, offset, PAGE)
 
-    def lines(_: ChatContext, page: VersionPage) -> str:
-        return "\n".join([*map(_line, page.versions), f"{len(page.versions)} of {page.total}"])
+    def lines(ctx: ChatContext, page: VersionPage) -> str:
+        found = [_line(ctx, one) for one in page.versions]
+        return "\n".join([*found, f"{len(found)} of {page.total}"])
 
     run(Where(chat, topic, as_json), listed, lines)
 
@@ -85,21 +89,34 @@ def prune(
             back = {one.id for id in ids for one in await restore_versions(ctx, id)}
             return [one for one in await all_versions(ctx, own) if one.id in back]
         ids = [one.id for one in await versions_named(ctx, own, which)]
-        require_yes(await plan_pruning(ctx, own, ids), yes)
+        require_yes(ctx, await plan_pruning(ctx, own, ids), yes)
         return list(await prune_command(ctx, ids, force))
 
-    run(Where(chat, topic, as_json), pruned, lambda _, found: "\n".join(map(_line, found)))
+    def lines(ctx: ChatContext, found: list[VersionRow]) -> str:
+        if undo:
+            return "\n".join(["Restored:", *(_line(ctx, one) for one in found)])
+        again = f"{RELAY} session prune {shlex.quote(name)} {found[0].id} --undo"
+        return "\n".join(
+            ["Pruned:", *(_line(ctx, one) for one in found), f"Within ten minutes this brings them back: {again}"]
+        )
+
+    run(Where(chat, topic, as_json), pruned, lines)
 
 
-def require_yes(plan: PruningPlan, yes: bool) -> None:
+def require_yes(ctx: ChatContext, plan: PruningPlan, yes: bool) -> None:
     """Raises `CommandRefused`, which says what would be dropped, if the plan needs a yes."""
     if plan.asks and not yes:
-        raise CommandRefused("\n".join([*map(_line, plan.versions), "Nothing was pruned. Add --yes to drop these."]))
+        found = [_line(ctx, one) for one in plan.versions]
+        raise CommandRefused("\n".join([*found, "Nothing was pruned. Add --yes to drop these."]))
 
 
-def _line(one: VersionRow) -> str:
-    said = [f"#{one.id}", one.name, one.status, pluralize(one.tokens, "token"), f"{one.created_at:%Y-%m-%d}"]
-    said += [f"used {one.last_used_at:%Y-%m-%d}"] if one.last_used_at else []
+def _line(ctx: ChatContext, one: VersionRow) -> str:
+    from relay.surfaces.chat.times import day
+
+    said = [f"#{one.id}", one.name, STATES.get(one.status, one.status)]
+    said += [pluralize(one.tokens, "token")] if one.status == "ready" else []
+    said.append(day(one.created_at, ctx.zone))
+    said += [f"used {day(one.last_used_at, ctx.zone)}"] if one.last_used_at else []
     said += [f"in {', '.join(one.compositions)}"] if one.compositions else []
     return " · ".join([*said, *(["in use"] if one.active else [])])
 

@@ -47,9 +47,9 @@ WHICH = "Reply to a message with /keepit, or say which passage: /keepit 0.80 the
 @shows("keepit")
 async def keepit(call: ChatContext) -> CommandReply:
     """Marks the passage or message that this replies to, or lists the markers of this conversation."""
-    first, _, rest = call.text.strip().partition(" ")
+    first, *rest = call.text.split(maxsplit=1) or [""]
     weight = read_weight(first)
-    words = call.text.strip() if weight is None else rest.strip()
+    words = call.text.strip() if weight is None else "".join(rest).strip()
     replied = call.said.replied
     if replied is None and not words:
         if weight is not None:

@@ -76,8 +76,9 @@ def fate(label: str, versions: Sequence[str]) -> list[str]:
 
 def decay(one: Keepit, survivals: Sequence[Survival]) -> str:
     """Says at which distances a marker survives which compression: kept, barely, summarised."""
-    distances = list(dict.fromkeys(survival.distance for survival in survivals))
-    lines = [f"If it's compressed when it's {' · '.join(map(str, distances))} sessions old:"]
+    distances = dict.fromkeys(survival.distance for survival in survivals)
+    places = " · ".join("latest" if one == 1 else f"{one}th latest" for one in distances)
+    lines = [f"If it's compressed while its session is the {places}:"]
     for (level, ratio), row in groupby(survivals, key=lambda one: (one.level, one.ratio)):
         signs = " · ".join(f"{sign(one.weight, survival)} {threshold(survival.threshold)}" for survival in row)
         lines.append(f"- {level} {ratio}:1: {signs}")
