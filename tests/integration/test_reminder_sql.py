@@ -64,6 +64,30 @@ async def test_a_reminder_waits_until_it_is_due(store: Store, sql: Sql) -> None:
     assert waits == made.next_at
 
 
+async def test_a_process_wakes_when_the_next_reminder_is_due(store: Store, sql: Sql) -> None:
+    made = await make(store)
+    _, news = await store.claim(BOT.id, 1)
+    assert news.wait is None
+    await due(sql, made, timedelta(seconds=-5))
+    _, news = await store.claim(BOT.id, 1)
+    assert news.wait is not None
+    assert 0 < news.wait < 5
+    _, news = await store.claim(BOT.id + 1, 1)
+    assert news.wait is None, "it is another bot's"
+
+
+async def test_a_due_reminder_is_sent_as_soon_as_it_is_queued(store: Store, sql: Sql) -> None:
+    await due(sql, await make(store))
+    sent: list[str] = []
+
+    async def send() -> None:
+        sent.extend(await queued(sql))
+
+    kind = reminder_kind(a_lookout(store), BOT.id, send)
+    assert await Runner(store, [kind], BOT.id).run_due("reminder") == 1
+    assert sent == ["⏰ Tea"]
+
+
 async def test_a_reminder_is_sent_once_and_then_ended(store: Store, sql: Sql, driver: TurnDriver) -> None:
     await driver.exchange(ADA, "Hello")
     made = await make(store)
@@ -136,7 +160,7 @@ async def test_reminders_missed_for_days_are_listed_in_one_message(store: Store,
         await due(sql, await make(store, text), timedelta(days=3))
     await tell(store)
     [text] = await queued(sql)
-    assert text.startswith("⏰ **I was away and missed:**\n- ")
+    assert text.startswith("⏰ **Missed while I was away or quiet:**\n- ")
     assert "Tea" in text
     assert "Bins" in text
 
