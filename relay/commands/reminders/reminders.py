@@ -93,9 +93,7 @@ async def postpone(ctx: CommandContext, reminder_id: int, minutes: int) -> Remin
     if one.next_at is None or one.status not in ("active", "proposed"):
         raise Conflict("It's already over.")
     later = one.next_at + timedelta(minutes=minutes)
-    return await change(
-        ctx, one, "snoozed", next_at=later.isoformat(), occurrence=(one.occurrence or one.next_at).isoformat()
-    )
+    return await change(ctx, one, "snoozed", next_at=later.isoformat(), occurrence=later.isoformat())
 
 
 @command(
@@ -166,8 +164,7 @@ async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminde
     else:
         tomorrow = now.astimezone(ctx.zone).date() + timedelta(days=1)
         again = datetime.combine(tomorrow, MORNING, ctx.zone)
-    about = one.occurrence or next((e.occurrence for e in one.events if e.kind == "fired"), None) or now
-    return await change(ctx, one, "snoozed", next_at=again.isoformat(), occurrence=about.isoformat(), status="active")
+    return await change(ctx, one, "snoozed", next_at=again.isoformat(), occurrence=again.isoformat(), status="active")
 
 
 @operation("chat", "http")
