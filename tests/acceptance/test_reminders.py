@@ -29,6 +29,10 @@ async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBo
     made = await bot.ask(dm, ada, "/remind tomorrow 9:00 to call the dentist")
     assert made.text == "⏰ call the dentist\ntomorrow 9:00"
     assert [one["type"] for one in made.raw["entities"]] == ["date_time"]
+    assert list(made.buttons) == ["↶ Undo", "✎ Edit", "1 h later"]
+    await bot.press(dm, ada, made, "1 h later")
+    await bot.tg.wait_for(lambda: made.text == "⏰ call the dentist\ntomorrow 10:00")
+    assert list(made.buttons) == ["↶ Undo", "✎ Edit", "1 h later"]
     assert "call the dentist" in (await bot.ask(dm, ada, "/reminders")).text
     await bring_near(bot, "call the dentist")
     came = await bot.tg.wait_for(
@@ -40,6 +44,34 @@ async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBo
     await bot.tg.wait_for(lambda: any("Done" in one for one in came.buttons))
     await bot.press(dm, ada, came, "Done")
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
+
+
+async def test_a_snooze_is_sent_however_long_ago_the_reminder_was_due(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the hens")
+    await bring_near(bot, "feed the hens")
+    came = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text == "⏰ feed the hens"), None), 20
+    )
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    shared_relay.sql("update relay.reminder_event set occurrence = occurrence - interval '25 hours'")
+    assert "again: tomorrow 9:00" in await bot.press(dm, ada, came, "Tomorrow 9:00")
+    await bring_near(bot, "feed the hens")
+    await bot.tg.wait_for(lambda: [one.text for one in bot.tg.messages(dm)].count("⏰ feed the hens") == 2, 20)
+
+
+async def test_what_is_said_before_a_snooze_ends_answers_no_question(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "Fed the geese?", "at": "2031-03-01T18:00", "kind": "ask"}
+    bot.says("ask me about the geese", [tool("set_reminder", given)])
+    await bot.ask(dm, ada, "ask me about the geese")
+    await bring_near(bot, "Fed the geese?")
+    await bot.press(dm, ada, await told(bot, dm, "Fed the geese?"), "1 h")
+    await bot.ask(dm, ada, "by the way, it rains")
+    await bring_near(bot, "Fed the geese?")
+    await bot.tg.wait_for(lambda: [one.text for one in bot.tg.messages(dm)].count("⏰ Fed the geese?") == 2, 20)
+    await bring_near(bot, "Fed the geese?")
+    await told(bot, dm, "Still open: Fed the geese?")
 
 
 async def test_a_person_can_answer_a_reminder(bot: SharedBot) -> None:

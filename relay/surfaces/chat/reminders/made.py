@@ -13,12 +13,9 @@ from relay.memory.rows.proactive.reminders import Reminder
 from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reminders.reminders import EditReminder
+from relay.surfaces.chat.reminders.reminders import LATER, EditReminder
 from relay.surfaces.chat.reminders.wording import plain_moment, say_rule, show_moment
 from relay.surfaces.chat.reply import ButtonReply, button
-
-LATER = 60
-"""Minutes by which the button postpones a reminder."""
 
 
 @callback("rm")

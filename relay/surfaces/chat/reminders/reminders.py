@@ -26,6 +26,8 @@ EVENTS = {
     "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
     "deleted": "deleted", "restored": "restored",
 }  # fmt: skip
+LATER = 60
+"""Minutes by which a button postpones a reminder."""
 EDITED = "reminder"
 """The word of the question that asks for another text or time."""
 
@@ -50,7 +52,7 @@ class ActOnReminder(Callback):
     """Does something to a reminder."""
 
     reminder_id: int
-    what: Literal["pause", "go", "delete", "restore", "accept"]
+    what: Literal["pause", "go", "delete", "restore", "accept", "later"]
 
 
 @callback("re")
@@ -66,8 +68,7 @@ async def remind(call: ChatContext) -> CommandReply:
     if (wanted := read_intent(call.text)) is not None:
         return intents.made_reply(await make_intent(call, *wanted))
     made = await commands.remind(call, call.text)
-    row = [button("↶ Undo", ActOnReminder(made.id, "delete")), button("✎ Edit", EditReminder(made.id))]
-    return CommandReply(describe(call, made), rows=[row], result=made)
+    return CommandReply(describe(call, made), rows=[made_row(made)], result=made)
 
 
 @shows("reminders")
@@ -110,6 +111,9 @@ async def press_reminder(call: ChatContext, to: OpenReminder) -> ButtonReply:
 
 @pressed(ActOnReminder)
 async def act(call: ChatContext, to: ActOnReminder) -> ButtonReply:
+    if to.what == "later":
+        later = await commands.postpone(call, to.reminder_id, LATER)
+        return ButtonReply(text=describe(call, later), rows=[made_row(later)], result=later)
     if to.what == "accept":
         await commands.accept(call, to.reminder_id)
     elif to.what in ("pause", "go"):
@@ -198,6 +202,15 @@ def history(call: ChatContext, one: OpenedReminder) -> list[str]:
             said = f"{said}, {escape_markdown(event.detail)}"
         lines.append(f"{plain_moment(event.at, call.zone, now)}: {said}")
     return ["\n".join(lines)] if lines else []
+
+
+def made_row(one: Reminder) -> list[Button]:
+    """Returns the buttons under a reminder that was just made."""
+    return [
+        button("↶ Undo", ActOnReminder(one.id, "delete")),
+        button("✎ Edit", EditReminder(one.id)),
+        button("1 h later", ActOnReminder(one.id, "later")),
+    ]
 
 
 def rows_of(one: Reminder) -> list[list[Button]]:
