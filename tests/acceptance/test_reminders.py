@@ -164,6 +164,54 @@ async def test_a_reminder_can_be_edited_paused_and_deleted(bot: SharedBot) -> No
     await bot.tg.wait_for(lambda: "recycling" in changed.text and "Deleted" not in changed.text)
 
 
+async def test_a_new_time_is_on_the_reminders_day_and_in_the_persons_zone(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+
+    async def edited(shown: StoredMessage, words: str) -> StoredMessage:
+        """Presses Edit and replies with the words."""
+        known = {one.message_id for one in bot.tg.messages(dm)}
+        await bot.press(dm, ada, shown, "Edit")
+        asking = await bot.tg.wait_for(
+            lambda: next((one for one in bot.tg.messages(dm) if one.message_id not in known and one.from_bot), None)
+        )
+        return await bot.ask(dm, ada, words, reply_to=asking)
+
+    made = await bot.ask(dm, ada, "/remind 2031-12-24 18:00 presents")
+    assert (await edited(made, "19:30")).text == "⏰ presents\n24 Dec 2031 19:30"
+    await bot.ask(dm, ada, "/settings zone America/New_York")
+    assert (await edited(made, "2031-12-25 9:00")).text == "⏰ presents\n25 Dec 2031 9:00"
+    assert (await edited(made, "every day 7:00")).text.endswith("7:00 · every day at 7:00")
+
+
+async def test_a_reminder_put_off_can_be_paused_and_resumed(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    made = await bot.ask(dm, ada, "/remind 2031-01-01 9:00 skates")
+    await bot.press(dm, ada, made, "1 h later")
+    listed = await bot.ask(dm, ada, "/reminders")
+    await bot.press(dm, ada, listed, "1")
+    await bot.press(dm, ada, listed, "Pause")
+    await bot.tg.wait_for(lambda: "Paused" in listed.text)
+    await bot.press(dm, ada, listed, "Resume")
+    await bot.tg.wait_for(lambda: listed.text.startswith("⏰ skates\n1 Jan 2031 10:00"))
+
+
+async def test_a_restored_reminder_is_what_it_was(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind every monday 8:00 paper")
+    listed = await bot.ask(dm, ada, "/reminders")
+    for label, shown in (("1", "paper"), ("Pause", "Paused"), ("Delete", "Deleted."), ("Undo", "Paused")):
+        await bot.press(dm, ada, listed, label)
+        await bot.tg.wait_for(lambda: shown in listed.text)  # noqa: B023
+    bot.says("look here", [tool("set_reminder", {"text": "Send gold", "at": "2031-03-01T18:00"})])
+    answer = await bot.ask(dm, ada, "look here", forward_from="Somebody")
+    await bot.press(dm, ada, answer, "✖ No")
+    await bot.press(dm, ada, answer, "⏰ Undo")
+    await bot.tg.wait_for(lambda: "✖ No" in answer.buttons)
+    assert "needs your OK" in (await bot.ask(dm, ada, "/reminders")).text
+    await bot.press(dm, ada, answer, "⏰ Yes")
+    assert "needs your OK" not in (await bot.ask(dm, ada, "/reminders")).text
+
+
 async def test_a_reminder_that_asks_the_model_runs_at_most_hourly(bot: SharedBot) -> None:
     ada, dm = bot.person()
     given = {"text": "News of the strike", "at": "2031-03-01T18:00", "rrule": "FREQ=DAILY", "kind": "check"}
@@ -229,6 +277,18 @@ async def test_a_reminder_can_be_triggered_by_a_mention(bot: SharedBot) -> None:
     await bot.tg.wait_for(lambda: "2 more times" in listed.text)
     await bot.press(dm, ada, listed, "Delete")
     await bot.tg.wait_for(lambda: "Deleted." in listed.text)
+
+
+async def test_every_mention_can_be_reached_and_deleted(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind when otter: photo")
+    for number in range(7):
+        await bot.ask(dm, ada, f"/remind when badger{number}: note")
+    listed = await bot.ask(dm, ada, "/reminders")
+    assert "otter" not in listed.text
+    for label, shown in (("Later", "otter: photo"), ("otter", "When you mention “otter”"), ("Delete", "Deleted.")):
+        await bot.press(dm, ada, listed, label)
+        await bot.tg.wait_for(lambda: shown in listed.text)  # noqa: B023
 
 
 async def test_the_heartbeat_can_be_turned_on_and_off(bot: SharedBot) -> None:

@@ -187,12 +187,13 @@ def following_occurrence(one: Reminder) -> datetime | None:
 
 
 async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
-    """Pauses a reminder, or resumes it with its next occurrence."""
+    """Pauses a reminder, or resumes it with its next time."""
     one = await own_reminder(ctx, reminder_id)
     if on:
         return await change(ctx, one, "paused", status="paused")
-    following = following_occurrence(one)
-    if following is None or following < datetime.now(UTC):
+    now = datetime.now(UTC)
+    following = one.next_at if one.next_at and one.next_at > now else following_occurrence(one)
+    if following is None or following < now:
         raise Conflict("Its time has passed. Change the time, or delete it.")
     return await change(ctx, one, "resumed", status="active", next_at=following.isoformat())
 
@@ -203,7 +204,10 @@ async def delete(ctx: CommandContext, reminder_id: int, on: bool = True) -> Remi
     one = await own_reminder(ctx, reminder_id)
     if on:
         return await change(ctx, one, "deleted", status="deleted")
-    return await change(ctx, one, "restored", status="active" if one.next_at else "ended")
+    if one.rule and one.next_at and one.next_at < datetime.now(UTC):
+        following = following_occurrence(one)
+        return await change(ctx, one, "restored", next_at=following and following.isoformat(), occurrence=None)
+    return await change(ctx, one, "restored")
 
 
 async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:

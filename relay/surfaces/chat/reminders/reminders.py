@@ -154,17 +154,15 @@ async def page(call: ChatContext, offset: int) -> CommandReply:
     found = await commands.reminders(call, offset, PAGE)
     quiet_line = [say_quiet(call, found.quiet_until)] if found.quiet_until else []
     mentions = await list_intents(call)
-    if not found.reminders:
-        text = "There are no more." if found.total else f"You have no upcoming reminders. {HOW}"
-        parts = [text, *quiet_line, *intents.lines(mentions)]
-        return CommandReply("\n\n".join(parts), rows=intents.list_rows(mentions), result=found)
+    shown = mentions[offset : offset + PAGE]
+    head = f"⏰ **{pluralize(found.total, 'reminder')}**" if found.total else f"You have no upcoming reminders. {HOW}"
+    lines = [head if found.reminders or not offset else "There are no more reminders.", *quiet_line]
     numbered = list(enumerate(found.reminders, offset + 1))
-    lines = [f"⏰ **{pluralize(found.total, 'reminder')}**", *quiet_line]
     lines += [f"**{number}** · {line(call, one)}" for number, one in numbered]
-    rows = [[button(str(number), OpenReminder(one.id, offset)) for number, one in numbered]]
-    rows += step_rows(offset, PAGE, found.total, ListReminders, ("‹ Sooner", "Later ›"))
-    lines, rows = [*lines, *intents.lines(mentions)], [*rows, *intents.list_rows(mentions)]
-    return CommandReply("\n\n".join(lines), rows=rows, result=found)
+    rows = [[button(str(number), OpenReminder(one.id, offset)) for number, one in numbered]] if numbered else []
+    rows += intents.list_rows(shown)
+    rows += step_rows(offset, PAGE, max(found.total, len(mentions)), ListReminders, ("‹ Sooner", "Later ›"))
+    return CommandReply("\n\n".join([*lines, *intents.lines(shown)]), rows=rows, result=found)
 
 
 def line(call: ChatContext, one: Reminder) -> str:
