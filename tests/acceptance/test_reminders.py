@@ -302,6 +302,21 @@ async def test_the_heartbeat_can_be_turned_on_and_off(bot: SharedBot) -> None:
     assert "The heartbeat is off" in (await bot.ask(dm, ada, "/heartbeat off")).text
 
 
+async def test_the_hours_of_a_digest_and_a_heartbeat_are_those_of_the_persons_zone(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/digest at 7:30")
+    await bot.ask(dm, ada, "/heartbeat on every 4h 8-21")
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    for words, zone in (("Tokyo", "Asia/Tokyo"), ("house", "Europe/Berlin")):
+        await bot.ask(dm, ada, f"/settings zone {words}")
+        assert shared_relay.sql(
+            "select d.zone, h.zone, to_char(j.due_at at time zone d.zone, 'HH24:MI'),"
+            " j.due_at between now() and now() + interval '25 hours' from relay.digest d join relay.heartbeat h"
+            " using (space_id) join relay.job j on j.kind = 'digest' and j.key = space_id::text where d.user_id = %s",
+            ada.id,
+        ) == [(zone, zone, "07:30", True)]
+
+
 async def test_reminders_can_be_sent_as_a_calendar_file(bot: SharedBot) -> None:
     ada, dm = bot.person()
     await bot.ask(dm, ada, "/remind every monday 8:00 bins")
