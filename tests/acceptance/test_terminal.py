@@ -186,3 +186,9 @@ async def test_a_question_in_the_terminal_is_answered_by_the_next_line(bot: Shar
     assert "Updated: I play the viola" in await talk.until("(was: I play the cello)")
     talk.type("")
     assert (await talk.ended())[0] == 0
+
+
+async def test_a_reminder_made_in_a_shell_says_where_it_will_come(bot: SharedBot, tmp_path: Path) -> None:
+    code, shown = await relay(bot.relay.environment, tmp_path, "remind", "2031-01-01 9:00 shell bins")
+    assert code == 0
+    assert "⏰ shell bins\n1 Jan 2031 9:00\nThe bot tells you in Telegram, while relay run runs." in shown

@@ -21,6 +21,8 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, questio
 
 PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
+IN_TELEGRAM = "The bot tells you in Telegram, while `relay run` runs."
+"""What a terminal adds, which tells nothing itself."""
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
     "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
@@ -68,7 +70,8 @@ async def remind(call: ChatContext) -> CommandReply:
     if (wanted := read_intent(call.text)) is not None:
         return intents.made_reply(await make_intent(call, *wanted))
     made = await commands.remind(call, call.text)
-    return CommandReply(describe(call, made), rows=[made_row(made)], result=made)
+    where = "" if call.bot_id else f"\n{IN_TELEGRAM}"
+    return CommandReply(describe(call, made) + where, rows=[made_row(made)], result=made)
 
 
 @shows("reminders")
