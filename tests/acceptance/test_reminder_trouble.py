@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 
 from tests.acceptance.harness import OWNER
-from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.shared_relay import GUESTS, SharedRelay
 from tests.standins.telegram import Chat
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -162,3 +162,16 @@ async def test_blocking_the_bot_ends_a_chats_reminders_and_alerts_the_admins(
         " where e.kind = 'failed' and r.chat_id = %s", chat.id,
     )  # fmt: skip
     assert events == [("Blocked two", "failed")]
+
+
+async def test_a_reminder_of_a_deleted_topic_reaches_the_person_in_private(shared_relay: SharedRelay) -> None:
+    tg, room = shared_relay.tg, shared_relay.room(forum=True)
+    [person] = [one for one in room.members if one in GUESTS]
+    topic = tg.topic(room, "Plans", person)
+    await tg.say(room, person, "/remind 2031-01-01 9:00 Topic gone", topic=topic)
+    await tg.wait_for(lambda: shared_relay.replies(room, topic))
+    tg.delete_topic(room, topic)
+    make_due(shared_relay, "text = 'Topic gone'")
+    await shared_relay.until_said(tg.dm(person), "I couldn't remind you in the group: ")
+    [said] = [text for text in shared_relay.said(tg.dm(person)) if "couldn't remind" in text]
+    assert said.endswith("⏰ Topic gone")
