@@ -94,10 +94,11 @@ async def test_a_person_can_answer_a_reminder(bot: SharedBot) -> None:
 
 async def test_the_model_can_set_a_reminder_and_the_answer_shows_its_time(bot: SharedBot) -> None:
     ada, dm = bot.person()
-    given = {"text": "Water the plants", "at": "2031-03-01T18:00", "rrule": "FREQ=WEEKLY;BYDAY=SA"}
+    text = "Water the plants (2 *pots*)"
+    given = {"text": text, "at": "2031-03-01T18:00", "rrule": "FREQ=WEEKLY;BYDAY=SA"}
     bot.says("water my plants", [tool("set_reminder", given)])
     answer = await bot.ask(dm, ada, "please remind me to water my plants")
-    assert "⏰ 1 Mar 2031 18:00, every Saturday at 18:00: Water the plants" in answer.text
+    assert f"⏰ 1 Mar 2031 18:00, every Saturday at 18:00: {text}" in answer.text
     assert await bot.press(dm, ada, answer, "⏰ Undo") == "Deleted."
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
     await bot.tg.wait_for(lambda: "✎ Edit" not in answer.buttons)

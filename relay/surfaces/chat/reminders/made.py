@@ -8,7 +8,7 @@ from typing import Literal
 
 from relay.commands.reminders import reminders as commands
 from relay.core.models import Button
-from relay.core.text import escape_markdown, shorten
+from relay.core.text import shorten
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
@@ -27,8 +27,8 @@ class MadeReminder(Callback):
 
 
 def made_line(one: Reminder, now: datetime) -> str:
-    """Describes a reminder in the line under an answer (Markdown)."""
-    text = escape_markdown(shorten(one.text, 60))
+    """Describes a reminder in the line under an answer: plain text, in which only moments are links."""
+    text = shorten(one.text, 60).replace("](", "] (")
     if one.status == "deleted":
         return f"⏰ Deleted: {text}"
     when = show_moment(one.next_at, one.tzinfo, now) if one.next_at else ""
