@@ -295,6 +295,22 @@ async def test_an_ordinary_message_to_a_chat_that_is_gone_ends_no_reminder(store
     assert await sql("select status from reminder") == [("active",)]
 
 
+async def test_the_reminders_of_a_group_follow_it_to_its_new_chat(store: Store, sql: Sql) -> None:
+    before, now = -4242, -1_000_000_004_242
+    made = await store.make_reminder(
+        NewReminder(
+            space=group(before), bot_id=BOT.id, chat_id=before, topic_id=0, user_id=ADA, text="Bins", zone="UTC",
+            start_at=MADE, next_at=MADE.replace(tzinfo=UTC),
+        )
+    )  # fmt: skip
+    assert isinstance(made, Reminder)
+    await store.regroup(BOT.id, before, now)
+    await due(sql, made)
+    assert await tell(store) == 1
+    assert await sql("select chat_id from outbox") == [(now,)]
+    assert await sql("select kind, key from job where kind = 'reminder'") == []
+
+
 async def test_an_imported_reminder_is_paused_and_moved_to_the_importers_chat(store: Store, sql: Sql) -> None:
     await make(store, rule="FREQ=DAILY")
     [(row,)] = await sql('select to_jsonb(r) - \'id\' || \'{"chat_id": 666, "zone": "Nowhere"}\' from reminder r')
