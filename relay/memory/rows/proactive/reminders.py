@@ -241,6 +241,8 @@ class Intent:
     used: int
     most: int
     """It ends after it was shown this often."""
+    cooldown_hours: int
+    """How long it rests after it was shown."""
     expires_at: datetime
     user_id: int
 

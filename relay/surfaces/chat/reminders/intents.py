@@ -45,7 +45,14 @@ def describe(one: Intent) -> str:
     if one.status == "proposed":
         return f"{text}\nNeeds your OK."
     left = pluralize(one.most - one.used, "more time")
-    return f"{text}\nOnce a day at most, up to {left} until {one.expires_at:%Y-%m-%d}."
+    return f"{text}\n{say_rest(one.cooldown_hours)}, up to {left} until {one.expires_at:%Y-%m-%d}."
+
+
+def say_rest(hours: int) -> str:
+    """Says how often an intent applies at most."""
+    if hours == 24:
+        return "Once a day at most"
+    return f"Once in {pluralize(hours, 'hour')} at most" if hours else "Each time"
 
 
 def lines(found: Sequence[Intent]) -> list[str]:
