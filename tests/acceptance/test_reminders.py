@@ -196,6 +196,24 @@ async def test_a_reminder_put_off_can_be_paused_and_resumed(bot: SharedBot) -> N
     await bot.tg.wait_for(lambda: listed.text.startswith("⏰ skates\n1 Jan 2031 10:00"))
 
 
+async def test_a_deleted_reminder_is_not_revived_by_an_older_button_or_question(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    made = await bot.ask(dm, ada, "/remind every monday 8:00 bottles")
+    await bot.press(dm, ada, made, "Edit")
+    asking = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text.startswith("✎ reminder")), None)
+    )
+    listed = await bot.ask(dm, ada, "/reminders")
+    for label, shown in (("1", "bottles"), ("Pause", "Paused")):
+        await bot.press(dm, ada, listed, label)
+        await bot.tg.wait_for(lambda: shown in listed.text)  # noqa: B023
+    await bot.press(dm, ada, made, "Undo")
+    await bot.tg.wait_for(lambda: "Deleted." in made.text)
+    assert "gone" in await bot.press(dm, ada, listed, "Resume")
+    assert "gone" in (await bot.ask(dm, ada, "friday 9:00", reply_to=asking)).text
+    assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
+
+
 async def test_a_restored_reminder_is_what_it_was(bot: SharedBot) -> None:
     ada, dm = bot.person()
     await bot.ask(dm, ada, "/remind every monday 8:00 paper")

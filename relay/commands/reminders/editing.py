@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
-from relay.commands.reminders.reminders import accept, change, delete, own_reminder, pause
+from relay.commands.reminders.reminders import accept, change, delete, existing_reminder, own_reminder, pause
 from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
@@ -32,7 +32,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     """Changes a reminder's time, its text, or both, depending on the words: `friday 9:00`, `friday 9:00 bins`,
     `bins`. The time is meant in the person's time zone. A time of day alone changes that of a rule, in the rule's own
     zone, or moves a single reminder within its day."""
-    one = await own_reminder(ctx, reminder_id)
+    one = await existing_reminder(ctx, reminder_id)
     now = datetime.now(UTC)
     said = read_phrase(words, now, ctx.zone)
     if len(words) > REMINDER_LENGTH:
