@@ -181,13 +181,14 @@ language sql set search_path = relay, extensions, pg_temp as $$
         last_error = null, parked_at = null
 $$;
 
--- Moves the morning digest and the heartbeat of a person to another time zone: their hours are local.
+-- Moves a person's morning digest, heartbeat and proposals for the soul to another time zone: their hours are local.
 create or replace function public.relay_move_to_zone(p_user_id bigint, p_zone text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(jsonb_build_object('kind', 'private', 'owner_id', p_user_id));
 begin
     update heartbeat set zone = p_zone where space_id = own;
+    update soul_growth set zone = p_zone where space_id = own;
     update digest set zone = p_zone, next_at = (
         select min(at) from (
             select ((now() at time zone p_zone)::date + day + at_time) at time zone p_zone as at
