@@ -25,7 +25,7 @@ class Terminal:
         self.settings = settings
         self.seen = ""
 
-    async def until(self, text: str, seconds: float = 25) -> str:
+    async def until(self, text: str, seconds: float = 60) -> str:
         """Reads until the text appears. Returns what came since the last call."""
         assert self.process.stdout is not None
         since = ""
@@ -42,7 +42,7 @@ class Terminal:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{line}\n".encode())
 
-    async def ended(self, seconds: float = 25) -> tuple[int, str]:
+    async def ended(self, seconds: float = 60) -> tuple[int, str]:
         """Returns the exit code and everything printed."""
         assert self.process.stdout is not None
         async with asyncio.timeout(seconds):
