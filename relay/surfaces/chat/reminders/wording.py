@@ -43,15 +43,22 @@ def say_rule(one: Reminder, zone: tzinfo | None = None) -> str:
     parts = dict(part.partition("=")[::2] for part in one.rule.split(";"))
     try:
         said = say_step(parts, one.start_at)
+        end = f" until {last_day(parts['UNTIL'], one.start_at)}" if "UNTIL" in parts else ""
+        end += f", {pluralize(int(parts['COUNT']), 'time')}" if "COUNT" in parts else ""
     except (KeyError, ValueError):
         return f"by the rule {one.rule}"
     if parts["FREQ"] not in ("MINUTELY", "HOURLY"):
         said += f" at {one.start_at.hour}:{one.start_at:%M}"
         said += f" ({one.zone})" if zone is not None and str(zone) != one.zone else ""
-    if "UNTIL" in parts:
-        end = parts["UNTIL"]
-        said += f" until {end[:4]}-{end[4:6]}-{end[6:8]}"
-    return said + (f", {pluralize(int(parts['COUNT']), 'time')}" if "COUNT" in parts else "")
+    return said + end
+
+
+def last_day(until: str, start: datetime) -> str:
+    """Says the last day on which a rule can come: the day before its end, if it ends before the time of day of its
+    start."""
+    day = datetime.strptime(until[:8], "%Y%m%d")
+    ends_before = "T" in until and until[9:13] < f"{start:%H%M}"
+    return f"{day - timedelta(days=1) if ends_before else day:%Y-%m-%d}"
 
 
 def say_step(parts: Mapping[str, str], start: datetime) -> str:
