@@ -9,6 +9,7 @@ from relay.commands.reminders import reminders as commands
 from relay.commands.reminders.editing import edit as edit_reminder
 from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
+from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
@@ -153,18 +154,19 @@ async def show(call: ChatContext, reminder_id: int, offset: int = 0) -> ButtonRe
 
 
 async def page(call: ChatContext, offset: int) -> CommandReply:
-    """Renders a page of the list, with its buttons."""
-    found = await commands.reminders(call, offset, PAGE)
+    """Renders a page of the list, with its buttons. A terminal shows all of it: scripts can't turn pages."""
+    size = PAGE if call.bot_id else OPEN_REMINDERS
+    found = await commands.reminders(call, offset, size)
     quiet_line = [say_quiet(call, found.quiet_until)] if found.quiet_until else []
     mentions = await list_intents(call)
-    shown = mentions[offset : offset + PAGE]
+    shown = mentions[offset : offset + size]
     head = f"⏰ **{pluralize(found.total, 'reminder')}**" if found.total else f"You have no upcoming reminders. {HOW}"
     lines = [head if found.reminders or not offset else "There are no more reminders.", *quiet_line]
     numbered = list(enumerate(found.reminders, offset + 1))
     lines += [f"**{number}** · {line(call, one)}" for number, one in numbered]
     rows = [[button(str(number), OpenReminder(one.id, offset)) for number, one in numbered]] if numbered else []
     rows += intents.list_rows(shown)
-    rows += step_rows(offset, PAGE, max(found.total, len(mentions)), ListReminders, ("‹ Sooner", "Later ›"))
+    rows += step_rows(offset, size, max(found.total, len(mentions)), ListReminders, ("‹ Sooner", "Later ›"))
     return CommandReply("\n\n".join([*lines, *intents.lines(shown)]), rows=rows, result=found)
 
 
