@@ -114,7 +114,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', p_intent.id, 'about', p_intent.about, 'text', p_intent.text,
         'status', case when p_intent.expires_at < now() or p_intent.used >= p_intent.most then 'ended'
             else p_intent.status end,
-        'used', p_intent.used, 'most', p_intent.most, 'expires_at', p_intent.expires_at, 'user_id', p_intent.user_id)
+        'used', p_intent.used, 'most', p_intent.most, 'cooldown_hours', p_intent.cooldown_hours, 'expires_at', p_intent.expires_at, 'user_id', p_intent.user_id)
 $$;
 
 -- Returns a person's open intents in a space, newest first.
@@ -125,11 +125,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and expires_at > now() and used < most
 $$;
 
--- Sets the status of a person's own intent. Returns it; null if they have none such.
+-- Sets the status of a person's own intent; one from others' words that is restored needs their OK again. Returns it; null
+-- if they have none such.
 create or replace function public.relay_set_intent(p_space jsonb, p_user_id bigint, p_intent_id bigint, p_status text)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    update standing_intent i set status = p_status
+    update standing_intent i
+    set status = case when p_status = 'active' and status = 'deleted' and tainted then 'proposed' else p_status end
     where id = p_intent_id and space_id = relay.find_space(p_space) and user_id = p_user_id
     returning relay.intent_json(i)
 $$;

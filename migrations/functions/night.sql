@@ -181,6 +181,24 @@ language sql set search_path = relay, extensions, pg_temp as $$
         last_error = null, parked_at = null
 $$;
 
+-- Moves a person's morning digest, heartbeat and proposals for the soul to another time zone: their hours are local.
+create or replace function public.relay_move_to_zone(p_user_id bigint, p_zone text) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.find_space(jsonb_build_object('kind', 'private', 'owner_id', p_user_id));
+begin
+    update heartbeat set zone = p_zone where space_id = own;
+    update soul_growth set zone = p_zone where space_id = own;
+    update digest set zone = p_zone, next_at = (
+        select min(at) from (
+            select ((now() at time zone p_zone)::date + day + at_time) at time zone p_zone as at
+            from generate_series(0, 1) day) as mornings
+        where at > now())
+    where space_id = own and at_time is not null;
+    perform relay.owe_digest(own);
+    return 'true';
+end $$;
+
 -- Returns where a space's digests go: {user_id, chat_id, topic_id, wanted_at}; null: nowhere.
 create or replace function public.relay_digest_wanted(p_space jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$

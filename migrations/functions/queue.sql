@@ -124,7 +124,11 @@ begin
         (select min(not_before) from outbox
             where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before > now()),
         (select min(not_before) from turn
-            where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null))
+            where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null),
+        -- A process asks again within seconds in any case, so those further ahead are not read.
+        (select min(due_at) from job j
+            where kind in ('reminder', 'digest') and parked_at is null and lease_owner is null
+                and due_at between now() and now() + interval '10 seconds' and relay.is_for(j, p_bot_id)))
         - clock_timestamp()) into wait;
     perform relay.keep_serving(p_worker, p_lease_seconds);
     return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost,

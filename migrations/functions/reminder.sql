@@ -121,8 +121,21 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and (p_space ->> 'kind' = 'group' or r.user_id = p_user_id)
 $$;
 
+-- Returns what a deleted reminder was before. Imported ones have no events, and are paused.
+create or replace function relay.former_status(p_reminder relay.reminder) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when p_reminder.status <> 'deleted' then p_reminder.status when p_reminder.next_at is null then 'ended'
+        when kind is null or kind = 'paused' then 'paused'
+        when kind = 'made' and p_reminder.origin = 'tool' and p_reminder.tainted then 'proposed' else 'active' end
+    from (
+        select max(kind) as kind from reminder_event where id = (
+            select max(id) from reminder_event
+            where reminder_id = p_reminder.id and kind in ('made', 'changed', 'paused', 'resumed', 'snoozed'))) as latest
+$$;
+
 -- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id}; what is
--- not given stays. p_known: its next_at as the caller knows it. Returns it; null if it is another by now, or gone.
+-- not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller knows
+-- it. Returns it; null if it is another by now, or gone.
 create or replace function public.relay_change_reminder(p_reminder_id bigint, p_known timestamptz, p_change jsonb)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -134,6 +147,9 @@ begin
         return null;
     end if;
     own := jsonb_populate_record(own, p_change - 'event' - 'user_id');
+    if p_change ->> 'event' = 'restored' then
+        own.status := relay.former_status(own);
+    end if;
     update reminder set text = own.text, zone = own.zone, start_at = own.start_at, rule = own.rule,
         next_at = own.next_at, status = own.status, occurrence = own.occurrence, repeat_minutes = own.repeat_minutes,
         kind = own.kind, asked = case when p_change ? 'next_at' then 0 else asked end, changed_at = now()

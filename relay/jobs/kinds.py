@@ -66,6 +66,8 @@ class JobServices:
     media_store: MediaStore
     """Where copies of media are stored."""
     bot_id: int
+    send_queued: Callable[[], Awaitable[object]]
+    """Sends queued messages now."""
     back_up: Callable[[], Awaitable[PhaseResult]]
     """Makes a backup and deletes old ones."""
     phases: Callable[[], Sequence[Phase]]

@@ -106,6 +106,9 @@ async def test_the_limits_of_a_mention_can_be_said_and_the_model_ends_it(bot: Sh
     for text in ("I saw Maria at noon", "and Maria in the evening"):
         await bot.ask(dm, ada, text)
         assert "Ask for Leo" in str(bot.prompt(text).messages[-1])
+    listed = await bot.ask(dm, ada, "/reminders")
+    await bot.press(dm, ada, listed, "Maria")
+    await bot.tg.wait_for(lambda: "Each time, up to 3 more times until " in listed.text)
     bot.says("no longer", [tool("delete_reminder", {"mention": "maria"})])
     await bot.ask(dm, ada, "no longer, please")
     await bot.ask(dm, ada, "Maria once more")

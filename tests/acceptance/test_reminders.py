@@ -29,6 +29,10 @@ async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBo
     made = await bot.ask(dm, ada, "/remind tomorrow 9:00 to call the dentist")
     assert made.text == "⏰ call the dentist\ntomorrow 9:00"
     assert [one["type"] for one in made.raw["entities"]] == ["date_time"]
+    assert list(made.buttons) == ["↶ Undo", "✎ Edit", "1 h later"]
+    await bot.press(dm, ada, made, "1 h later")
+    await bot.tg.wait_for(lambda: made.text == "⏰ call the dentist\ntomorrow 10:00")
+    assert list(made.buttons) == ["↶ Undo", "✎ Edit", "1 h later"]
     assert "call the dentist" in (await bot.ask(dm, ada, "/reminders")).text
     await bring_near(bot, "call the dentist")
     came = await bot.tg.wait_for(
@@ -40,6 +44,34 @@ async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBo
     await bot.tg.wait_for(lambda: any("Done" in one for one in came.buttons))
     await bot.press(dm, ada, came, "Done")
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
+
+
+async def test_a_snooze_is_sent_however_long_ago_the_reminder_was_due(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the hens")
+    await bring_near(bot, "feed the hens")
+    came = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text == "⏰ feed the hens"), None), 20
+    )
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    shared_relay.sql("update relay.reminder_event set occurrence = occurrence - interval '25 hours'")
+    assert "again: tomorrow 9:00" in await bot.press(dm, ada, came, "Tomorrow 9:00")
+    await bring_near(bot, "feed the hens")
+    await bot.tg.wait_for(lambda: [one.text for one in bot.tg.messages(dm)].count("⏰ feed the hens") == 2, 20)
+
+
+async def test_what_is_said_before_a_snooze_ends_answers_no_question(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "Fed the geese?", "at": "2031-03-01T18:00", "kind": "ask"}
+    bot.says("ask me about the geese", [tool("set_reminder", given)])
+    await bot.ask(dm, ada, "ask me about the geese")
+    await bring_near(bot, "Fed the geese?")
+    await bot.press(dm, ada, await told(bot, dm, "Fed the geese?"), "1 h")
+    await bot.ask(dm, ada, "by the way, it rains")
+    await bring_near(bot, "Fed the geese?")
+    await bot.tg.wait_for(lambda: [one.text for one in bot.tg.messages(dm)].count("⏰ Fed the geese?") == 2, 20)
+    await bring_near(bot, "Fed the geese?")
+    await told(bot, dm, "Still open: Fed the geese?")
 
 
 async def test_a_person_can_answer_a_reminder(bot: SharedBot) -> None:
@@ -62,10 +94,11 @@ async def test_a_person_can_answer_a_reminder(bot: SharedBot) -> None:
 
 async def test_the_model_can_set_a_reminder_and_the_answer_shows_its_time(bot: SharedBot) -> None:
     ada, dm = bot.person()
-    given = {"text": "Water the plants", "at": "2031-03-01T18:00", "rrule": "FREQ=WEEKLY;BYDAY=SA"}
+    text = "Water the plants (2 *pots*)"
+    given = {"text": text, "at": "2031-03-01T18:00", "rrule": "FREQ=WEEKLY;BYDAY=SA"}
     bot.says("water my plants", [tool("set_reminder", given)])
     answer = await bot.ask(dm, ada, "please remind me to water my plants")
-    assert "⏰ 1 Mar 2031 18:00, every Saturday at 18:00: Water the plants" in answer.text
+    assert f"⏰ 1 Mar 2031 18:00, every Saturday at 18:00: {text}" in answer.text
     assert await bot.press(dm, ada, answer, "⏰ Undo") == "Deleted."
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
     await bot.tg.wait_for(lambda: "✎ Edit" not in answer.buttons)
@@ -130,6 +163,72 @@ async def test_a_reminder_can_be_edited_paused_and_deleted(bot: SharedBot) -> No
     await bot.tg.wait_for(lambda: "Deleted." in changed.text)
     await bot.press(dm, ada, changed, "Undo")
     await bot.tg.wait_for(lambda: "recycling" in changed.text and "Deleted" not in changed.text)
+
+
+async def test_a_new_time_is_on_the_reminders_day_and_in_the_persons_zone(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+
+    async def edited(shown: StoredMessage, words: str) -> StoredMessage:
+        """Presses Edit and replies with the words."""
+        known = {one.message_id for one in bot.tg.messages(dm)}
+        await bot.press(dm, ada, shown, "Edit")
+        asking = await bot.tg.wait_for(
+            lambda: next((one for one in bot.tg.messages(dm) if one.message_id not in known and one.from_bot), None)
+        )
+        return await bot.ask(dm, ada, words, reply_to=asking)
+
+    made = await bot.ask(dm, ada, "/remind 2031-12-24 18:00 presents")
+    assert (await edited(made, "19:30")).text == "⏰ presents\n24 Dec 2031 19:30"
+    await bot.ask(dm, ada, "/settings zone America/New_York")
+    assert (await edited(made, "2031-12-25 9:00")).text == "⏰ presents\n25 Dec 2031 9:00"
+    assert (await edited(made, "every day 7:00")).text.endswith("7:00 · every day at 7:00")
+
+
+async def test_a_reminder_put_off_can_be_paused_and_resumed(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    made = await bot.ask(dm, ada, "/remind 2031-01-01 9:00 skates")
+    await bot.press(dm, ada, made, "1 h later")
+    listed = await bot.ask(dm, ada, "/reminders")
+    await bot.press(dm, ada, listed, "1")
+    await bot.press(dm, ada, listed, "Pause")
+    await bot.tg.wait_for(lambda: "Paused" in listed.text)
+    await bot.press(dm, ada, listed, "Resume")
+    await bot.tg.wait_for(lambda: listed.text.startswith("⏰ skates\n1 Jan 2031 10:00"))
+
+
+async def test_a_deleted_reminder_is_not_revived_by_an_older_button_or_question(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    made = await bot.ask(dm, ada, "/remind every monday 8:00 bottles")
+    await bot.press(dm, ada, made, "Edit")
+    asking = await bot.tg.wait_for(
+        lambda: next((one for one in bot.tg.messages(dm) if one.text.startswith("✎ reminder")), None)
+    )
+    listed = await bot.ask(dm, ada, "/reminders")
+    for label, shown in (("1", "bottles"), ("Pause", "Paused")):
+        await bot.press(dm, ada, listed, label)
+        await bot.tg.wait_for(lambda: shown in listed.text)  # noqa: B023
+    await bot.press(dm, ada, made, "Undo")
+    await bot.tg.wait_for(lambda: "Deleted." in made.text)
+    assert "gone" in await bot.press(dm, ada, listed, "Resume")
+    assert "gone" in (await bot.ask(dm, ada, "friday 9:00", reply_to=asking)).text
+    assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
+
+
+async def test_a_restored_reminder_is_what_it_was(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind every monday 8:00 paper")
+    listed = await bot.ask(dm, ada, "/reminders")
+    for label, shown in (("1", "paper"), ("Pause", "Paused"), ("Delete", "Deleted."), ("Undo", "Paused")):
+        await bot.press(dm, ada, listed, label)
+        await bot.tg.wait_for(lambda: shown in listed.text)  # noqa: B023
+    bot.says("look here", [tool("set_reminder", {"text": "Send gold", "at": "2031-03-01T18:00"})])
+    answer = await bot.ask(dm, ada, "look here", forward_from="Somebody")
+    await bot.press(dm, ada, answer, "✖ No")
+    await bot.press(dm, ada, answer, "⏰ Undo")
+    await bot.tg.wait_for(lambda: "✖ No" in answer.buttons)
+    assert "needs your OK" in (await bot.ask(dm, ada, "/reminders")).text
+    await bot.press(dm, ada, answer, "⏰ Yes")
+    assert "needs your OK" not in (await bot.ask(dm, ada, "/reminders")).text
 
 
 async def test_a_reminder_that_asks_the_model_runs_at_most_hourly(bot: SharedBot) -> None:
@@ -199,6 +298,18 @@ async def test_a_reminder_can_be_triggered_by_a_mention(bot: SharedBot) -> None:
     await bot.tg.wait_for(lambda: "Deleted." in listed.text)
 
 
+async def test_every_mention_can_be_reached_and_deleted(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remind when otter: photo")
+    for number in range(7):
+        await bot.ask(dm, ada, f"/remind when badger{number}: note")
+    listed = await bot.ask(dm, ada, "/reminders")
+    assert "otter" not in listed.text
+    for label, shown in (("Later", "otter: photo"), ("otter", "When you mention “otter”"), ("Delete", "Deleted.")):
+        await bot.press(dm, ada, listed, label)
+        await bot.tg.wait_for(lambda: shown in listed.text)  # noqa: B023
+
+
 async def test_the_heartbeat_can_be_turned_on_and_off(bot: SharedBot) -> None:
     ada, dm = bot.person()
     assert "The heartbeat is off" in (await bot.ask(dm, ada, "/heartbeat")).text
@@ -208,6 +319,21 @@ async def test_the_heartbeat_can_be_turned_on_and_off(bot: SharedBot) -> None:
     asking = next(one for one in reversed(bot.tg.messages(dm)) if one.text.startswith("✎ checklist"))
     assert "my parcels" in (await bot.ask(dm, ada, "my parcels", reply_to=asking)).text
     assert "The heartbeat is off" in (await bot.ask(dm, ada, "/heartbeat off")).text
+
+
+async def test_the_hours_of_a_digest_and_a_heartbeat_are_those_of_the_persons_zone(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/digest at 7:30")
+    await bot.ask(dm, ada, "/heartbeat on every 4h 8-21")
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    for words, zone in (("Tokyo", "Asia/Tokyo"), ("house", "Europe/Berlin")):
+        await bot.ask(dm, ada, f"/settings zone {words}")
+        assert shared_relay.sql(
+            "select d.zone, h.zone, to_char(j.due_at at time zone d.zone, 'HH24:MI'),"
+            " j.due_at between now() and now() + interval '25 hours' from relay.digest d join relay.heartbeat h"
+            " using (space_id) join relay.job j on j.kind = 'digest' and j.key = space_id::text where d.user_id = %s",
+            ada.id,
+        ) == [(zone, zone, "07:30", True)]
 
 
 async def test_reminders_can_be_sent_as_a_calendar_file(bot: SharedBot) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
+from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.test_reminder_trouble import copies
 from tests.leaks import searched
 from tests.standins.anthropic import Reply
 
@@ -25,7 +27,7 @@ class Terminal:
         self.settings = settings
         self.seen = ""
 
-    async def until(self, text: str, seconds: float = 25) -> str:
+    async def until(self, text: str, seconds: float = 60) -> str:
         """Reads until the text appears. Returns what came since the last call."""
         assert self.process.stdout is not None
         since = ""
@@ -42,7 +44,7 @@ class Terminal:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{line}\n".encode())
 
-    async def ended(self, seconds: float = 25) -> tuple[int, str]:
+    async def ended(self, seconds: float = 60) -> tuple[int, str]:
         """Returns the exit code and everything printed."""
         assert self.process.stdout is not None
         async with asyncio.timeout(seconds):
@@ -186,3 +188,14 @@ async def test_a_question_in_the_terminal_is_answered_by_the_next_line(bot: Shar
     assert "Updated: I play the viola" in await talk.until("(was: I play the cello)")
     talk.type("")
     assert (await talk.ended())[0] == 0
+
+
+async def test_a_reminder_made_in_a_shell_says_where_it_will_come_and_all_are_listed(
+    bot: SharedBot, tmp_path: Path
+) -> None:
+    code, shown = await relay(bot.relay.environment, tmp_path, "remind", "2031-01-01 9:00 shell bins")
+    assert code == 0
+    copies(SharedRelay(bot.tg, bot.model, bot.relay, bot.data), "shell bins", 7)
+    _, listed = await relay(bot.relay.environment, tmp_path, "reminders")
+    assert all(f"shell bins {number}.\n" in listed for number in range(1, 8))
+    assert "⏰ shell bins\n1 Jan 2031 9:00\nThe bot tells you in Telegram, while relay run runs." in shown

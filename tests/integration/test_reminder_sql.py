@@ -64,6 +64,30 @@ async def test_a_reminder_waits_until_it_is_due(store: Store, sql: Sql) -> None:
     assert waits == made.next_at
 
 
+async def test_a_process_wakes_when_the_next_reminder_is_due(store: Store, sql: Sql) -> None:
+    made = await make(store)
+    _, news = await store.claim(BOT.id, 1)
+    assert news.wait is None
+    await due(sql, made, timedelta(seconds=-5))
+    _, news = await store.claim(BOT.id, 1)
+    assert news.wait is not None
+    assert 0 < news.wait < 5
+    _, news = await store.claim(BOT.id + 1, 1)
+    assert news.wait is None, "it is another bot's"
+
+
+async def test_a_due_reminder_is_sent_as_soon_as_it_is_queued(store: Store, sql: Sql) -> None:
+    await due(sql, await make(store))
+    sent: list[str] = []
+
+    async def send() -> None:
+        sent.extend(await queued(sql))
+
+    kind = reminder_kind(a_lookout(store), BOT.id, send)
+    assert await Runner(store, [kind], BOT.id).run_due("reminder") == 1
+    assert sent == ["⏰ Tea"]
+
+
 async def test_a_reminder_is_sent_once_and_then_ended(store: Store, sql: Sql, driver: TurnDriver) -> None:
     await driver.exchange(ADA, "Hello")
     made = await make(store)
@@ -136,7 +160,7 @@ async def test_reminders_missed_for_days_are_listed_in_one_message(store: Store,
         await due(sql, await make(store, text), timedelta(days=3))
     await tell(store)
     [text] = await queued(sql)
-    assert text.startswith("⏰ **I was away and missed:**\n- ")
+    assert text.startswith("⏰ **Missed while I was away or quiet:**\n- ")
     assert "Tea" in text
     assert "Bins" in text
 
@@ -269,6 +293,22 @@ async def test_an_ordinary_message_to_a_chat_that_is_gone_ends_no_reminder(store
     [turn] = [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]
     assert await store.end_reminders(turn.turn_id, []) == 0
     assert await sql("select status from reminder") == [("active",)]
+
+
+async def test_the_reminders_of_a_group_follow_it_to_its_new_chat(store: Store, sql: Sql) -> None:
+    before, now = -4242, -1_000_000_004_242
+    made = await store.make_reminder(
+        NewReminder(
+            space=group(before), bot_id=BOT.id, chat_id=before, topic_id=0, user_id=ADA, text="Bins", zone="UTC",
+            start_at=MADE, next_at=MADE.replace(tzinfo=UTC),
+        )
+    )  # fmt: skip
+    assert isinstance(made, Reminder)
+    await store.regroup(BOT.id, before, now)
+    await due(sql, made)
+    assert await tell(store) == 1
+    assert await sql("select chat_id from outbox") == [(now,)]
+    assert await sql("select kind, key from job where kind = 'reminder'") == []
 
 
 async def test_an_imported_reminder_is_paused_and_moved_to_the_importers_chat(store: Store, sql: Sql) -> None:

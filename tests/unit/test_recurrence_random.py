@@ -273,3 +273,10 @@ def test_a_skipped_hour_does_not_hide_earlier_occurrences() -> None:
     # 2:15 becomes 3:15, after 3:00.
     times = local_times("FREQ=MINUTELY;INTERVAL=45", datetime(2026, 3, 29, 1, 30), "Europe/Berlin", 4)
     assert [text[11:16] for text in times] == ["01:30", "03:00", "03:15", "03:45"]
+
+
+def test_a_rule_that_ends_on_a_day_includes_it() -> None:
+    for until in ("20261128", "20261128T235959"):
+        rule, last = read_rule(f"FREQ=DAILY;UNTIL={until}", datetime(2026, 11, 26, 9)), datetime(2026, 11, 28, 9)
+        assert next_occurrence(rule, UTC, datetime(2026, 11, 27, 12, tzinfo=UTC)) == last.replace(tzinfo=UTC)
+        assert next_occurrence(rule, UTC, last.replace(tzinfo=UTC)) is None

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
-from relay.commands.reminders.reminders import accept, change, delete, own_reminder, pause
+from relay.commands.reminders.reminders import accept, change, delete, existing_reminder, own_reminder, pause
 from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
 from relay.memory.reminders.phrases import Unclear, read_phrase
-from relay.memory.reminders.recurrence import STEPS, BadRule, least_gap, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import STEPS, BadRule, least_gap, localize, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import Reminder
 
 
@@ -30,27 +30,33 @@ class ReminderPatch:
 
 async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     """Changes a reminder's time, its text, or both, depending on the words: `friday 9:00`, `friday 9:00 bins`,
-    `bins`. A time of day alone changes that of a rule."""
-    one = await own_reminder(ctx, reminder_id)
-    said = read_phrase(words, datetime.now(UTC), one.tzinfo)
+    `bins`. The time is meant in the person's time zone. A time of day alone changes that of a rule, in the rule's own
+    zone, or moves a single reminder within its day."""
+    one = await existing_reminder(ctx, reminder_id)
+    now = datetime.now(UTC)
+    said = read_phrase(words, now, ctx.zone)
     if len(words) > REMINDER_LENGTH:
         raise OutOfRange(f"That is {len(words)} characters; a reminder has at most {REMINDER_LENGTH}.")
     if isinstance(said, Unclear):
         if said.lacks_time:
             raise CommandRefused(said.question)
         return await change(ctx, one, "changed", text=" ".join(words.split()) or one.text)
-    local, rule, following = said.start.replace(tzinfo=None), said.rule, said.start
+    zone, rule, following = ctx.zone, said.rule, said.start
+    if said.bare and not one.rule and one.next_at:
+        within = localize(datetime.combine(one.next_at.astimezone(zone), said.start.time()), zone)
+        following = within if within > now else following
+    local = following.replace(tzinfo=None)
     try:
         if said.bare and is_daily(one):
-            local, rule = datetime.combine(one.start_at.date(), local.time()), one.rule
+            zone, rule, local = one.tzinfo, one.rule, datetime.combine(one.start_at, local.time())
         if rule:
-            found = next_occurrence(read_rule(rule, local, least_gap(one.kind)), one.tzinfo, datetime.now(UTC))
+            found = next_occurrence(read_rule(rule, local, least_gap(one.kind)), zone, now)
             following = found or following
     except BadRule as error:
         raise CommandRefused(str(error)) from None
     return await change(
         ctx, one, "changed", text=said.text or one.text, start_at=local.isoformat(),
-        rule=rule, next_at=following.isoformat(), occurrence=None, zone=one.zone, status="active",
+        rule=rule, next_at=following.isoformat(), occurrence=None, zone=str(zone), status="active",
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from relay.memory.rows.proactive.reminders import NewReminder, OpenedReminder, R
 
 HOW = "For example: /remind tomorrow 9:00 call the dentist"
 GONE = "That reminder is gone or isn't yours."
+OVER = "It's already over."
 CHANGED = "That reminder has changed in the meantime. See /reminders."
 REFUSED = {
     "many": f"You have {OPEN_REMINDERS} reminders, which is the limit. Delete one first: /reminders",
@@ -91,11 +92,9 @@ async def postpone(ctx: CommandContext, reminder_id: int, minutes: int) -> Remin
     """Moves the next time of a reminder that is not due yet."""
     one = await own_reminder(ctx, reminder_id)
     if one.next_at is None or one.status not in ("active", "proposed"):
-        raise Conflict("It's already over.")
+        raise Conflict(OVER)
     later = one.next_at + timedelta(minutes=minutes)
-    return await change(
-        ctx, one, "snoozed", next_at=later.isoformat(), occurrence=(one.occurrence or one.next_at).isoformat()
-    )
+    return await change(ctx, one, "snoozed", next_at=later.isoformat(), occurrence=later.isoformat())
 
 
 @command(
@@ -147,6 +146,14 @@ async def own_reminder(ctx: CommandContext, reminder_id: int) -> OpenedReminder:
     return found
 
 
+async def existing_reminder(ctx: CommandContext, reminder_id: int) -> OpenedReminder:
+    """Returns a reminder like `own_reminder`, unless it is deleted."""
+    one = await own_reminder(ctx, reminder_id)
+    if one.status == "deleted":
+        raise NotFound(GONE)
+    return one
+
+
 async def change(ctx: CommandContext, one: Reminder, event: str, **fields: object) -> Reminder:
     """Changes a reminder, unless it was changed in the meantime. Raises `CommandRefused`."""
     changed = await ctx.store.change_reminder(one.id, event, ctx.user_id, one.next_at, **fields)
@@ -157,17 +164,14 @@ async def change(ctx: CommandContext, one: Reminder, event: str, **fields: objec
 
 async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminder:
     """Repeats a reminder in some minutes; 0: tomorrow morning."""
-    one = await own_reminder(ctx, reminder_id)
-    if one.status == "deleted":
-        raise NotFound(GONE)
+    one = await existing_reminder(ctx, reminder_id)
     now = datetime.now(UTC)
     if minutes:
         again = now + timedelta(minutes=minutes)
     else:
         tomorrow = now.astimezone(ctx.zone).date() + timedelta(days=1)
         again = datetime.combine(tomorrow, MORNING, ctx.zone)
-    about = one.occurrence or next((e.occurrence for e in one.events if e.kind == "fired"), None) or now
-    return await change(ctx, one, "snoozed", next_at=again.isoformat(), occurrence=about.isoformat(), status="active")
+    return await change(ctx, one, "snoozed", next_at=again.isoformat(), occurrence=again.isoformat(), status="active")
 
 
 @operation("chat", "http")
@@ -190,12 +194,15 @@ def following_occurrence(one: Reminder) -> datetime | None:
 
 
 async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
-    """Pauses a reminder, or resumes it with its next occurrence."""
-    one = await own_reminder(ctx, reminder_id)
+    """Pauses a reminder, or resumes it with its next time."""
+    one = await existing_reminder(ctx, reminder_id)
+    if one.status not in ("active", "paused"):
+        raise Conflict("It waits for your OK." if one.status == "proposed" else OVER)
     if on:
         return await change(ctx, one, "paused", status="paused")
-    following = following_occurrence(one)
-    if following is None or following < datetime.now(UTC):
+    now = datetime.now(UTC)
+    following = one.next_at if one.next_at and one.next_at > now else following_occurrence(one)
+    if following is None or following < now:
         raise Conflict("Its time has passed. Change the time, or delete it.")
     return await change(ctx, one, "resumed", status="active", next_at=following.isoformat())
 
@@ -206,7 +213,10 @@ async def delete(ctx: CommandContext, reminder_id: int, on: bool = True) -> Remi
     one = await own_reminder(ctx, reminder_id)
     if on:
         return await change(ctx, one, "deleted", status="deleted")
-    return await change(ctx, one, "restored", status="active" if one.next_at else "ended")
+    if one.rule and one.next_at and one.next_at < datetime.now(UTC):
+        following = following_occurrence(one)
+        return await change(ctx, one, "restored", next_at=following and following.isoformat(), occurrence=None)
+    return await change(ctx, one, "restored")
 
 
 async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:

@@ -41,19 +41,22 @@ async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices
     if choice is None:
         return await ctx.store.choices(ctx.user_id)
     name, value = choice.name.lower(), choice.value.strip()
-    if name == "zone" and value.lower() != INSTALLATION:
-        return await ctx.store.choose(ctx.user_id, {name: await _zone(value)})
-    return await ctx.store.choose(ctx.user_id, {name: _value(name, value.lower())})
+    if name != "zone":
+        return await ctx.store.choose(ctx.user_id, {name: _value(name, value.lower())})
+    zone = await _zone(value) if value.lower() != INSTALLATION else ""
+    choices = await ctx.store.choose(ctx.user_id, {name: zone})
+    await ctx.store.move_to_zone(ctx.user_id, str(choices.zone_or(ctx.services.zone)))
+    return choices
 
 
 def _value(name: str, value: str) -> str | bool:
     """Returns a setting's stored value. Raises `CommandRefused` for an unknown setting."""
     if name in FLAGS and value in ("on", "off"):
         return value == "on"
-    known = {"learning": LEARNING, "voice": VOICES, "zone": (INSTALLATION,)}
+    known = {"learning": LEARNING, "voice": VOICES}
     if value not in known.get(name, ()):
         raise CommandRefused(HOW)
-    return "" if name == "zone" else value
+    return value
 
 
 async def _zone(words: str) -> str:

@@ -122,6 +122,10 @@ class NightCalls(Calls):
         """Returns where a space's digests go; None: nowhere."""
         return await self._find(DigestPlace, "digest_wanted", space=space.as_json())
 
+    async def move_to_zone(self, user_id: int, zone: str) -> None:
+        """Moves the hours of a person's morning digest and heartbeat to another time zone."""
+        await self._call("move_to_zone", user_id=user_id, zone=zone)
+
     async def digest_due(self, space_id: int) -> DigestDay | None:
         """Returns the material of a due digest; None: none is due."""
         return await self._find(DigestDay, "digest_due", space_id=space_id)

@@ -95,8 +95,9 @@ def describe_check(one: DueReminder, now: datetime, checked: Checked) -> Reminde
 
 
 def due_time(one: DueReminder, now: datetime) -> datetime:
-    """Returns the time for which a reminder is sent: the last of a rule's past occurrences."""
-    due = one.occurrence or one.next_at or now
+    """Returns the time for which a reminder is sent: the last of a rule's past occurrences. A question that is repeated
+    is due at the time of its repetition."""
+    due = (None if one.asked else one.occurrence) or one.next_at or now
     if not one.rule:
         return due
     passed = last_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, now)
@@ -119,19 +120,20 @@ def move_on(one: DueReminder, now: datetime, event: str) -> MovedOn:
     due = one.next_at or now
     moved = MovedOn(one.id, due, event, None, status="ended")
     asked = one.asked + 1
+    following = None
+    if one.rule:
+        following = next_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, max(now, one.occurrence or due))
     if event == "fired" and one.kind == "ask" and one.repeat_minutes and asked < MOST_ASKED:
         again = now + timedelta(minutes=one.repeat_minutes)
-        return replace(moved, next_at=again, occurrence=one.occurrence or due, asked=asked, status="active")
-    if not one.rule:
-        return moved
-    following = next_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, max(now, one.occurrence or due))
+        if following is None or again < following:
+            return replace(moved, next_at=again, occurrence=one.occurrence or due, asked=asked, status="active")
     return replace(moved, next_at=following, status="ended" if following is None else "active")
 
 
 def list_missed(missed: Sequence[DueReminder], now: datetime) -> ReminderMessage:
     """Returns a message that lists reminders that are too late to be sent."""
     lines = [f"- {escape_markdown(one.text)} ({when(due_time(one, now), now, one)})" for one in missed]
-    text = "⏰ **I was away and missed:**\n" + "\n".join(lines)
+    text = "⏰ **Missed while I was away or quiet:**\n" + "\n".join(lines)
     moved = tuple(move_on(one, now, "missed") for one in missed)
     return ReminderMessage(text, moved, any(one.tainted for one in missed))
 

@@ -86,8 +86,10 @@ def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
     interval = parts.get("INTERVAL", "1")
     if not interval.isdecimal() or not 1 <= int(interval) <= 1000:
         raise BadRule("INTERVAL is a number from 1 to 1000.")
+    if until := parts.get("UNTIL"):  # local, and a day counts as a whole
+        text = text.replace(f"UNTIL={until}", f"UNTIL={until.removesuffix('Z')}{'' if 'T' in until else 'T235959'}")
     try:
-        dates = rrulestr(text.replace("Z", "") if "UNTIL" in parts else text, dtstart=start)
+        dates = rrulestr(text, dtstart=start)
     except (ValueError, TypeError, KeyError) as error:
         raise BadRule(f"I can't read that rule: {error}.") from None
     if not isinstance(dates, rrule):

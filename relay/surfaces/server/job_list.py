@@ -11,6 +11,7 @@ from relay.jobs.kinds import JobServices
 from relay.jobs.registry import make_runner, schedules
 from relay.jobs.runner import Runner
 from relay.memory.index import enter
+from relay.memory.review.judging import notify_nobody
 from relay.runtime.night import back_up_database, phases
 from relay.runtime.runtime import Runtime
 
@@ -45,6 +46,7 @@ def runner_of(
         messenger=messenger,
         media_store=relay.clients.media_store,
         bot_id=bot_id,
+        send_queued=send_queued or notify_nobody,
         back_up=partial(back_up_database, relay),
         phases=lambda: phases(relay, bot_id, runner),
         sleep_at=(int(hour), int(minute)),

@@ -37,7 +37,8 @@ class Reminder:
     space_id: int
     created_at: datetime
     occurrence: datetime | None = None
-    """The occurrence that a snooze or a repeated question is about; None: next_at."""
+    """The occurrence that a repeated question is about, or the time to which one was postponed; None: next_at is the
+    rule's own."""
     repeat_minutes: int | None = None
     """After how many minutes an `ask` is repeated."""
     asked: int = 0
@@ -240,6 +241,8 @@ class Intent:
     used: int
     most: int
     """It ends after it was shown this often."""
+    cooldown_hours: int
+    """How long it rests after it was shown."""
     expires_at: datetime
     user_id: int
 

@@ -14,7 +14,6 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
-SHOWN = 5
 STATUSES = {"delete": "deleted", "back": "active", "yes": "active"}
 
 
@@ -46,21 +45,27 @@ def describe(one: Intent) -> str:
     if one.status == "proposed":
         return f"{text}\nNeeds your OK."
     left = pluralize(one.most - one.used, "more time")
-    return f"{text}\nOnce a day at most, up to {left} until {one.expires_at:%Y-%m-%d}."
+    return f"{text}\n{say_rest(one.cooldown_hours)}, up to {left} until {one.expires_at:%Y-%m-%d}."
+
+
+def say_rest(hours: int) -> str:
+    """Says how often an intent applies at most."""
+    if hours == 24:
+        return "Once a day at most"
+    return f"Once in {pluralize(hours, 'hour')} at most" if hours else "Each time"
 
 
 def lines(found: Sequence[Intent]) -> list[str]:
     """Renders the intents under the list of reminders."""
     if not found:
         return []
-    shown = [f"💡 {escape_markdown(one.about)}: {escape_markdown(shorten(one.text, 60))}" for one in found[:SHOWN]]
-    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
-    return ["**When you mention**\n" + "\n".join([*shown, *more])]
+    shown = [f"💡 {escape_markdown(one.about)}: {escape_markdown(shorten(one.text, 60))}" for one in found]
+    return ["**When you mention**\n" + "\n".join(shown)]
 
 
 def list_rows(found: Sequence[Intent]) -> list[list[Button]]:
     """Returns buttons that open the intents."""
-    return [[button(f"💡 {shorten(one.about, 20)}", OpenIntent(one.id)) for one in found[:SHOWN]]] if found else []
+    return [[button(f"💡 {shorten(one.about, 20)}", OpenIntent(one.id)) for one in found]] if found else []
 
 
 def rows_of(one: Intent) -> list[list[Button]]:

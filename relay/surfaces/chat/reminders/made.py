@@ -8,17 +8,14 @@ from typing import Literal
 
 from relay.commands.reminders import reminders as commands
 from relay.core.models import Button
-from relay.core.text import escape_markdown, shorten
+from relay.core.text import shorten
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reminders.reminders import EditReminder
+from relay.surfaces.chat.reminders.reminders import LATER, EditReminder
 from relay.surfaces.chat.reminders.wording import plain_moment, say_rule, show_moment
 from relay.surfaces.chat.reply import ButtonReply, button
-
-LATER = 60
-"""Minutes by which the button postpones a reminder."""
 
 
 @callback("rm")
@@ -30,8 +27,8 @@ class MadeReminder(Callback):
 
 
 def made_line(one: Reminder, now: datetime) -> str:
-    """Describes a reminder in the line under an answer (Markdown)."""
-    text = escape_markdown(shorten(one.text, 60))
+    """Describes a reminder in the line under an answer: plain text, in which only moments are links."""
+    text = shorten(one.text, 60).replace("](", "] (")
     if one.status == "deleted":
         return f"⏰ Deleted: {text}"
     when = show_moment(one.next_at, one.tzinfo, now) if one.next_at else ""

@@ -9,6 +9,7 @@ from relay.commands.reminders import reminders as commands
 from relay.commands.reminders.editing import edit as edit_reminder
 from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
+from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
@@ -21,11 +22,15 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, questio
 
 PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
+IN_TELEGRAM = "The bot tells you in Telegram, while `relay run` runs."
+"""What a terminal adds, which tells nothing itself."""
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
     "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
     "deleted": "deleted", "restored": "restored",
 }  # fmt: skip
+LATER = 60
+"""Minutes by which a button postpones a reminder."""
 EDITED = "reminder"
 """The word of the question that asks for another text or time."""
 
@@ -50,7 +55,7 @@ class ActOnReminder(Callback):
     """Does something to a reminder."""
 
     reminder_id: int
-    what: Literal["pause", "go", "delete", "restore", "accept"]
+    what: Literal["pause", "go", "delete", "restore", "accept", "later"]
 
 
 @callback("re")
@@ -66,8 +71,8 @@ async def remind(call: ChatContext) -> CommandReply:
     if (wanted := read_intent(call.text)) is not None:
         return intents.made_reply(await make_intent(call, *wanted))
     made = await commands.remind(call, call.text)
-    row = [button("↶ Undo", ActOnReminder(made.id, "delete")), button("✎ Edit", EditReminder(made.id))]
-    return CommandReply(describe(call, made), rows=[row], result=made)
+    where = "" if call.bot_id else f"\n{IN_TELEGRAM}"
+    return CommandReply(describe(call, made) + where, rows=[made_row(made)], result=made)
 
 
 @shows("reminders")
@@ -110,6 +115,9 @@ async def press_reminder(call: ChatContext, to: OpenReminder) -> ButtonReply:
 
 @pressed(ActOnReminder)
 async def act(call: ChatContext, to: ActOnReminder) -> ButtonReply:
+    if to.what == "later":
+        later = await commands.postpone(call, to.reminder_id, LATER)
+        return ButtonReply(text=describe(call, later), rows=[made_row(later)], result=later)
     if to.what == "accept":
         await commands.accept(call, to.reminder_id)
     elif to.what in ("pause", "go"):
@@ -146,21 +154,20 @@ async def show(call: ChatContext, reminder_id: int, offset: int = 0) -> ButtonRe
 
 
 async def page(call: ChatContext, offset: int) -> CommandReply:
-    """Renders a page of the list, with its buttons."""
-    found = await commands.reminders(call, offset, PAGE)
+    """Renders a page of the list, with its buttons. A terminal shows all of it: scripts can't turn pages."""
+    size = PAGE if call.bot_id else OPEN_REMINDERS
+    found = await commands.reminders(call, offset, size)
     quiet_line = [say_quiet(call, found.quiet_until)] if found.quiet_until else []
     mentions = await list_intents(call)
-    if not found.reminders:
-        text = "There are no more." if found.total else f"You have no upcoming reminders. {HOW}"
-        parts = [text, *quiet_line, *intents.lines(mentions)]
-        return CommandReply("\n\n".join(parts), rows=intents.list_rows(mentions), result=found)
+    shown = mentions[offset : offset + size]
+    head = f"⏰ **{pluralize(found.total, 'reminder')}**" if found.total else f"You have no upcoming reminders. {HOW}"
+    lines = [head if found.reminders or not offset else "There are no more reminders.", *quiet_line]
     numbered = list(enumerate(found.reminders, offset + 1))
-    lines = [f"⏰ **{pluralize(found.total, 'reminder')}**", *quiet_line]
     lines += [f"**{number}** · {line(call, one)}" for number, one in numbered]
-    rows = [[button(str(number), OpenReminder(one.id, offset)) for number, one in numbered]]
-    rows += step_rows(offset, PAGE, found.total, ListReminders, ("‹ Sooner", "Later ›"))
-    lines, rows = [*lines, *intents.lines(mentions)], [*rows, *intents.list_rows(mentions)]
-    return CommandReply("\n\n".join(lines), rows=rows, result=found)
+    rows = [[button(str(number), OpenReminder(one.id, offset)) for number, one in numbered]] if numbered else []
+    rows += intents.list_rows(shown)
+    rows += step_rows(offset, size, max(found.total, len(mentions)), ListReminders, ("‹ Sooner", "Later ›"))
+    return CommandReply("\n\n".join([*lines, *intents.lines(shown)]), rows=rows, result=found)
 
 
 def line(call: ChatContext, one: Reminder) -> str:
@@ -198,6 +205,15 @@ def history(call: ChatContext, one: OpenedReminder) -> list[str]:
             said = f"{said}, {escape_markdown(event.detail)}"
         lines.append(f"{plain_moment(event.at, call.zone, now)}: {said}")
     return ["\n".join(lines)] if lines else []
+
+
+def made_row(one: Reminder) -> list[Button]:
+    """Returns the buttons under a reminder that was just made."""
+    return [
+        button("↶ Undo", ActOnReminder(one.id, "delete")),
+        button("✎ Edit", EditReminder(one.id)),
+        button("1 h later", ActOnReminder(one.id, "later")),
+    ]
 
 
 def rows_of(one: Reminder) -> list[list[Button]]:

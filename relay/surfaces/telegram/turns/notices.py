@@ -45,6 +45,15 @@ async def describe_trouble(services: Services, turn: ClaimedTurn, line: str, wha
     ]
 
 
+def describe_refused(turn: ClaimedTurn, message: QueuedMessage, reason: str) -> list[Message]:
+    """Returns what a person is told in their own chat about a reminder that Telegram refused in a group, as when its
+    topic was deleted. Nothing for other messages."""
+    if not message.reminders or message.chat_id >= 0:
+        return []
+    text = f"⚠️ I couldn't remind you in the group: {escape_markdown(reason)}\n\n{message.text}"
+    return [Message(chat_id=turn.user_id, user_id=turn.user_id, text=text, key=f"refused {turn.turn_id}")]
+
+
 async def describe_gone(services: Services, turn_id: int, chat_id: int, reason: str) -> list[Message]:
     """Returns a message to each admin: a chat is gone, so its reminders have ended."""
     await services.people.refresh(services.store)

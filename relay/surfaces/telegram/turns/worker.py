@@ -26,7 +26,13 @@ from relay.surfaces.telegram.outgoing.exports import Exports
 from relay.surfaces.telegram.turns.controls import Controls
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.fair_queue import FairQueue
-from relay.surfaces.telegram.turns.notices import APOLOGY, UNDELIVERED, describe_gone, describe_trouble
+from relay.surfaces.telegram.turns.notices import (
+    APOLOGY,
+    UNDELIVERED,
+    describe_gone,
+    describe_refused,
+    describe_trouble,
+)
 from relay.surfaces.telegram.turns.polling_lease import PollLease
 from relay.surfaces.telegram.turns.running import RunningTurns
 from relay.surfaces.telegram.turns.turn_runner import TurnRunner
@@ -214,9 +220,12 @@ class Worker:
                 self._wake.set()
 
     async def _note_refusal(self, turn: ClaimedTurn, reason: str) -> None:
-        """Queues notices about a reply that Telegram refused."""
+        """Queues notices about a reply, or a reminder, that Telegram refused."""
         what = f"was answered, but Telegram refused part of it: {reason}"
-        await self.store.enqueue(self.bot.id, await describe_trouble(self._services, turn, UNDELIVERED, what))
+        notes = await describe_trouble(self._services, turn, UNDELIVERED, what)
+        if turn.message is not None:
+            notes = describe_refused(turn, turn.message, reason)
+        await self.store.enqueue(self.bot.id, notes)
 
     async def _end_reminders(self, turn: ClaimedTurn, reason: str) -> None:
         """Ends the reminders of a chat that is gone, after one of them could not be delivered."""

@@ -13,15 +13,19 @@ const UNITS = { MINUTELY: "minute", HOURLY: "hour", DAILY: "day", WEEKLY: "week"
 const EVENTS = { made: "Made", changed: "Changed", fired: "Told", snoozed: "Snoozed", done: "Done", missed: "Missed", failed: "Could not be told", looked: "Looked", paused: "Paused", resumed: "Resumed", deleted: "Deleted", restored: "Restored" };
 const HINT = "For example: tomorrow 9:00 call the dentist · every monday 8:00 bins · in 2 hours tea";
 
-/** How often a rule comes: "every Monday, Friday". */
+/** How often a rule comes: "every Monday, Friday". What can't be said in words is shown as it is. */
 function repeats({ rule }) {
   if (!rule) return "";
   const parts = Object.fromEntries(rule.split(";").map((part) => part.split("=")));
-  const every = parts.INTERVAL > 1 ? `every ${parts.INTERVAL} ${UNITS[parts.FREQ]}s` : `every ${UNITS[parts.FREQ]}`;
-  const days = (parts.BYDAY || "").split(",").filter(Boolean).map((one) => one.replace(/^(-?\d+)?(\w\w)$/, (_, nth, day) => `${nth === "-1" ? "last " : nth ? `${nth}. ` : ""}${DAYS[day]}`));
-  if (days.length === 5 && parts.BYDAY === "MO,TU,WE,TH,FR") return "every weekday";
-  if (days.length) return parts.FREQ === "WEEKLY" && !(parts.INTERVAL > 1) ? `every ${days.join(", ")}` : `${every} on ${days.join(", ")}`;
-  return parts.BYMONTHDAY ? `${every} on day ${parts.BYMONTHDAY.replace("-1", "last")}` : every;
+  const unit = UNITS[parts.FREQ], place = parts.BYSETPOS === "-1" ? "last " : parts.BYSETPOS && `${parts.BYSETPOS}. `;
+  if (!unit || (parts.BYDAY && parts.BYMONTHDAY)) return `by the rule ${rule}`;
+  const every = parts.INTERVAL > 1 ? `every ${parts.INTERVAL} ${unit}s` : `every ${unit}`;
+  const months = parts.BYMONTH ? ` in ${parts.BYMONTH.split(",").map((month) => new Date(2000, month - 1, 1).toLocaleDateString("en", { month: "long" })).join(", ")}` : "";
+  const days = (parts.BYDAY || "").split(",").filter(Boolean).map((one) => one.replace(/^([+-]?\d+)?(\w\w)$/, (_, nth, day) => `${nth === "-1" ? "last " : nth ? `${nth}. ` : ""}${DAYS[day]}`));
+  const names = parts.BYDAY === "MO,TU,WE,TH,FR" ? "weekday" : days.join(", ");
+  if (days.length) return (place ? `${every} on the ${place}${names}` : ["DAILY", "WEEKLY"].includes(parts.FREQ) && !(parts.INTERVAL > 1) ? `every ${names}` : `${every} on ${names}`) + months;
+  if (parts.BYMONTHDAY && place === "last ") return `${every} on day ${parts.BYMONTHDAY.split(",").pop()} or the last${months}`;
+  return (parts.BYMONTHDAY ? `${every} on day ${parts.BYMONTHDAY.replace("-1", "last")}` : every) + months;
 }
 
 async function drop(one, then) {

@@ -1,0 +1,49 @@
+"""What is said of due reminders, and when each comes next."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from relay.core.models import Space
+from relay.memory.reminders.due import tell
+from relay.memory.rows.proactive.reminders import DueReminder, ReminderMessage, ReminderWork
+
+NOW = datetime(2030, 1, 8, 9, tzinfo=UTC)
+YESTERDAY = NOW - timedelta(hours=25)
+
+
+def due(**more: object) -> DueReminder:
+    """Returns a reminder that is due now."""
+    given: dict[str, object] = {
+        "id": 1, "kind": "say", "text": "Tea", "zone": "UTC", "start_at": YESTERDAY.replace(tzinfo=None), "rule": "",
+        "next_at": NOW, "status": "active", "user_id": 1, "chat_id": 1, "topic_id": 0, "space_id": 1,
+        "created_at": YESTERDAY, "space": Space("private", owner_id=1),
+    }  # fmt: skip
+    return DueReminder(**given | more)  # type: ignore[arg-type]
+
+
+def told(reminder: DueReminder) -> ReminderMessage:
+    """Returns the message for one reminder."""
+    [message] = tell(ReminderWork(NOW, 0, None, (reminder,)), {}).messages
+    return message
+
+
+@pytest.mark.parametrize("asked", [1, 2])
+def test_a_question_repeated_after_more_than_a_day_is_asked_not_missed(asked: int) -> None:
+    message = told(due(kind="ask", repeat_minutes=1500, asked=asked, occurrence=YESTERDAY))
+    assert message.text == "⏰ Still open: Tea"
+
+
+def test_a_question_repeated_while_relay_was_off_for_days_is_missed() -> None:
+    message = told(due(kind="ask", repeat_minutes=60, asked=1, occurrence=YESTERDAY, next_at=YESTERDAY))
+    assert "Missed" in message.text
+
+
+def test_a_repeated_question_does_not_take_the_place_of_the_rules_next_one() -> None:
+    hourly = due(kind="ask", repeat_minutes=60, rule="FREQ=HOURLY")
+    [moved] = told(hourly).moved
+    assert (moved.next_at, moved.occurrence, moved.asked) == (NOW + timedelta(hours=1), None, 0)
+    [moved] = told(due(kind="ask", repeat_minutes=30, rule="FREQ=HOURLY")).moved
+    assert (moved.next_at, moved.occurrence, moved.asked) == (NOW + timedelta(minutes=30), NOW, 1)

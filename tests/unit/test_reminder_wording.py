@@ -1,0 +1,38 @@
+"""How often a reminder comes, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay.surfaces.chat.reminders.wording import say_rule
+from tests.unit.test_due import due
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("FREQ=DAILY", "every day at 8:00"),
+        ("FREQ=DAILY;COUNT=1", "every day at 8:00, 1 time"),
+        ("FREQ=DAILY;BYMONTH=6", "every day in June at 8:00"),
+        ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every weekday at 8:00"),
+        ("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH", "every 2 weeks on Monday and Thursday at 8:00"),
+        ("FREQ=MONTHLY;BYDAY=-1FR", "every month on the last Friday at 8:00"),
+        ("FREQ=MONTHLY;BYDAY=MO;BYSETPOS=2", "every month on the second Monday at 8:00"),
+        ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "every month on the last weekday at 8:00"),
+        ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR", "every month on weekdays at 8:00"),
+        ("FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "every month on Friday that is the 13th at 8:00"),
+        ("FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1", "every month on the 31st (or the last day) at 8:00"),
+        ("FREQ=MONTHLY;BYMONTHDAY=-2", "every month on the 2nd to last day at 8:00"),
+        ("FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24", "every year on 24 December at 8:00"),
+        ("FREQ=YEARLY;BYMONTH=3,4;BYMONTHDAY=1", "every year on 1 March and April at 8:00"),
+        ("FREQ=YEARLY;BYMONTH=5;BYDAY=2SU", "every year on the second Sunday in May at 8:00"),
+        ("FREQ=DAILY;UNTIL=20300110T235959", "every day at 8:00 until 2030-01-10"),
+        ("FREQ=DAILY;UNTIL=20300110T075959", "every day at 8:00 until 2030-01-09"),
+        ("FREQ=DAILY;UNTIL=soon", "by the rule FREQ=DAILY;UNTIL=soon"),
+        ("FREQ=FOO", "by the rule FREQ=FOO"),
+        ("FREQ=WEEKLY;BYDAY=XX", "by the rule FREQ=WEEKLY;BYDAY=XX"),
+        ("nonsense", "by the rule nonsense"),
+    ],
+)
+def test_a_rule_is_said_completely(rule: str, said: str) -> None:
+    assert say_rule(due(rule=rule)) == said
