@@ -223,8 +223,8 @@ async def test_a_person_creates_lists_and_revokes_their_own_tokens(api: Api, dri
     assert made.token not in str(await sql("select api_token::text from api_token"))
     assert await tokens(ada) == []
     with pytest.raises(NotFound):
-        await revoke_token(ada, listed.id)
-    await revoke_token(ctx, listed.id)
+        await revoke_token(ada, str(listed.id))
+    await revoke_token(ctx, str(listed.id))
     assert (await api.client.get("/api/me", headers=bearer(made.token))).status_code == 401
     for _ in range(API_TOKENS):
         await new_token(ctx)
