@@ -80,6 +80,17 @@ async def test_the_sign_in_link_is_used_once_and_removed_from_the_address(
         assert here.trouble == []
 
 
+async def test_a_sign_in_link_works_in_the_window_that_was_signed_out(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    async with opened(browser, origin, api, "#/memory", ready=".alone") as here:
+        await here.page.goto(f"{origin}/#link=once")
+        await expect(here.page.get_by_role("link", name="Fact 3 ")).to_be_visible()
+        assert [body for what, _, body in api.calls if what == "POST /session"] == [{"link": "once"}]
+        assert here.page.url == f"{origin}/#/memory"
+        assert here.trouble == []
+
+
 async def test_sign_in_colours_and_back_button_of_telegram_are_used(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -263,6 +274,20 @@ async def test_requests_to_a_busy_or_unavailable_server_are_repeated(
         api.answers.clear()
         await here.page.get_by_role("button", name="Retry").click()
         await expect(here.page.locator(".row")).to_have_count(30)
+
+
+async def test_a_refused_search_shows_why_and_not_what_the_one_before_found(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    async with opened(browser, origin, api) as here:
+        await expect(here.page.locator(".row")).to_have_count(30)
+        api.answers["GET /memories"] = [(422, {"detail": "That is too long.", "code": "out_of_range"})]
+        await here.page.get_by_role("searchbox").fill("fact 12")
+        await expect(here.page.get_by_role("alert")).to_contain_text("That is too long.")
+        await expect(here.page.locator(".row")).to_have_count(0)
+        api.answers.clear()
+        await here.page.get_by_role("button", name="Retry").click()
+        await expect(here.page.locator(".row")).to_have_count(1)
 
 
 async def test_an_event_reloads_the_list(browser: Browser, origin: str, api: PlayedApi) -> None:

@@ -98,6 +98,43 @@ async def test_several_memories_can_be_forgotten_and_restored_later(
         assert here.trouble == []
 
 
+async def test_forgetting_more_memories_than_one_request_holds_is_undone_in_full(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, *(f"Owns book {number}" for number in range(103)))
+    async with site.open(browser, guest) as here:
+        page = here.page
+        await here.go("/memory")
+        await press(page, "Select")
+        while await page.get_by_text("103 selected").count() == 0:
+            await page.evaluate("document.querySelectorAll('.row-check:not(:checked)').forEach((one) => one.click())")
+            await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await press(page, "Forget")
+        await page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+        await expect(page.get_by_text("103 memories forgotten.")).to_be_visible()
+        await press(page, "Undo")
+        await expect(page.get_by_text("I remember it again.")).to_be_visible()
+        await expect(page.get_by_role("button", name="All103")).to_be_visible()
+        assert here.trouble == []
+
+
+async def test_back_closes_an_open_dialog_and_none_outlives_its_page(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, "Likes tea")
+    async with site.open(browser, guest, size=PHONE) as here:
+        page = here.page
+        await here.go("/memory")
+        await row(here, "Likes tea").get_by_role("link").click()
+        await press(page, "Edit")
+        await page.evaluate("Telegram.WebView.receiveEvent('back_button_pressed', null)")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(page.locator(".words")).to_have_text("Likes tea")
+        await press(page, "Edit")
+        await page.go_back()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert here.trouble == []
+
+
 async def test_two_memories_can_be_merged(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
     await teach(site, guest, "Likes tea", "Drinks much tea")

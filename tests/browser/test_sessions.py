@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from tests.acceptance.harness import OWNER
 from tests.browser.believable import fill
@@ -203,6 +204,22 @@ async def test_a_changed_setting_is_saved_and_applied(browser: Browser, site: Si
         await here.go("/settings")
         await page.get_by_role("radio", name="Timeline").check()
         await expect(page.get_by_text("Saved.")).to_be_visible()
+
+
+async def test_search_results_stay_when_more_of_them_are_fetched(browser: Browser, site: Site) -> None:
+    async def shorten(route: Route) -> None:
+        await route.continue_(url=re.sub(r"limit=\d+", "limit=2", route.request.url))
+
+    async with site.call() as api:
+        found = (await api.get("/memory/search", params={"text": "plan"})).json()["total"]
+    assert found > 4
+    async with site.open(browser) as here:
+        await here.page.route("**/memory/search*", shorten)
+        await here.go("/sessions?q=plan")
+        while await here.page.locator(".tail").count():
+            await here.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await expect(here.page.locator(".row")).to_have_count(found)
+        assert here.trouble == []
 
 
 async def test_a_session_is_found_by_its_messages(browser: Browser, site: Site) -> None:

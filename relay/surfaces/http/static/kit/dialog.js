@@ -11,6 +11,7 @@ import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { attempt, Button, IconButton } from "./basic.js";
 import { Text, useId } from "./controls.js";
 import { Icon } from "./icons.js";
+import { useRoute } from "./router.js";
 
 const SECONDS = { plain: 5, undo: 10 };
 let update = () => {};
@@ -87,7 +88,7 @@ function modal(draw) {
       show({ modal: null });
       resolve(value);
     };
-    show({ modal: { key: (count += 1), draw: () => draw(answer) } });
+    show({ modal: { key: (count += 1), draw: () => draw(answer), cancel: () => answer(null) } });
   });
 }
 
@@ -154,9 +155,16 @@ function Menu({ items, at, answer }) {
         ${item.icon && html`<${Icon} name=${item.icon} />`}<span>${item.label}</span></button>`)}</div></>`;
 }
 
+/** Closes the open dialog, as Esc does. Returns whether there was one. */
+export function closeDialog() {
+  return [...document.querySelectorAll("dialog[open]")].at(-1)?.dispatchEvent(new Event("cancel", { cancelable: true })) !== undefined;
+}
+
 /** Draws toasts, questions and menus. The frame holds it once. */
 export function Overlays() {
   const [now, setNow] = useState(shown);
+  const { path } = useRoute();
+  useEffect(() => () => shown.modal?.cancel(), [path]); // a question ends with its page
   useEffect(() => {
     update = setNow;
     const tell = (event) => toast(event.detail, { tone: "bad" });

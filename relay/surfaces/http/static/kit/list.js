@@ -63,7 +63,7 @@ function Block({ rows, before, start, total, id, row, group }) {
     const heading = group?.(one);
     const last = at ? rows[at - 1] : before;
     const changed = group && heading !== (last && group(last));
-    return html`<div key=${one[id]} role="listitem" aria-setsize=${total} aria-posinset=${start + at + 1}>
+    return html`<div key=${id(one)} role="listitem" aria-setsize=${total} aria-posinset=${start + at + 1}>
       ${changed && html`<h2 class="group">${heading}</h2>`}${row(one)}</div>`;
   })}</div>`;
 }

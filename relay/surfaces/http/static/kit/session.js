@@ -7,7 +7,7 @@
 //   closeSession()         forgets it, here and at the server
 //   onLost(fn)             calls fn when the server no longer takes the token
 
-import { refreshRoute } from "./router.js";
+import { PROOF, refreshRoute } from "./router.js";
 import { startTelegram, telegram } from "./telegram.js";
 
 const KEY = "relay.token";
@@ -55,7 +55,7 @@ export async function closeSession() {
 /** Splits the hash into the app's own address and the parameters of Telegram or of `relay web`. */
 function takeHash() {
   const hash = location.hash.slice(1);
-  const proof = hash.search(/(^|[?&#])(tgWebApp\w+|link)=/);
+  const proof = hash.search(PROOF);
   if (proof < 0) return { path: hash, values: new Map() };
   const path = hash.slice(0, proof);
   return { path: path.startsWith("/") ? path : "", values: new Map(new URLSearchParams(hash.slice(proof).replace(/^[?&#]/, ""))) };

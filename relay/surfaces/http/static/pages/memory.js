@@ -8,7 +8,7 @@ import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/
 import { link, navigate, setQuery } from "../kit/router.js";
 import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Segmented, Select, Text, toast } from "../kit/ui.js";
 import Memory from "./memory_card.js";
-import { Changes, Forgotten, noteForgotten } from "./memory_changes.js";
+import { Changes, Forgotten, inHundreds, noteForgotten } from "./memory_changes.js";
 
 export const KINDS = { fact: "Facts", preference: "Likes", decision: "Decisions", event: "Events", person: "People", goal: "Goals", feeling: "Feelings", learning: "Learnings" };
 
@@ -28,7 +28,7 @@ function Memories({ query, me }) {
     const text = await ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, maxlength: 500 });
     if (text === null) return;
     await post("/memories", { text });
-    toast("Remembered.");
+    toast(space ? "Remembered, in your own memory." : "Remembered.");
     reload();
   };
   useShortcut("n", "Remember something", add);
@@ -69,7 +69,11 @@ function Found({ list, known, query, reload, add }) {
   const forgetPicked = async () => {
     const ids = picked.ids();
     if (ids.length > 5 && !(await confirm({ title: `Forget ${ids.length} memories?`, text: "You can take it back for ten minutes.", action: "Forget", danger: true }))) return;
-    for (let at = 0; at < ids.length; at += 100) noteForgotten(await post("/memories/forget", { ids: ids.slice(at, at + 100) }));
+    const changes = [];
+    for (const some of inHundreds(ids)) {
+      changes.push(...(await post("/memories/forget", { ids: some })).changes);
+      noteForgotten({ changes });
+    }
     stop();
     reload();
   };

@@ -67,9 +67,9 @@ function Line({ one, project, list, counts }) {
 }
 
 function Found({ project, words }) {
-  const list = useList("/memory/search", "results", { text: words, projectId: project.projectId }, { id: "key" });
-  const rows = list.rows.map((one, at) => ({ ...one, key: `${one.sessionId}-${one.messageId || one.versionId || at}` }));
-  return html`<${List} list=${{ ...list, rows }} label="Results"
+  const list = useList("/memory/search", "results", { text: words, projectId: project.projectId },
+    { id: (one) => `${one.sessionId} ${one.messageId || one.versionId || one.at}` });
+  return html`<${List} list=${list} label="Results"
     row=${(one) => html`<${Row} href=${link(one.versionId ? `/sessions/${one.sessionId}/versions/${one.versionId}` : `/sessions/${one.sessionId}`)}
       title=${html`<${Snippet} text=${one.snippet} />`}
       badges=${html`<${Badge}>${one.versionId ? `version ${one.versionId}` : one.messageId ? "message" : "summary"}</>`} meta=${[day(one.at)]} />`}
