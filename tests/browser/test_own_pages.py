@@ -176,6 +176,30 @@ async def test_filters_and_search_are_in_the_address_and_work_with_keys(browser:
         assert here.trouble == []
 
 
+async def test_a_group_is_named_wherever_its_memory_is_shown(browser: Browser, site: Site) -> None:
+    shared_relay = site.shared_relay
+    member = shared_relay.tg.user(shared_relay.guest().id)
+    room = shared_relay.tg.group(-1000000009003, "Room", [member, shared_relay.tg.user(OWNER)], False)
+    shared_relay.model.rule("we read", "Noted. [LEARN: The club reads Middlemarch]")
+    asked = await shared_relay.tg.say(room, member, "@relay_test_bot we read Middlemarch")
+    await shared_relay.tg.wait_reply(room, asked)
+    async with site.open(browser, member.id) as here:
+        page = here.page
+        await here.go("/settings")
+        chosen = page.get_by_label("Memory", exact=True)
+        await expect(chosen.locator("option:checked")).to_have_text("Your own memory")
+        await chosen.select_option("Group: Room")
+        await page.get_by_role("radio", name="Gentle").click()
+        await expect(page.get_by_text("That's for my admins.")).to_be_visible()
+        await expect(page.get_by_role("radio", name="Standard")).to_be_checked()
+        await here.go("/sessions")
+        await expect(page.get_by_label("Project").locator("option:checked")).to_contain_text("Room")
+        await here.go("/memory")
+        await page.get_by_label("Whose memory").select_option("Room")
+        await row(here, "Middlemarch").get_by_role("link").click()
+        await expect(page.get_by_text("In the group “Room”.")).to_be_visible()
+
+
 async def test_a_preference_can_be_added_opened_and_forgotten(
     browser: Browser, site: Site, size: tuple[int, int]
 ) -> None:

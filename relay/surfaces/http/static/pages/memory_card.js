@@ -90,7 +90,7 @@ function Source({ memory }) {
     ${source.said && html`<${Quoted} who=${source.said.role === "assistant" ? "I said" : source.said.name || "Somebody"} said=${source.said} />`}
     ${source.answer && html`<${Quoted} who="I answered" said=${source.answer} />`}
     ${!source.said && !source.elsewhere && html`<p class="muted">${memory.by === "user" ? "Told outright" : "Learned"} ${moment(source.at)}${source.chatId === 0 ? ", in the terminal" : ""}.${memory.by === "user" ? "" : " The message is gone."}</p>`}
-    ${source.topic && html`<p class="hint">In the topic “${source.topic}”.</p>`}
+    ${source.topic && !source.elsewhere && html`<p class="hint">In the ${source.topicId === "0" ? "group" : "topic"} “${source.topic}”.</p>`}
     ${address(source) && html`<a href=${address(source)} target="_blank" rel="noreferrer"><${Icon} name="source" /> Go to the message</a>`}`}</></>`;
 }
 

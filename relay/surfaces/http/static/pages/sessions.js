@@ -15,7 +15,7 @@ export default function Sessions({ query }) {
   return html`<${Page} title="Sessions" text="Your conversations, to look at, shorten and bring back."
     actions=${html`<${Button} icon="spark" onClick=${() => setSuggesting(true)} disabled=${!project}>Suggest</>
       <${Button} kind="primary" icon="compose" disabled=${!project} onClick=${() => navigate("/compose", { project: project.projectId })}>Compose</>`}
-    tools=${html`${projects.data?.projects.length > 1 && html`<${Select} label="Project" hidden value=${project?.projectId}
+    tools=${html`${(projects.data?.projects.length > 1 || project?.space === "group") && html`<${Select} label="Project" hidden value=${project?.projectId}
         onChange=${(id) => setQuery({ project: id, q: null })} options=${projects.data.projects.map((one) => [one.projectId, labelOf(one)])} />`}
       <${Search} label="Search in sessions" value=${query.q} onInput=${(q) => setQuery({ q })} />`}>
     <${Loaded} of=${projects} rows=${8}>${() => {
