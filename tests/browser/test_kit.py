@@ -236,6 +236,32 @@ async def test_a_refusal_is_shown_in_the_dialog_or_as_a_toast(browser: Browser, 
         await expect(page.locator(".row")).to_have_count(30)
 
 
+async def test_a_text_that_is_refused_stays_in_its_dialog(browser: Browser, origin: str, api: PlayedApi) -> None:
+    refusal = (422, {"detail": "That is too long.", "code": "out_of_range"})
+    api.answers = {"PATCH /memories/1": [refusal, (200, memory(1, "Likes rye"))]}
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.locator(".row-main").nth(1).click(button="right")
+        await page.get_by_role("menuitem", name="Edit").click()
+        await page.get_by_label("Memory").fill("Likes rye and more")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("dialog").get_by_role("alert")).to_have_text("That is too long.")
+        await expect(page.get_by_label("Memory")).to_have_value("Likes rye and more")
+        await page.get_by_label("Memory").fill("Likes rye")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
+
+
+async def test_a_double_click_sends_one_request(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.answers = {"DELETE /refused": [(409, {"detail": "No.", "code": "conflict"})]}
+    async with opened(browser, origin, api) as here:
+        await here.page.get_by_role("button", name="Open", exact=True).click()
+        await here.page.get_by_role("dialog").get_by_role("button", name="Compress").dblclick()
+        await expect(here.page.get_by_role("dialog").get_by_role("alert")).to_have_text("No.")
+        assert len(api.called("DELETE /refused")) == 1
+
+
 async def test_rows_can_be_deleted_edited_and_selected(browser: Browser, origin: str, api: PlayedApi) -> None:
     api.answers = {"DELETE /memories/0": [(204, {})], "PATCH /memories/1": [(200, memory(1, "Likes rye"))]}
     async with opened(browser, origin, api, size=PHONE) as here:

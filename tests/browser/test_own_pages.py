@@ -243,6 +243,17 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         assert [one for one in here.trouble if "422" not in one] == []
 
 
+async def test_a_reminder_that_cannot_be_made_says_why(browser: Browser, site: Site) -> None:
+    problem = {"detail": "The database is away.", "code": "away"}
+    async with site.open(browser, site.shared_relay.guest().id) as here:
+        await here.go("/reminders")
+        await here.page.route("**/api/reminders", lambda route: route.fulfill(status=500, json=problem))
+        await here.page.get_by_label("Remind me").fill("tomorrow 9:00 bins")
+        await here.page.keyboard.press("Enter")
+        await expect(here.page.get_by_text("The database is away.")).to_be_visible()
+        await expect(here.page.get_by_label("Remind me")).to_have_value("tomorrow 9:00 bins")
+
+
 async def test_an_answer_is_explained_and_its_cost_is_counted(browser: Browser, site: Site) -> None:
     shared_relay, chat = site.shared_relay, site.shared_relay.guest()
     await teach(site, chat.id, "Likes oolong tea")

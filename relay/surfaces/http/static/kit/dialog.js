@@ -3,7 +3,8 @@
 //   ${open && html`<${Dialog} title="Compress" onClose=${close} actions=${html`<${Button} …/>`}>…</>`}
 //       the browser's own <dialog>: focus stays inside and returns, Esc closes. On a phone it rises from below.
 //   if (await confirm({ title: "Delete it?", text: "…", action: "Delete", danger: true })) …
-//   const text = await ask({ title: "Edit", label: "Memory", value, multiline: true, action: "Save" })   null: cancelled
+//   await ask({ title: "Edit", label: "Memory", value, multiline: true, action: "Save", save: (text) => patch(path, { text }) })
+//       If `save` is refused, the dialog stays and shows why, so the text isn't lost.
 //   toast("Deleted.", { action: "Undo", run: () => post(…) })      tone: "bad" for errors
 //   openMenu(event, [{ label: "Edit", icon: "edit", run }, { label: "Delete", icon: "trash", danger: true, run }])
 
@@ -64,22 +65,25 @@ export function confirm({ title, text, action = "OK", danger = false }) {
     <p>${text}</p></>`);
 }
 
-/** Asks for a text; returns it, or null. */
+/** Asks for a text, and passes it to `save`. */
 export function ask(options) {
   return modal((answer) => html`<${Question} ...${options} answer=${answer} />`);
 }
 
-function Question({ title, text, label, value = "", hint, multiline, action = "Save", maxlength, answer }) {
+function Question({ title, label, value = "", hint, multiline, action = "Save", maxlength, save, answer }) {
   const [words, setWords] = useState(value);
-  const send = (event) => {
-    event.preventDefault();
-    if (words.trim()) answer(words.trim());
+  const send = async () => {
+    await save(words.trim());
+    answer(null);
   };
-  const keys = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && send(event);
+  const press = (event) => {
+    event.preventDefault();
+    event.currentTarget.closest("dialog").querySelector("footer .primary").click();
+  };
+  const keys = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && press(event);
   return html`<${Dialog} title=${title} onClose=${() => answer(null)}
     actions=${html`<${Button} onClick=${() => answer(null)}>Cancel</><${Button} kind="primary" disabled=${!words.trim()} onClick=${send}>${action}</>`}>
-    <form onSubmit=${send} onKeyDown=${keys}>${text && html`<p>${text}</p>`}
-      <${Text} label=${label} hint=${hint} value=${words} onInput=${setWords} multiline=${multiline} maxlength=${maxlength} autofocus /></form></>`;
+    <form onSubmit=${press} onKeyDown=${keys}><${Text} label=${label} hint=${hint} value=${words} onInput=${setWords} multiline=${multiline} maxlength=${maxlength} autofocus /></form></>`;
 }
 
 function modal(draw) {

@@ -24,13 +24,12 @@ function Memories({ query, me }) {
   const list = useList(looks ? null : "/memories", "memories", { q, kind, state, space });
   const reload = looks ? counts.reload : list.reload;
   useEvents(["memory"], reload);
-  const add = async () => {
-    const text = await ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, maxlength: 500 });
-    if (text === null) return;
+  const save = async (text) => {
     await post("/memories", { text });
     toast(space ? "Remembered, in your own memory." : "Remembered.");
     reload();
   };
+  const add = () => ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, maxlength: 500, save });
   useShortcut("n", "Remember something", add);
   const known = looks ? counts.data : list.page;
   const number = (what) => known?.[what];
@@ -82,10 +81,10 @@ function Found({ list, known, query, reload, add }) {
     toast(words);
     reload();
   };
-  const edit = async (row) => {
-    const text = await ask({ title: `Edit memory #${row.number}`, label: "Memory", value: row.content, multiline: true });
-    if (text !== null && text !== row.content) await change(row, { text }, "Changed.");
-  };
+  const edit = (row) => ask({
+    title: `Edit memory #${row.number}`, label: "Memory", value: row.content, multiline: true,
+    save: (text) => text === row.content || change(row, { text }, "Changed."),
+  });
   const kinds = known && [["", "All kinds"], ...Object.entries(KINDS).map(([one, words]) => [one, words, one === "learning" ? known.learnings : known.kinds[one]]).filter(([, , count]) => count)];
   const actions = (row) => row.status === "active"
     ? [{ label: "Edit", icon: "edit", run: () => edit(row) },

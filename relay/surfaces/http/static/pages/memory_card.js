@@ -36,10 +36,10 @@ function Shown({ memory, yours, past, reload }) {
     toast(words);
     reload();
   };
-  const edit = async () => {
-    const text = await ask({ title: `Edit memory #${memory.number}`, label: "Memory", value: memory.content, multiline: true });
-    if (text !== null && text !== memory.content) await change({ text }, "Changed.");
-  };
+  const edit = () => ask({
+    title: `Edit memory #${memory.number}`, label: "Memory", value: memory.content, multiline: true,
+    save: (text) => text === memory.content || change({ text }, "Changed."),
+  });
   const forget = async () => {
     noteForgotten((await remove(path)).changed);
     reload();
