@@ -29,6 +29,14 @@ def size(request: pytest.FixtureRequest) -> tuple[int, int]:
     return found
 
 
+LINES = """(one) => {
+  const range = document.createRange();
+  range.selectNodeContents(one);
+  return range.getClientRects().length;
+}"""
+"""Counts the lines of an element's text."""
+
+
 def row(here: Visit, words: str) -> Locator:
     return here.page.get_by_role("listitem").filter(has_text=words)
 
@@ -230,6 +238,8 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         await here.page.get_by_label("Remind me").fill("every monday 8:00 bins")
         await here.page.keyboard.press("Enter")
         await expect(row(here, "bins")).to_contain_text("every Monday")
+        undo = here.page.locator(".toast", has_text="bins").get_by_role("button", name="Undo")
+        assert await undo.evaluate(LINES) == 1
         await choose(here, "bins", "Pause")
         await expect(row(here, "bins")).to_contain_text("paused")
         await choose(here, "bins", "Delete")
