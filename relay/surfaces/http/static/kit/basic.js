@@ -28,7 +28,8 @@ export async function attempt(element, action) {
 
 export function Button({ kind = "plain", icon, small, onClick, disabled, children, type = "button", ...more }) {
   const [busy, setBusy] = useState(false);
-  const running = useRef(false); // at once, while `busy` shows only what takes long
+  // At once, while `busy` shows only what takes long.
+  const running = useRef(false);
   const press = async (event) => {
     if (running.current || !onClick) return;
     running.current = true;

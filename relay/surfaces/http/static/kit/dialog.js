@@ -168,7 +168,8 @@ export function closeDialog() {
 export function Overlays() {
   const [now, setNow] = useState(shown);
   const { path } = useRoute();
-  useEffect(() => () => shown.modal?.cancel(), [path]); // a question ends with its page
+  // A question ends with its page.
+  useEffect(() => () => shown.modal?.cancel(), [path]);
   useEffect(() => {
     update = setNow;
     const tell = (event) => toast(event.detail, { tone: "bad" });

@@ -71,7 +71,8 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
       if (!mine.signal.aborted) setState((old) => joined(old, page, kind, wanted));
     } catch (error) {
       if (!mine.signal.aborted && kind !== "reload")
-        setState((old) => ({ ...old, ...(kind === "first" ? EMPTY : {}), error, loading: false })); // not the rows of another query
+        // Not the rows of another query.
+        setState((old) => ({ ...old, ...(kind === "first" ? EMPTY : {}), error, loading: false }));
     }
     if (running.current[kind] === mine) delete running.current[kind];
   }, [key]);

@@ -97,7 +97,8 @@ export function refreshRoute() {
 
 addEventListener("popstate", (event) => {
   if (PROOF.test(location.hash.slice(1))) {
-    location.reload(); // a new link of `relay web`, opened in this window
+    // A new link of `relay web`, opened in this window.
+    location.reload();
     return;
   }
   if (event.state?.depth === undefined) {

@@ -4,7 +4,6 @@
 //
 //   await openSession()    returns whether somebody is signed in
 //   token()                the token, or ""
-//   closeSession()         forgets it, here and at the server
 //   onLost(fn)             calls fn when the server no longer takes the token
 
 import { PROOF, refreshRoute } from "./router.js";
@@ -44,12 +43,6 @@ export async function openSession() {
   if (initData) return exchange(JSON.parse(new URLSearchParams(initData).get("user") || "{}").id, { Authorization: `tma ${initData}` });
   if (values.has("link")) return exchange("", {}, { link: values.get("link") });
   return token() !== "";
-}
-
-/** Signs out. */
-export async function closeSession() {
-  await fetch("/api/session", { method: "DELETE", headers: { Authorization: `Bearer ${token()}` } }).catch(() => {});
-  loseSession();
 }
 
 /** Splits the hash into the app's own address and the parameters of Telegram or of `relay web`. */

@@ -6,7 +6,6 @@
 //   telegram.startParam    what followed `startapp=` in the link, "" without
 //   showBackButton(fn)     shows Telegram's Back button and calls fn; null hides it
 //   buzz("success")        a light vibration: success, warning, error, or light
-//   openLink(url)          opens an address outside of the app
 
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -57,12 +56,6 @@ export function showBackButton(callback) {
 export function buzz(kind = "light") {
   postEvent("web_app_trigger_haptic_feedback",
     kind === "light" ? { type: "impact", impact_style: "light" } : { type: "notification", notification_type: kind });
-}
-
-/** Opens an address in the browser. */
-export function openLink(url) {
-  if (telegram.inside) postEvent("web_app_open_link", { url });
-  else window.open(url, "_blank", "noopener,noreferrer");
 }
 
 /** Reads what Telegram wrote into the address: `values` is a Map of its parameters. Called once, by kit/session.js. */

@@ -14,7 +14,8 @@ export default function Settings({ query }) {
   const all = projects.data?.projects || [];
   const groups = all.filter((one, at) => one.space === "group" && all.findIndex((other) => other.chatId === one.chatId) === at);
   const chat = all.find((one) => one.projectId === query.project)?.chatId;
-  const group = groups.find((one) => one.chatId === chat); // without one: one's own memory
+  // Without one: one's own memory.
+  const group = groups.find((one) => one.chatId === chat);
   const where = group ? { projectId: group.projectId } : {};
   const settings = useFetch(projects.data ? "/memory/settings" : null, where);
   const stats = useFetch(projects.data ? "/memory/stats" : null, where);
