@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request, Response
 
@@ -39,7 +39,8 @@ class Patch(WireInput):
     text: str | None = None
     """Another time, another text, or both: friday 9:00 bins."""
     paused: Flag | None = None
-    deleted: Annotated[Flag | None, "False brings it back."] = None
+    deleted: Literal[False] | None = None
+    """false: brings it back. `DELETE` deletes it."""
     accepted: Flag = False
     """Accepts a proposed reminder."""
 
