@@ -49,3 +49,4 @@ async def test_bad_input_is_answered_with_a_problem_document(driver: TurnDriver,
             assert "JSON decode" not in answer.json()["detail"]
         document = (await api.get("/api/openapi.json")).json()
         assert "/api/memories/{memory_id}" in document["paths"]
+        assert [name for name in document["components"]["schemas"] if not name.isalnum()] == [], "types of two modules"

@@ -33,7 +33,7 @@ class Phrase(WireInput):
     text: str
 
 
-class Patch(WireInput):
+class ReminderEdit(WireInput):
     """What to change of a reminder."""
 
     text: str | None = None
@@ -123,7 +123,7 @@ async def open_one(ctx: Reading, reminder_id: GivenId) -> OpenedReminder:
 
 
 @router.patch("/{reminder_id}", response_model=wire(Reminder))
-async def patch(ctx: Writing, reminder_id: GivenId, given: Patch) -> Reminder:
+async def patch(ctx: Writing, reminder_id: GivenId, given: ReminderEdit) -> Reminder:
     """Changes, pauses, resumes or brings back a reminder."""
     return await patch_reminder(
         ctx, reminder_id, ReminderPatch(given.text, given.paused, given.deleted, given.accepted)
