@@ -248,6 +248,11 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         await expect(row(here, "bins")).to_have_count(1)
         await press(here.page, "Make an address")
         address = await here.page.get_by_label("Address, shown once").input_value()
+        await here.page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+        await press(here.page, "Copy")
+        await here.page.get_by_label("Remind me").focus()
+        await here.page.keyboard.press("Control+V")
+        await expect(here.page.get_by_label("Remind me")).to_have_value(address)
         read = await here.page.request.get(address)
         assert "SUMMARY:bins" in await read.text()
         assert [one for one in here.trouble if "422" not in one] == []

@@ -136,10 +136,16 @@ function Calendar() {
     setAddress("");
     feed.reload();
   };
+  // navigator.clipboard is missing without https, and may be barred in a frame.
+  const copy = (event) => {
+    event.currentTarget.closest("section").querySelector("input").select();
+    if (!document.execCommand("copy")) throw new Error("I can't copy here. The address is selected; copy it yourself.");
+    toast("Copied.");
+  };
   return html`<${Card} title="Calendar" text="A calendar app can read your reminders from an address of their own. Whoever has it sees them."
       actions=${html`<${Button} onClick=${open}>${feed.data?.token ? "New address" : "Make an address"}</>${feed.data?.token && html`<${Button} kind="danger" onClick=${close}>End it</>`}`}>
     ${address && html`<${Text} label="Address, shown once" value=${address} readonly onInput=${() => {}} onFocus=${(event) => event.currentTarget.select()} />
-      <div class="actions"><${Button} small icon="check" onClick=${async () => { await navigator.clipboard.writeText(address); toast("Copied."); }}>Copy</></div>`}
+      <div class="actions"><${Button} small icon="check" onClick=${copy}>Copy</></div>`}
     ${!address && feed.data?.token && html`<p class="muted">It has had an address since ${moment(feed.data.token.createdAt)}${feed.data.token.usedAt ? `, last read ${ago(feed.data.token.usedAt)}` : ""}.</p>`}</>`;
 }
 
