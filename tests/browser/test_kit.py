@@ -316,6 +316,36 @@ async def test_a_refused_search_shows_why_and_not_what_the_one_before_found(
         await expect(here.page.locator(".row")).to_have_count(1)
 
 
+def session(number: int, linked: str | None = None) -> dict[str, Any]:
+    """Returns a session as the API lists it."""
+    at = f"2026-05-{28 - number // 4:02d}T10:00:00Z"
+    return {
+        "sessionId": str(number), "title": f"Talk {number}", "opening": "", "originalTokens": 9, "originalMessages": 2,
+        "firstTimestamp": at, "registered": False, "current": False, "markers": 0, "versions": 0, "linked": linked,
+    }  # fmt: skip
+
+
+async def test_sessions_linked_from_other_projects_come_last(browser: Browser, origin: str, api: PlayedApi) -> None:
+    project = {"projectId": "t1", "displayName": "Private chat", "space": "private", "sessions": 53}
+    pages: list[dict[str, Any]] = [
+        {"sessions": [*map(session, range(50)), session(99, "same garden")], "total": 53, "next": "50"},
+        {"sessions": [*map(session, range(50, 53))], "total": 53, "next": None},
+    ]
+    api.answers = {
+        "GET /memory/projects": [(200, {"projects": [project], "total": 1, "next": None})],
+        "GET /memory/projects/t1/sessions": [(200, page) for page in pages],
+        "GET /memory/settings": [(200, {"ui": {"defaultView": "timeline", "showTokenEstimates": True}})],
+    }
+    async with opened(browser, origin, api, "#/sessions?link=once") as here:
+        while await here.page.locator(".tail").count():
+            await here.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await expect(here.page.locator(".row-title").last).to_have_text("Talk 99")
+        await expect(here.page.locator("h2.group").last).to_have_text("Linked from other projects")
+        await here.page.locator(".row-more").last.click()
+        await expect(here.page.get_by_role("menuitem", name="View original")).to_be_visible()
+        await expect(here.page.get_by_role("menuitem", name="library")).to_have_count(0)
+
+
 async def test_an_event_reloads_the_list(browser: Browser, origin: str, api: PlayedApi) -> None:
     api.events = 'event: memory\ndata: {"at": "2026-05-01T10:00:00Z"}\n\n'
     async with opened(browser, origin, api) as here:

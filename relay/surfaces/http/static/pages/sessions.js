@@ -37,7 +37,9 @@ function Timeline({ project }) {
     const focused = document.activeElement.closest?.(".row")?.querySelector("a.row-main");
     if (focused) navigate(`${focused.hash.slice(1).split("?")[0]}/compress`);
   });
-  return html`<${List} list=${list} label="Sessions" group=${ui.defaultView === "timeline" ? grouped : undefined}
+  // The first page brings the linked ones; they come last.
+  const rows = [...list.rows].sort((a, b) => (a.linked !== null) - (b.linked !== null));
+  return html`<${List} list=${{ ...list, rows }} label="Sessions" group=${ui.defaultView === "timeline" ? grouped : undefined}
     row=${(one) => html`<${Line} one=${one} project=${project} list=${list} counts=${ui.showTokenEstimates} />`}
     empty=${html`<${Empty} icon="sessions" title="No sessions here">Private sessions are never listed.</>`} />`;
 }
@@ -62,7 +64,7 @@ function Line({ one, project, list, counts }) {
       { label: "Markers", icon: "pin", run: () => navigate(`${path}/markers`) },
       { label: "View original", icon: "source", run: () => navigate(`${path}/original`) },
       { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: project.projectId, add: one.sessionId }) },
-      { label: one.registered ? "Take out of the library" : "Put into the library", icon: "memory", run: register },
+      one.linked === null && { label: one.registered ? "Take out of the library" : "Put into the library", icon: "memory", run: register },
     ]} />`;
 }
 
