@@ -143,6 +143,27 @@ async def test_back_closes_an_open_dialog_and_none_outlives_its_page(browser: Br
         assert here.trouble == []
 
 
+async def test_a_memory_that_waits_is_kept_or_discarded_on_its_card(browser: Browser, site: Site) -> None:
+    shared_relay, chat = site.shared_relay, site.shared_relay.guest()
+    with shared_relay.database() as connection:
+        connection.execute("insert into relay.choice values (%s, %s)", (chat.id, '{"learning": "ask"}'))
+    shared_relay.model.rule("my pony", "Nice. [LEARN: Has a pony] [LEARN: Rides on Sundays]")
+    await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, None, "my pony"))
+    async with site.open(browser, chat.id, size=PHONE) as here:
+        for words, action, now in (
+            ("Has a pony", "Keep", "confirmed"),
+            ("Rides on Sundays", "Discard", "I'm not using it."),
+        ):
+            await here.go("/memory?state=waiting")
+            await row(here, words).get_by_role("link").click()
+            await expect(here.page.get_by_text("This waits for you.")).to_be_visible()
+            await press(here.page, action)
+            await expect(here.page.get_by_text("This waits for you.")).to_have_count(0)
+            await expect(here.page.get_by_role("button", name="Keep")).to_have_count(0)
+            await expect(here.page.get_by_text(now).first).to_be_visible()
+        assert here.trouble == []
+
+
 async def test_two_memories_can_be_merged(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
     await teach(site, guest, "Likes tea", "Drinks much tea")

@@ -150,7 +150,8 @@ function Menu({ items, at, answer }) {
   };
   const choose = (item) => {
     answer(null);
-    setTimeout(() => attempt(element.current, item.run)); // after the focus has returned
+    // After the focus has returned.
+    setTimeout(() => attempt(element.current, item.run));
   };
   const y = Math.min(at.y, innerHeight - 48 * items.length - 24);
   return html`<${Dialog} title="Actions" className="menu" style=${{ "--x": `${at.x}px`, "--y": `${Math.max(8, y)}px` }} onClose=${() => answer(null)}>

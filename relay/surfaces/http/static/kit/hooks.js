@@ -19,7 +19,8 @@ import { get } from "./api.js";
 import { listen } from "./events.js";
 import { addShortcut } from "./keyboard.js";
 
-const [FIRST, MOST] = [50, 200]; // rows at first, and at a time later
+// Rows at first, and at a time later.
+const [FIRST, MOST] = [50, 200];
 const EVENT_GAP = 3000; // ms
 const EMPTY = { rows: [], page: null, total: null, next: null, done: false };
 

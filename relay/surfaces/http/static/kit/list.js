@@ -15,7 +15,8 @@ import { Icon } from "./icons.js";
 import { buzz } from "./telegram.js";
 
 const BLOCK = 50;
-const USUAL_HEIGHT = 76; // of a row, in pixels, until it was drawn
+// Of a row, in pixels, until it was drawn.
+const USUAL_HEIGHT = 76;
 const LONG_PRESS = 550;
 
 export function List({ list, row, label, empty = null, group }) {

@@ -10,7 +10,8 @@ import { PROOF, refreshRoute } from "./router.js";
 import { startTelegram, telegram } from "./telegram.js";
 
 const KEY = "relay.token";
-const PERSON = "relay.person"; // whose token it is, as Telegram says; "" for a link
+// Whose token it is, as Telegram says; "" for a link.
+const PERSON = "relay.person";
 let lost = () => {};
 
 /** The token, or "" */

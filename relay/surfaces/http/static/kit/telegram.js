@@ -70,7 +70,8 @@ export function startTelegram(values) {
     return;
   }
   root.dataset.telegram = "yes";
-  sessionStorage.setItem(KEPT, theme || "{}"); // a reload of the page keeps the colours
+  // A reload of the page keeps the colours.
+  sessionStorage.setItem(KEPT, theme || "{}");
   try {
     applyTheme(JSON.parse(theme || "{}"));
   } catch {

@@ -50,9 +50,15 @@ function Shown({ memory, yours, past, reload }) {
     reload();
   };
   const active = memory.status === "active";
+  const waits = memory.status === "pending" && past.rows.find((one) => one.status === "pending");
+  const settle = async (decision) => {
+    await decide(waits, decision);
+    reload();
+  };
   const editable = yours && (active || memory.status === "pending");
   useShortcut("e", "Edit", () => editable && edit());
   const actions = yours && html`
+    ${waits && html`<${Button} kind="primary" icon="check" onClick=${() => settle("keep")}>Keep</><${Button} kind="danger" icon="trash" onClick=${() => settle("discard")}>Discard</>`}
     ${editable && html`<${Button} icon="edit" onClick=${edit}>Edit</>`}
     ${active && html`<${Button} icon="pin" onClick=${() => change({ pinned: !memory.pinned }, memory.pinned ? "Unpinned." : "Pinned: it comes first in every prompt.")}>${memory.pinned ? "Unpin" : "Pin"}</>`}
     ${active && !memory.validatedAt && html`<${Button} icon="check" onClick=${() => change({ confirmed: true }, "Thanks. I'm sure of it now.")}>That's right</>`}

@@ -11,7 +11,8 @@ export function Parts({ parts, planned, states, change }) {
   const [dragged, setDragged] = useState(null);
   const moved = useRef(null);
   useLayoutEffect(() => {
-    moved.current?.focus(); // an element that moves in the page loses the focus
+    // An element that moves in the page loses the focus.
+    moved.current?.focus();
     moved.current = null;
   });
   if (!parts.length) return html`<${Empty} icon="compose" title="No sessions yet">Add some; the order is that of the text.</>`;
