@@ -82,6 +82,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from jsonb_array_elements(p_actions) as action, (
         select 'this conversation is off the record' as why, '' as hint
         where exists (select from inbox where turn_id = p_turn.id and session_id is not null)
+            or exists (select from session where id = p_turn.session_id and private)
         union all
         select 'memory is off or paused', '/memory on' where not relay.remembers(p_turn.space_id)
         order by hint limit 1) own

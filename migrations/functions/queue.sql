@@ -168,6 +168,21 @@ begin
     return relay.turn_json(begun);
 end $$;
 
+-- Ends the turn of a command that was refused, as relay_sent does. If the command stored nothing, its turn is deleted.
+create or replace function public.relay_refuse_command(p_turn_id bigint, p_fence bigint) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    ended constant jsonb := public.relay_sent(p_turn_id, p_fence, '[]', true);
+begin
+    delete from turn where id = p_turn_id and prompt is null
+        and not exists (select from event where turn_id = p_turn_id)
+        and not exists (select from feedback where by_turn_id = p_turn_id)
+        and not exists (select from posted where turn_id = p_turn_id);
+    return ended;
+exception when foreign_key_violation then
+    return ended;
+end $$;
+
 -- Stores updates before Telegram is told that they arrived, once each however often they come, and claims what is due.
 -- Commands and buttons are claimed at once, without waiting in a lane. For people without access only the update's
 -- number is stored.

@@ -88,6 +88,14 @@ async def test_tokens_and_links_can_be_made_in_the_shell(shared_relay: SharedRel
         assert f"Revoked: {number} phone." in await shell("token", "revoke", number)
         assert (await web.get("/api/me")).status_code == 401
     assert "You have no token 77" in await shell("token", "revoke", "77", ends=1)
+    for name in ("phone", "laptop", "laptop"):
+        await shell("token", "new", name)
+    assert "phone." in await shell("token", "revoke", "phone")
+    assert "You have no token phone" in await shell("token", "revoke", "phone", ends=1)
+    refused = await shell("token", "revoke", "laptop", ends=1)
+    assert "2 of your tokens are called laptop" in refused
+    for number in refused.rpartition(": ")[2].strip(".\n").split(", "):
+        await shell("token", "revoke", number)
     told = await shell("web")
     nonce = told.split("#link=")[1].split()[0]
     async with client(shared_relay) as web:

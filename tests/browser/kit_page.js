@@ -36,10 +36,10 @@ function All({ query, me }) {
     list.drop(one.id);
     toast("Deleted.", { action: "Undo", run: list.reload });
   };
-  const edit = async (one) => {
-    const content = await ask({ title: "Edit", label: "Memory", value: one.content, multiline: true });
-    if (content) list.change(one.id, await patch(`/memories/${one.id}`, { text: content }));
-  };
+  const edit = (one) => ask({
+    title: "Edit", label: "Memory", value: one.content, multiline: true,
+    save: async (text) => list.change(one.id, await patch(`/memories/${one.id}`, { text })),
+  });
   return html`<${Page} title="Memory" text=${list.total === null ? "" : plural(list.total, "memory", "memories")}
     actions=${html`<${Button} onClick=${() => setSelecting(!selecting)}>Select</><${Button} kind="primary" icon="add" onClick=${() => setOpen(true)}>Open</>`}
     tools=${html`<${Search} label="Search memories" value=${query.q} onInput=${(q) => setQuery({ q })} />

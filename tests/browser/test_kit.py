@@ -80,6 +80,17 @@ async def test_the_sign_in_link_is_used_once_and_removed_from_the_address(
         assert here.trouble == []
 
 
+async def test_a_sign_in_link_works_in_the_window_that_was_signed_out(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    async with opened(browser, origin, api, "#/memory", ready=".alone") as here:
+        await here.page.goto(f"{origin}/#link=once")
+        await expect(here.page.get_by_role("link", name="Fact 3 ")).to_be_visible()
+        assert [body for what, _, body in api.calls if what == "POST /session"] == [{"link": "once"}]
+        assert here.page.url == f"{origin}/#/memory"
+        assert here.trouble == []
+
+
 async def test_sign_in_colours_and_back_button_of_telegram_are_used(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -225,6 +236,32 @@ async def test_a_refusal_is_shown_in_the_dialog_or_as_a_toast(browser: Browser, 
         await expect(page.locator(".row")).to_have_count(30)
 
 
+async def test_a_text_that_is_refused_stays_in_its_dialog(browser: Browser, origin: str, api: PlayedApi) -> None:
+    refusal = (422, {"detail": "That is too long.", "code": "out_of_range"})
+    api.answers = {"PATCH /memories/1": [refusal, (200, memory(1, "Likes rye"))]}
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.locator(".row-main").nth(1).click(button="right")
+        await page.get_by_role("menuitem", name="Edit").click()
+        await page.get_by_label("Memory").fill("Likes rye and more")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("dialog").get_by_role("alert")).to_have_text("That is too long.")
+        await expect(page.get_by_label("Memory")).to_have_value("Likes rye and more")
+        await page.get_by_label("Memory").fill("Likes rye")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
+
+
+async def test_a_double_click_sends_one_request(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.answers = {"DELETE /refused": [(409, {"detail": "No.", "code": "conflict"})]}
+    async with opened(browser, origin, api) as here:
+        await here.page.get_by_role("button", name="Open", exact=True).click()
+        await here.page.get_by_role("dialog").get_by_role("button", name="Compress").dblclick()
+        await expect(here.page.get_by_role("dialog").get_by_role("alert")).to_have_text("No.")
+        assert len(api.called("DELETE /refused")) == 1
+
+
 async def test_rows_can_be_deleted_edited_and_selected(browser: Browser, origin: str, api: PlayedApi) -> None:
     api.answers = {"DELETE /memories/0": [(204, {})], "PATCH /memories/1": [(200, memory(1, "Likes rye"))]}
     async with opened(browser, origin, api, size=PHONE) as here:
@@ -263,6 +300,50 @@ async def test_requests_to_a_busy_or_unavailable_server_are_repeated(
         api.answers.clear()
         await here.page.get_by_role("button", name="Retry").click()
         await expect(here.page.locator(".row")).to_have_count(30)
+
+
+async def test_a_refused_search_shows_why_and_not_what_the_one_before_found(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    async with opened(browser, origin, api) as here:
+        await expect(here.page.locator(".row")).to_have_count(30)
+        api.answers["GET /memories"] = [(422, {"detail": "That is too long.", "code": "out_of_range"})]
+        await here.page.get_by_role("searchbox").fill("fact 12")
+        await expect(here.page.get_by_role("alert")).to_contain_text("That is too long.")
+        await expect(here.page.locator(".row")).to_have_count(0)
+        api.answers.clear()
+        await here.page.get_by_role("button", name="Retry").click()
+        await expect(here.page.locator(".row")).to_have_count(1)
+
+
+def session(number: int, linked: str | None = None) -> dict[str, Any]:
+    """Returns a session as the API lists it."""
+    at = f"2026-05-{28 - number // 4:02d}T10:00:00Z"
+    return {
+        "sessionId": str(number), "title": f"Talk {number}", "opening": "", "originalTokens": 9, "originalMessages": 2,
+        "firstTimestamp": at, "registered": False, "current": False, "markers": 0, "versions": 0, "linked": linked,
+    }  # fmt: skip
+
+
+async def test_sessions_linked_from_other_projects_come_last(browser: Browser, origin: str, api: PlayedApi) -> None:
+    project = {"projectId": "t1", "displayName": "Private chat", "space": "private", "sessions": 53}
+    pages: list[dict[str, Any]] = [
+        {"sessions": [*map(session, range(50)), session(99, "same garden")], "total": 53, "next": "50"},
+        {"sessions": [*map(session, range(50, 53))], "total": 53, "next": None},
+    ]
+    api.answers = {
+        "GET /memory/projects": [(200, {"projects": [project], "total": 1, "next": None})],
+        "GET /memory/projects/t1/sessions": [(200, page) for page in pages],
+        "GET /memory/settings": [(200, {"ui": {"defaultView": "timeline", "showTokenEstimates": True}})],
+    }
+    async with opened(browser, origin, api, "#/sessions?link=once") as here:
+        while await here.page.locator(".tail").count():
+            await here.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await expect(here.page.locator(".row-title").last).to_have_text("Talk 99")
+        await expect(here.page.locator("h2.group").last).to_have_text("Linked from other projects")
+        await here.page.locator(".row-more").last.click()
+        await expect(here.page.get_by_role("menuitem", name="View original")).to_be_visible()
+        await expect(here.page.get_by_role("menuitem", name="library")).to_have_count(0)
 
 
 async def test_an_event_reloads_the_list(browser: Browser, origin: str, api: PlayedApi) -> None:

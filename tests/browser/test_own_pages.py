@@ -29,6 +29,14 @@ def size(request: pytest.FixtureRequest) -> tuple[int, int]:
     return found
 
 
+LINES = """(one) => {
+  const range = document.createRange();
+  range.selectNodeContents(one);
+  return range.getClientRects().length;
+}"""
+"""Counts the lines of an element's text."""
+
+
 def row(here: Visit, words: str) -> Locator:
     return here.page.get_by_role("listitem").filter(has_text=words)
 
@@ -98,6 +106,64 @@ async def test_several_memories_can_be_forgotten_and_restored_later(
         assert here.trouble == []
 
 
+async def test_forgetting_more_memories_than_one_request_holds_is_undone_in_full(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, *(f"Owns book {number}" for number in range(103)))
+    async with site.open(browser, guest) as here:
+        page = here.page
+        await here.go("/memory")
+        await press(page, "Select")
+        while await page.get_by_text("103 selected").count() == 0:
+            await page.evaluate("document.querySelectorAll('.row-check:not(:checked)').forEach((one) => one.click())")
+            await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await press(page, "Forget")
+        await page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+        await expect(page.get_by_text("103 memories forgotten.")).to_be_visible()
+        await press(page, "Undo")
+        await expect(page.get_by_text("I remember it again.")).to_be_visible()
+        await expect(page.get_by_role("button", name="All103")).to_be_visible()
+        assert here.trouble == []
+
+
+async def test_back_closes_an_open_dialog_and_none_outlives_its_page(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, "Likes tea")
+    async with site.open(browser, guest, size=PHONE) as here:
+        page = here.page
+        await here.go("/memory")
+        await row(here, "Likes tea").get_by_role("link").click()
+        await press(page, "Edit")
+        await page.evaluate("Telegram.WebView.receiveEvent('back_button_pressed', null)")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(page.locator(".words")).to_have_text("Likes tea")
+        await press(page, "Edit")
+        await page.go_back()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert here.trouble == []
+
+
+async def test_a_memory_that_waits_is_kept_or_discarded_on_its_card(browser: Browser, site: Site) -> None:
+    shared_relay, chat = site.shared_relay, site.shared_relay.guest()
+    with shared_relay.database() as connection:
+        connection.execute("insert into relay.choice values (%s, %s)", (chat.id, '{"learning": "ask"}'))
+    shared_relay.model.rule("my pony", "Nice. [LEARN: Has a pony] [LEARN: Rides on Sundays]")
+    await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, None, "my pony"))
+    async with site.open(browser, chat.id, size=PHONE) as here:
+        for words, action, now in (
+            ("Has a pony", "Keep", "confirmed"),
+            ("Rides on Sundays", "Discard", "I'm not using it."),
+        ):
+            await here.go("/memory?state=waiting")
+            await row(here, words).get_by_role("link").click()
+            await expect(here.page.get_by_text("This waits for you.")).to_be_visible()
+            await press(here.page, action)
+            await expect(here.page.get_by_text("This waits for you.")).to_have_count(0)
+            await expect(here.page.get_by_role("button", name="Keep")).to_have_count(0)
+            await expect(here.page.get_by_text(now).first).to_be_visible()
+        assert here.trouble == []
+
+
 async def test_two_memories_can_be_merged(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
     await teach(site, guest, "Likes tea", "Drinks much tea")
@@ -139,6 +205,30 @@ async def test_filters_and_search_are_in_the_address_and_work_with_keys(browser:
         assert here.trouble == []
 
 
+async def test_a_group_is_named_wherever_its_memory_is_shown(browser: Browser, site: Site) -> None:
+    shared_relay = site.shared_relay
+    member = shared_relay.tg.user(shared_relay.guest().id)
+    room = shared_relay.tg.group(-1000000009003, "Room", [member, shared_relay.tg.user(OWNER)], False)
+    shared_relay.model.rule("we read", "Noted. [LEARN: The club reads Middlemarch]")
+    asked = await shared_relay.tg.say(room, member, "@relay_test_bot we read Middlemarch")
+    await shared_relay.tg.wait_reply(room, asked)
+    async with site.open(browser, member.id) as here:
+        page = here.page
+        await here.go("/settings")
+        chosen = page.get_by_label("Memory", exact=True)
+        await expect(chosen.locator("option:checked")).to_have_text("Your own memory")
+        await chosen.select_option("Group: Room")
+        await page.get_by_role("radio", name="Gentle").click()
+        await expect(page.get_by_text("That's for my admins.")).to_be_visible()
+        await expect(page.get_by_role("radio", name="Standard")).to_be_checked()
+        await here.go("/sessions")
+        await expect(page.get_by_label("Project").locator("option:checked")).to_contain_text("Room")
+        await here.go("/memory")
+        await page.get_by_label("Whose memory").select_option("Room")
+        await row(here, "Middlemarch").get_by_role("link").click()
+        await expect(page.get_by_text("In the group “Room”.")).to_be_visible()
+
+
 async def test_a_preference_can_be_added_opened_and_forgotten(
     browser: Browser, site: Site, size: tuple[int, int]
 ) -> None:
@@ -170,6 +260,8 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         await here.page.get_by_label("Remind me").fill("every monday 8:00 bins")
         await here.page.keyboard.press("Enter")
         await expect(row(here, "bins")).to_contain_text("every Monday")
+        undo = here.page.locator(".toast", has_text="bins").get_by_role("button", name="Undo")
+        assert await undo.evaluate(LINES) == 1
         await choose(here, "bins", "Pause")
         await expect(row(here, "bins")).to_contain_text("paused")
         await choose(here, "bins", "Delete")
@@ -180,9 +272,25 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         await expect(row(here, "bins")).not_to_contain_text("paused")
         await press(here.page, "Make an address")
         address = await here.page.get_by_label("Address, shown once").input_value()
+        await here.page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+        await press(here.page, "Copy")
+        await here.page.get_by_label("Remind me").focus()
+        await here.page.keyboard.press("Control+V")
+        await expect(here.page.get_by_label("Remind me")).to_have_value(address)
         read = await here.page.request.get(address)
         assert "SUMMARY:bins" in await read.text()
         assert [one for one in here.trouble if "422" not in one] == []
+
+
+async def test_a_reminder_that_cannot_be_made_says_why(browser: Browser, site: Site) -> None:
+    problem = {"detail": "The database is away.", "code": "away"}
+    async with site.open(browser, site.shared_relay.guest().id) as here:
+        await here.go("/reminders")
+        await here.page.route("**/api/reminders", lambda route: route.fulfill(status=500, json=problem))
+        await here.page.get_by_label("Remind me").fill("tomorrow 9:00 bins")
+        await here.page.keyboard.press("Enter")
+        await expect(here.page.get_by_text("The database is away.")).to_be_visible()
+        await expect(here.page.get_by_label("Remind me")).to_have_value("tomorrow 9:00 bins")
 
 
 async def test_an_answer_is_explained_and_its_cost_is_counted(browser: Browser, site: Site) -> None:

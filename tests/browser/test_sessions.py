@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from tests.acceptance.harness import OWNER
 from tests.browser.believable import fill
@@ -184,6 +185,38 @@ async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser:
         assert [one for one in here.trouble if "409" not in one] == []
 
 
+async def test_a_composition_shows_when_its_versions_are_ready(browser: Browser, site: Site) -> None:
+    making = True
+
+    async def answer(route: Route) -> None:
+        response = await route.fetch()
+        shown = await response.json()
+        if making:
+            shown |= {"status": "making", "components": [one | {"status": "making"} for one in shown["components"]]}
+        await route.fulfill(response=response, json=shown)
+
+    number = session(site, "The balcony garden").rpartition("/")[2]
+    async with site.call() as api:
+        [project] = (await api.get("/memory/projects")).json()["projects"]
+
+        async def compose(name: str) -> str:
+            asked = {"name": name, "components": [{"sessionId": number}]}
+            done = await api.post(f"/memory/projects/{project['projectId']}/compositions", json=asked)
+            return str(done.json()["compositionId"])
+
+        made = await compose("Garden")
+        async with site.open(browser) as here:
+            await here.page.route(f"**/api/memory/compositions/{made}", answer)
+            await here.go(f"/compose/{made}")
+            await expect(here.page.locator(".part").get_by_text("being made")).to_be_visible()
+            making = False
+            other = await compose("Another")  # pages hear of it
+            await expect(here.page.locator(".part").get_by_text("being made")).to_have_count(0)
+            await expect(here.page.get_by_role("button", name="Begin with it")).to_be_visible()
+        for one in (made, other):
+            await api.delete(f"/memory/compositions/{one}")
+
+
 async def test_a_changed_setting_is_saved_and_applied(browser: Browser, site: Site) -> None:
     async with site.open(browser) as here:
         page = here.page
@@ -203,6 +236,22 @@ async def test_a_changed_setting_is_saved_and_applied(browser: Browser, site: Si
         await here.go("/settings")
         await page.get_by_role("radio", name="Timeline").check()
         await expect(page.get_by_text("Saved.")).to_be_visible()
+
+
+async def test_search_results_stay_when_more_of_them_are_fetched(browser: Browser, site: Site) -> None:
+    async def shorten(route: Route) -> None:
+        await route.continue_(url=re.sub(r"limit=\d+", "limit=2", route.request.url))
+
+    async with site.call() as api:
+        found = (await api.get("/memory/search", params={"text": "plan"})).json()["total"]
+    assert found > 4
+    async with site.open(browser) as here:
+        await here.page.route("**/memory/search*", shorten)
+        await here.go("/sessions?q=plan")
+        while await here.page.locator(".tail").count():
+            await here.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await expect(here.page.locator(".row")).to_have_count(found)
+        assert here.trouble == []
 
 
 async def test_a_session_is_found_by_its_messages(browser: Browser, site: Site) -> None:

@@ -14,6 +14,7 @@ import pytest
 from fastapi import APIRouter
 
 from relay.commands.context import CommandContext
+from relay.commands.memory.remember import remember
 from relay.commands.people import people as access
 from relay.commands.people.tokens import new_link, new_token, revoke_token, tokens
 from relay.core.errors import CommandRefused, NotFound
@@ -81,6 +82,11 @@ async def serving(store: Store, **more: Any) -> AsyncIterator[Api]:
             await go_on.wait()
         if body["text"] == "fails":
             raise ValueError
+        if body["text"] == "refused":
+            raise CommandRefused("No.")
+        if body["text"] == "refused at last":
+            await remember(ctx, "My bicycle is green")
+            raise CommandRefused("No.")
         return {"made": body["text"], "number": str(len(made))}
 
     app.include_router(router, prefix="/api")
@@ -113,6 +119,15 @@ async def test_a_signed_proof_opens_one_session_of_one_hour(api: Api, sql: Sql) 
     assert (await api.client.get("/api/me", headers=bearer(token))).status_code == 401
     again = await api.client.post("/api/session", headers={"Authorization": opened.request.headers["authorization"]})
     assert again.status_code == 401, "the proof stays used after its session has expired"
+
+
+async def test_a_refused_command_leaves_a_turn_only_if_it_stored_something(api: Api, sql: Sql) -> None:
+    who = await api.token_of(ADA)
+    for text, left in (("refused", []), ("made", ["done"]), ("refused at last", ["done", "done"])):
+        answer = await api.client.post("/api/made", headers=who, json={"text": text})
+        assert answer.status_code == (201 if text == "made" else 422)
+        assert await sql("select status from turn") == [(one,) for one in left]
+    assert await sql("select content, status from memory") == [("My bicycle is green", "active")]
 
 
 async def test_an_invalid_proof_gets_no_session(api: Api, sql: Sql) -> None:
@@ -208,8 +223,8 @@ async def test_a_person_creates_lists_and_revokes_their_own_tokens(api: Api, dri
     assert made.token not in str(await sql("select api_token::text from api_token"))
     assert await tokens(ada) == []
     with pytest.raises(NotFound):
-        await revoke_token(ada, listed.id)
-    await revoke_token(ctx, listed.id)
+        await revoke_token(ada, str(listed.id))
+    await revoke_token(ctx, str(listed.id))
     assert (await api.client.get("/api/me", headers=bearer(made.token))).status_code == 401
     for _ in range(API_TOKENS):
         await new_token(ctx)

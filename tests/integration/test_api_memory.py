@@ -234,3 +234,13 @@ async def test_no_memory_is_added_while_memory_is_off(driver: TurnDriver, store:
         )
         me = (await api.get("/api/me")).json()
         assert (me["memoryOn"], me["preferencesOn"]) == (False, False), "switching memory off stops both"
+
+
+async def test_no_memory_is_added_off_the_record(driver: TurnDriver, store: Store) -> None:
+    await store.private(private(ADA), ADA, 0, True, ADA)
+    async with open_api(store) as api:
+        add = {"json": {"text": "Likes tea"}}
+        await refused(api.post("/api/memories", **add), 409, "conflict", "this conversation is off the record.")
+        assert await driver.known(private(ADA)) == []
+        await store.private(private(ADA), ADA, 0, False, ADA)
+        assert (await api.post("/api/memories", **add)).status_code == 201

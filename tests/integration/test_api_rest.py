@@ -91,6 +91,7 @@ async def test_a_reminder_is_created_changed_done_and_deleted(driver: TurnDriver
         ]  # fmt: skip
         assert (await api.delete(path)).json()["status"] == "deleted"
         assert (await api.patch(path, json={"deleted": False})).json()["status"] == "active"
+        await refused(api.patch(path, json={"deleted": True}), 422, "out_of_range")  # it isn't ignored
         assert (await api.post(f"{path}/done")).json()["status"] == "active", "the next time is still in the future"
         held = await api.put("/api/reminders/quiet", json={"until": "on"})
         assert held.json()["until"].startswith("9999")

@@ -272,7 +272,7 @@ async def test_a_port_used_by_another_program_is_reported(monkeypatch: pytest.Mo
     assert (await network.ports(load_with_errors()[0], False)).state == "skipped"
 
 
-@pytest.mark.parametrize(("ahead", "said"), [(0, "correct"), (600, "s behind"), (-600, "s ahead")])
+@pytest.mark.parametrize(("ahead", "said"), [(0, "correct"), (600, "s behind"), (10, "s behind"), (-600, "s ahead")])
 async def test_the_clock_is_compared_with_the_clock_of_telegram(
     monkeypatch: pytest.MonkeyPatch, ahead: float, said: str
 ) -> None:

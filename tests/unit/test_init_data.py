@@ -48,9 +48,9 @@ def sign(token: str, **fields: object) -> str:
 
 @pytest.mark.parametrize(("token", "init_data", "at"), PUBLISHED)
 def test_published_examples_are_accepted_while_they_are_fresh(token: str, init_data: str, at: int) -> None:
-    for now in (at, at + 300, at - 30):
+    for now in (at, at + 300):
         assert check_init_data(init_data, token, now).user_id == USER
-    for now in (at + 301, at - 31):
+    for now in (at + 301, at - 1):
         with pytest.raises(Forged):
             check_init_data(init_data, token, now)
     with pytest.raises(Forged):

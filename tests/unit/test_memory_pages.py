@@ -303,6 +303,8 @@ def test_the_origin_page_quotes_who_said_it_when_and_where() -> None:
     (link,) = [entity["url"] for entity in message.entities if entity["type"] == "text_link"]
     assert link == "https://t.me/c/1234567890/4/55"
     assert "You said" in one(origin(memory(), came, View(), UTC, ADA, "")).text
+    without_topics = source(topic="Chess", topic_id=0, chat_id=-1001234)
+    assert "22:30 in “Chess”:" in one(origin(memory(), without_topics, View(), UTC, BEN, "Chess")).text
 
 
 @pytest.mark.parametrize(("more", "row", "told"), [

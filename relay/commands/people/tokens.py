@@ -30,9 +30,13 @@ async def new_token(ctx: CommandContext, name: str = "") -> NewToken:
     await _check_known(ctx)
     if len(await ctx.store.list_api_tokens(ctx.user_id)) >= API_TOKENS:
         raise CommandRefused(f"You have {API_TOKENS} tokens, and that is the most. Revoke one first.")
-    made = NewToken(f"relay_{secrets.token_urlsafe(32)}", shorten(" ".join(name.split()), TOKEN_NAME_LENGTH))
+    made = NewToken(f"relay_{secrets.token_urlsafe(32)}", _name(name))
     await ctx.store.store_api_token(ctx.user_id, "token", made.name, hash_token(made.token), None)
     return made
+
+
+def _name(given: str) -> str:
+    return shorten(" ".join(given.split()), TOKEN_NAME_LENGTH)
 
 
 async def tokens(ctx: CommandContext) -> list[ApiToken]:
@@ -41,12 +45,17 @@ async def tokens(ctx: CommandContext) -> list[ApiToken]:
     return await ctx.store.list_api_tokens(ctx.user_id)
 
 
-async def revoke_token(ctx: CommandContext, token_id: int) -> ApiToken:
-    """Revokes one of the person's own tokens. Raises `NotFound` if there is none."""
-    _check_private(ctx)
-    revoked = await ctx.store.revoke_api_token(ctx.user_id, token_id)
+async def revoke_token(ctx: CommandContext, which: str) -> ApiToken:
+    """Revokes one of the person's own tokens, by its number or its name. Raises `NotFound` if there is none, and
+    `CommandRefused` if several have this name."""
+    own, wanted = await tokens(ctx), _name(which)
+    found = [one for one in own if str(one.id) == wanted] or [one for one in own if wanted and one.name == wanted]
+    if len(found) > 1:
+        numbers = ", ".join(str(one.id) for one in found)
+        raise CommandRefused(f"{len(found)} of your tokens are called {wanted}. Say which by its number: {numbers}.")
+    revoked = await ctx.store.revoke_api_token(ctx.user_id, found[0].id) if found else None
     if revoked is None:
-        raise NotFound(f"You have no token {token_id}.")
+        raise NotFound(f"You have no token {wanted}.")
     return revoked
 
 

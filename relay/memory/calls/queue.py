@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from relay.memory.calls.base import Calls
 from relay.memory.claims import ClaimedTurn, ClaimResult
-from relay.memory.rows.delivery import Message
+from relay.memory.rows.delivery import Delivered, Message
 from relay.memory.rows.turns.inbox import InboxRow
 
 LEASE_SECONDS = 20
@@ -40,6 +40,10 @@ class QueueCalls(Calls):
         return await self._fetch(
             ClaimedTurn, "begin_command", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, user_id=user_id
         )
+
+    async def refuse_command(self, turn: ClaimedTurn) -> Delivered:
+        """Ends the turn of a command that was refused. A turn in which nothing was stored is deleted."""
+        return await self._fetch(Delivered, "refuse_command", turn_id=turn.turn_id, fence=turn.fence)
 
     async def claim(
         self, bot_id: int, limit: int, running: Sequence[int] = ()

@@ -186,6 +186,7 @@ class MemorySource:
     """0: the terminal; None: unknown."""
     topic_id: int | None = None
     topic: str | None = None
+    """Its name; in a group without topics, the group's."""
     posted: Posted | None = None
 
 

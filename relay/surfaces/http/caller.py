@@ -147,14 +147,20 @@ class WritingRoute(APIRoute):
 
 @contextlib.asynccontextmanager
 async def begin_writing(ctx: CommandContext, request: Request) -> AsyncIterator[CommandContext]:
-    """Yields the context with a turn to write in. The jobs that the turn makes due begin when it has ended."""
+    """Yields the context with a turn to write in. The jobs that the turn makes due begin when it has ended. A refused
+    command leaves no turn, unless it has stored something."""
     core: ApiCore = request.app.state.core
     turn = await ctx.store.begin_command(core.bot_id, ctx.user_id, 0, ctx.user_id)
+    refused = False
     try:
         yield dataclasses.replace(ctx, turn=dataclasses.replace(turn, choices=ctx.turn.choices, role=ctx.turn.role))
+    except (ApiError, RelayError):
+        refused = True
+        raise
     finally:
+        end = ctx.store.refuse_command(turn) if refused else ctx.store.store_sent(turn, [], True)
         with contextlib.suppress(RelayError):
-            core.on_owed((await ctx.store.store_sent(turn, [], True)).owed)
+            core.on_owed((await end).owed)
 
 
 def make_context(core: ApiCore, caller: ApiCaller, turn: ClaimedTurn) -> CommandContext:

@@ -114,7 +114,7 @@ def add_handlers(app: FastAPI) -> None:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             return problem(400, "malformed", "The body is not JSON.")
-        malformed = first["type"] in ("missing", "model_attributes_type") or first["loc"][:1] == ("path",)
+        malformed = first["type"] == "missing" or first["loc"] == ("body",) or first["loc"][:1] == ("path",)
         where = ".".join(str(step) for step in first["loc"][1:])
         said = first["msg"].removeprefix("Value error, ")
         detail = f"{where}: {said}." if where else f"{said}."

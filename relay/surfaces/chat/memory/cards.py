@@ -191,7 +191,7 @@ def place_of(source: MemorySource, chat: str) -> str:
     if source.chat_id == 0:
         return " in the terminal"
     group = escape_markdown(f"“{shorten(chat, 60)}”") if chat else "a group"
-    topic = escape_markdown(f"“{shorten(source.topic, 60)}”") if source.topic else ""
+    topic = escape_markdown(f"“{shorten(source.topic, 60)}”") if source.topic and source.topic_id else ""
     where = " in our private chat" if source.chat_id > 0 else f" in {group}"
     return where + (f", topic {topic}" if topic else "")
 

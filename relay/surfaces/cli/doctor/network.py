@@ -21,7 +21,10 @@ NEEDS = (
     "RELAY_WEBHOOK_PORT",
 )
 SECONDS = 30.0
-CLOCK_SECONDS = 60
+CLOCK_AHEAD = 60
+"""How many seconds this machine's clock may be ahead of Telegram's. The answer's way here counts as well."""
+CLOCK_BEHIND = 3
+"""How many seconds it may be behind. Then, what Telegram has just signed is in the future, and the app doesn't open."""
 ASK_SECONDS = 5
 ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 — the address to ask what listens on all of them
 
@@ -113,7 +116,7 @@ async def clock(settings: Settings) -> Finding:
     if told is None:
         return skipped("clock", "not checked: Telegram did not answer")
     ahead = time.time() - told.timestamp()
-    if abs(ahead) <= CLOCK_SECONDS:
+    if -CLOCK_BEHIND <= ahead <= CLOCK_AHEAD:
         return ok("clock", "correct")
     said = f"{abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} Telegram's"
     return warning("clock", said, "Let the system set it: sudo timedatectl set-ntp true")

@@ -44,7 +44,7 @@ def list_(as_json: AsJson = False) -> None:
 
 @token.command()
 def revoke(
-    number: Annotated[int, typer.Argument(help="Its number in the list.")],
+    which: Annotated[str, typer.Argument(help="Its number in the list, or its name.")],
     as_json: AsJson = False,
 ) -> None:
     """Revoke a token. It stops working at once."""
@@ -52,7 +52,7 @@ def revoke(
     async def revoked(ctx: ChatContext) -> ApiToken:
         from relay.commands.people.tokens import revoke_token
 
-        return await revoke_token(ctx, number)
+        return await revoke_token(ctx, which)
 
     run(revoked, lambda _, one: f"Revoked: {one.id} {one.name}".rstrip() + ".", as_json)
 

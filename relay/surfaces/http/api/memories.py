@@ -58,7 +58,7 @@ class NewMemory(WireInput):
     text: str
 
 
-class Patch(WireInput):
+class MemoryEdit(WireInput):
     """What to change of a memory."""
 
     text: str | None = None
@@ -66,7 +66,7 @@ class Patch(WireInput):
     confirmed: Literal[True] | None = None
 
 
-class Restoring(WireInput):
+class WordingToRestore(WireInput):
     """What to bring back: what the memory said before a change, or (without one) the memory itself."""
 
     change_id: GivenId | None = None
@@ -132,7 +132,7 @@ async def open_one(ctx: Reading, memory_id: GivenId) -> ShownMemory:
 
 
 @router.patch("/{memory_id}", response_model=wire(PatchedMemory))
-async def patch(ctx: Writing, memory_id: GivenId, given: Patch) -> PatchedMemory:
+async def patch(ctx: Writing, memory_id: GivenId, given: MemoryEdit) -> PatchedMemory:
     """Rewords, pins, unpins or confirms a memory."""
     return await patch_memory(ctx, memory_id, MemoryPatch(given.text, given.pinned, bool(given.confirmed)))
 
@@ -144,7 +144,7 @@ async def forget(ctx: Writing, memory_id: GivenId) -> PatchedMemory:
 
 
 @router.post("/{memory_id}/restore", response_model=wire(PatchedMemory))
-async def restore(ctx: Writing, memory_id: GivenId, given: Restoring) -> PatchedMemory:
+async def restore(ctx: Writing, memory_id: GivenId, given: WordingToRestore) -> PatchedMemory:
     """Restores a former wording, or a memory that is no longer used."""
     return await restore_memory(ctx, memory_id, given.change_id)
 

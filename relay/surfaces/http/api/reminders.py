@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request, Response
 
@@ -33,13 +33,14 @@ class Phrase(WireInput):
     text: str
 
 
-class Patch(WireInput):
+class ReminderEdit(WireInput):
     """What to change of a reminder."""
 
     text: str | None = None
     """Another time, another text, or both: friday 9:00 bins."""
     paused: Flag | None = None
-    deleted: Annotated[Flag | None, "False brings it back."] = None
+    deleted: Literal[False] | None = None
+    """false: brings it back. `DELETE` deletes it."""
     accepted: Flag = False
     """Accepts a proposed reminder."""
 
@@ -122,7 +123,7 @@ async def open_one(ctx: Reading, reminder_id: GivenId) -> OpenedReminder:
 
 
 @router.patch("/{reminder_id}", response_model=wire(Reminder))
-async def patch(ctx: Writing, reminder_id: GivenId, given: Patch) -> Reminder:
+async def patch(ctx: Writing, reminder_id: GivenId, given: ReminderEdit) -> Reminder:
     """Changes, pauses, resumes or brings back a reminder."""
     return await patch_reminder(
         ctx, reminder_id, ReminderPatch(given.text, given.paused, given.deleted, given.accepted)

@@ -14,7 +14,7 @@ from relay.surfaces.http.wire import WireInput, WireModel
 router = APIRouter(tags=["session"])
 
 
-class Link(WireInput):
+class SignInLink(WireInput):
     """The secret of a link that `relay web` printed."""
 
     link: str
@@ -28,7 +28,7 @@ class OpenedSession(WireModel):
 
 
 @router.post("/session", status_code=201)
-async def open_session(request: Request, body: Link | None = None) -> OpenedSession:
+async def open_session(request: Request, body: SignInLink | None = None) -> OpenedSession:
     """Signs in: with `Authorization: tma` and what Telegram signed, or with a link's secret."""
     core: ApiCore = request.app.state.core
     scheme, proof = read_authorization(request)

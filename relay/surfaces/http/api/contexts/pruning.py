@@ -34,7 +34,7 @@ class Pruned(WireModel):
     undo: str
 
 
-class Restoring(WireInput):
+class VersionsToRestore(WireInput):
     """What to bring back."""
 
     session_id: Name
@@ -67,7 +67,7 @@ async def prune_some(ctx: Writing, body: Pruning) -> Pruned:
 
 
 @router.post("/versions/restore")
-async def restore(ctx: Writing, body: Restoring) -> Restored:
+async def restore(ctx: Writing, body: VersionsToRestore) -> Restored:
     """Brings back what was dropped together: within ten minutes; within a day, if the night did it."""
     there, _ = await in_session(ctx, body.session_id)
     back = await restore_versions(there, number_of(body.undo))

@@ -11,7 +11,7 @@
 //   <${Table} label="Tiers" head=${["From", "Ratio"]} rows=${[[1, "10:1"]]} />      numbers are on the right
 //   <${Notice} tone="warn">…</>
 
-import { html, useState } from "../lib/preact.js";
+import { html, useRef, useState } from "../lib/preact.js";
 import { Icon } from "./icons.js";
 
 /** Runs an action and shows the Problem that it throws: in the dialog that holds the element, or as a toast. */
@@ -28,11 +28,14 @@ export async function attempt(element, action) {
 
 export function Button({ kind = "plain", icon, small, onClick, disabled, children, type = "button", ...more }) {
   const [busy, setBusy] = useState(false);
+  // At once, while `busy` shows only what takes long.
+  const running = useRef(false);
   const press = async (event) => {
-    if (busy || !onClick) return;
-    const running = attempt(event.currentTarget, () => onClick(event));
+    if (running.current || !onClick) return;
+    running.current = true;
     const timer = setTimeout(() => setBusy(true), 120);
-    await running;
+    await attempt(event.currentTarget, () => onClick(event));
+    running.current = false;
     clearTimeout(timer);
     setBusy(false);
   };

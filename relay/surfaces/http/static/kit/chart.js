@@ -7,7 +7,8 @@ import { html, useEffect, useRef } from "../lib/preact.js";
 import { date } from "./format.js";
 
 const COLORS = ["--accent", "--good", "--warn", "--bad"];
-const DAY = 86_400; // the least distance of marks on the axis of time; a bar has half of it on both sides
+// The least distance of marks on the axis of time; a bar has half of it on both sides.
+const DAY = 86_400;
 let loading = null;
 
 /** Loads uPlot: a plain script, whose module is twice as large. */

@@ -46,16 +46,25 @@ export function Text({ label, hint, error, hidden, value, onInput, multiline, ..
       : html`<input type="text" autocomplete="off" ...${ids} ...${more} value=${value} onInput=${write} dir="auto" />`}</>`;
 }
 
+/** Passes a choice on. If it is refused, the control shows again what counts. */
+function useChoice(onChange) {
+  const [, redraw] = useState(0);
+  return async ({ currentTarget }, value) => {
+    await attempt(currentTarget, () => onChange(value));
+    redraw((times) => times + 1);
+  };
+}
+
 export function Select({ label, hint, error, hidden, value, options, onChange, ...more }) {
-  const choose = (event) => attempt(event.currentTarget, () => onChange(event.currentTarget.value));
+  const choose = useChoice(onChange);
   return html`<${Field} label=${label} hint=${hint} error=${error} hidden=${hidden}>${(ids) =>
-    html`<select ...${ids} ...${more} value=${value} onChange=${choose}>
+    html`<select ...${ids} ...${more} value=${value} onChange=${(event) => choose(event, event.currentTarget.value)}>
       ${options.map(([one, words]) => html`<option key=${one} value=${one} selected=${one === value}>${words}</option>`)}</select>`}</>`;
 }
 
 export function Segmented({ label, value, options, onChange, hidden }) {
   const id = useId();
-  const choose = (event, one) => attempt(event.currentTarget, () => onChange(one));
+  const choose = useChoice(onChange);
   return html`<fieldset class="segmented"><legend class=${hidden ? "sr-only" : ""}>${label}</legend>
     <div>${options.map(([one, words]) => html`<label key=${one}>
       <input type="radio" name=${id} value=${one} checked=${one === value} onChange=${(event) => choose(event, one)} /><span>${words}</span></label>`)}</div>

@@ -3,7 +3,8 @@
 //   ${open && html`<${Dialog} title="Compress" onClose=${close} actions=${html`<${Button} …/>`}>…</>`}
 //       the browser's own <dialog>: focus stays inside and returns, Esc closes. On a phone it rises from below.
 //   if (await confirm({ title: "Delete it?", text: "…", action: "Delete", danger: true })) …
-//   const text = await ask({ title: "Edit", label: "Memory", value, multiline: true, action: "Save" })   null: cancelled
+//   await ask({ title: "Edit", label: "Memory", value, multiline: true, action: "Save", save: (text) => patch(path, { text }) })
+//       If `save` is refused, the dialog stays and shows why, so the text isn't lost.
 //   toast("Deleted.", { action: "Undo", run: () => post(…) })      tone: "bad" for errors
 //   openMenu(event, [{ label: "Edit", icon: "edit", run }, { label: "Delete", icon: "trash", danger: true, run }])
 
@@ -11,6 +12,7 @@ import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { attempt, Button, IconButton } from "./basic.js";
 import { Text, useId } from "./controls.js";
 import { Icon } from "./icons.js";
+import { useRoute } from "./router.js";
 
 const SECONDS = { plain: 5, undo: 10 };
 let update = () => {};
@@ -63,22 +65,25 @@ export function confirm({ title, text, action = "OK", danger = false }) {
     <p>${text}</p></>`);
 }
 
-/** Asks for a text; returns it, or null. */
+/** Asks for a text, and passes it to `save`. */
 export function ask(options) {
   return modal((answer) => html`<${Question} ...${options} answer=${answer} />`);
 }
 
-function Question({ title, text, label, value = "", hint, multiline, action = "Save", maxlength, answer }) {
+function Question({ title, label, value = "", hint, multiline, action = "Save", maxlength, save, answer }) {
   const [words, setWords] = useState(value);
-  const send = (event) => {
-    event.preventDefault();
-    if (words.trim()) answer(words.trim());
+  const send = async () => {
+    await save(words.trim());
+    answer(null);
   };
-  const keys = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && send(event);
+  const press = (event) => {
+    event.preventDefault();
+    event.currentTarget.closest("dialog").querySelector("footer .primary").click();
+  };
+  const keys = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && press(event);
   return html`<${Dialog} title=${title} onClose=${() => answer(null)}
     actions=${html`<${Button} onClick=${() => answer(null)}>Cancel</><${Button} kind="primary" disabled=${!words.trim()} onClick=${send}>${action}</>`}>
-    <form onSubmit=${send} onKeyDown=${keys}>${text && html`<p>${text}</p>`}
-      <${Text} label=${label} hint=${hint} value=${words} onInput=${setWords} multiline=${multiline} maxlength=${maxlength} autofocus /></form></>`;
+    <form onSubmit=${press} onKeyDown=${keys}><${Text} label=${label} hint=${hint} value=${words} onInput=${setWords} multiline=${multiline} maxlength=${maxlength} autofocus /></form></>`;
 }
 
 function modal(draw) {
@@ -87,7 +92,7 @@ function modal(draw) {
       show({ modal: null });
       resolve(value);
     };
-    show({ modal: { key: (count += 1), draw: () => draw(answer) } });
+    show({ modal: { key: (count += 1), draw: () => draw(answer), cancel: () => answer(null) } });
   });
 }
 
@@ -145,7 +150,8 @@ function Menu({ items, at, answer }) {
   };
   const choose = (item) => {
     answer(null);
-    setTimeout(() => attempt(element.current, item.run)); // after the focus has returned
+    // After the focus has returned.
+    setTimeout(() => attempt(element.current, item.run));
   };
   const y = Math.min(at.y, innerHeight - 48 * items.length - 24);
   return html`<${Dialog} title="Actions" className="menu" style=${{ "--x": `${at.x}px`, "--y": `${Math.max(8, y)}px` }} onClose=${() => answer(null)}>
@@ -154,9 +160,17 @@ function Menu({ items, at, answer }) {
         ${item.icon && html`<${Icon} name=${item.icon} />`}<span>${item.label}</span></button>`)}</div></>`;
 }
 
+/** Closes the open dialog, as Esc does. Returns whether there was one. */
+export function closeDialog() {
+  return [...document.querySelectorAll("dialog[open]")].at(-1)?.dispatchEvent(new Event("cancel", { cancelable: true })) !== undefined;
+}
+
 /** Draws toasts, questions and menus. The frame holds it once. */
 export function Overlays() {
   const [now, setNow] = useState(shown);
+  const { path } = useRoute();
+  // A question ends with its page.
+  useEffect(() => () => shown.modal?.cancel(), [path]);
   useEffect(() => {
     update = setNow;
     const tell = (event) => toast(event.detail, { tone: "bad" });

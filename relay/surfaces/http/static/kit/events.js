@@ -29,11 +29,13 @@ async function connect() {
   for (let wait = 1, gap = false; !mine.signal.aborted; wait = Math.min(60, wait * 2)) {
     try {
       const response = await fetch(address("/events"), { headers: { Authorization: `Bearer ${token()}` }, signal: mine.signal });
-      if (response.status === 401 || response.status === 404) return; // signed out, or a server without events
+      // Signed out, or a server without events.
+      if (response.status === 401 || response.status === 404) return;
       if (response.ok) {
         if (gap) tell(null);
         const since = Date.now();
-        if (await readStream(response.body.getReader())) return; // a newer page replaced it; it starts again when it is shown
+        // A newer page replaced it; it starts again when it is shown.
+        if (await readStream(response.body.getReader())) return;
         if (Date.now() - since > LONG) wait = 1;
       }
     } catch {

@@ -6,7 +6,8 @@
 // `useZone(me.timeZone)` is called once at the start: times are those of the person's zone, as in the chat.
 
 let zone;
-const made = new Map(); // making a format takes longer than using it a hundred times
+// Making a format takes longer than using it a hundred times.
+const made = new Map();
 
 function formatOf(Kind, options = {}) {
   const key = `${Kind.name} ${zone} ${JSON.stringify(options)}`;

@@ -6,7 +6,7 @@
 
 import { createContext, html, useContext, useEffect, useRef, useState } from "../lib/preact.js";
 import { IconButton } from "./basic.js";
-import { Dialog, Overlays } from "./dialog.js";
+import { closeDialog, Dialog, Overlays } from "./dialog.js";
 import { useShortcut, useTitle } from "./hooks.js";
 import { Icon } from "./icons.js";
 import { listShortcuts } from "./keyboard.js";
@@ -39,7 +39,7 @@ export function Frame({ routes, here, me, children }) {
   const close = () => setOpen(null);
   useShortcut("?", "Help with the keyboard", () => setOpen("help"));
   useShortcut("Escape", "Back", () => here.parent && goBack(here.parent));
-  useEffect(() => showBackButton(here.parent ? () => goBack(here.parent) : null), [here.parent]);
+  useEffect(() => showBackButton(here.parent ? () => closeDialog() || goBack(here.parent) : null), [here.parent]);
   useEffect(() => scrollTo(0, 0), [here.route.name]);
   const entries = routes.filter((route) => route.nav);
   const current = (route) => here.route.name === route.name || here.parent === pathOf(route) || here.parent?.startsWith(`${pathOf(route)}/`);

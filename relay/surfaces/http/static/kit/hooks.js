@@ -19,24 +19,26 @@ import { get } from "./api.js";
 import { listen } from "./events.js";
 import { addShortcut } from "./keyboard.js";
 
-const [FIRST, MOST] = [50, 200]; // rows at first, and at a time later
+// Rows at first, and at a time later.
+const [FIRST, MOST] = [50, 200];
 const EVENT_GAP = 3000; // ms
+const EMPTY = { rows: [], page: null, total: null, next: null, done: false };
 
 /** Fetches one thing. */
 export function useFetch(path, query) {
-  const [state, setState] = useState({ path: null, data: null, error: null, loading: path !== null });
+  const [state, setState] = useState({ path: null, key: null, data: null, error: null, loading: path !== null });
   const running = useRef(null);
   const key = path === null ? null : JSON.stringify([path, query]);
   const load = useCallback(async () => {
     running.current?.abort();
     if (path === null) return;
     const mine = (running.current = new AbortController());
-    setState((old) => ({ path, data: old.path === path ? old.data : null, error: null, loading: true }));
+    setState((old) => ({ ...old, path, data: old.path === path ? old.data : null, error: null, loading: true }));
     try {
       const data = await get(path, query, { signal: mine.signal });
-      setState({ path, data, error: null, loading: false });
+      setState({ path, key, data, error: null, loading: false });
     } catch (error) {
-      if (!mine.signal.aborted) setState((old) => ({ ...old, error, loading: false }));
+      if (!mine.signal.aborted) setState((old) => ({ ...old, data: old.key === key ? old.data : null, error, loading: false }));
     }
   }, [key]);
   useEffect(() => {
@@ -44,12 +46,13 @@ export function useFetch(path, query) {
     return () => running.current?.abort();
   }, [load]);
   const own = state.path === path ? state : { data: null, error: null, loading: path !== null };
-  return { ...own, reload: load, set: (data) => setState({ path, data, error: null, loading: false }) };
+  return { ...own, reload: load, set: (data) => setState({ path, key, data, error: null, loading: false }) };
 }
 
-/** Fetches a list, page by page. `id`: the field that identifies its rows. */
+/** Fetches a list, page by page. `id`: the field that identifies its rows, or a function that returns what does. */
 export function useList(path, plural, query = {}, { id = "id" } = {}) {
-  const [state, setState] = useState({ rows: [], page: null, total: null, next: null, error: null, loading: true, done: false });
+  const [state, setState] = useState({ ...EMPTY, error: null, loading: true });
+  const idOf = typeof id === "string" ? (row) => row[id] : id;
   const latest = useRef(state);
   latest.current = state;
   const running = useRef({});
@@ -68,18 +71,20 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
       const page = await get(path, { ...query, limit: wanted, cursor: kind === "more" ? next : null }, { signal: mine.signal });
       if (!mine.signal.aborted) setState((old) => joined(old, page, kind, wanted));
     } catch (error) {
-      if (!mine.signal.aborted && kind !== "reload") setState((old) => ({ ...old, error, loading: false }));
+      if (!mine.signal.aborted && kind !== "reload")
+        // Not the rows of another query.
+        setState((old) => ({ ...old, ...(kind === "first" ? EMPTY : {}), error, loading: false }));
     }
     if (running.current[kind] === mine) delete running.current[kind];
   }, [key]);
 
   function joined(old, page, kind, wanted) {
     const fresh = page[plural];
-    const known = new Set(fresh.map((row) => row[id]));
+    const known = new Set(fresh.map(idOf));
     let { rows, next } = { rows: fresh, next: page.next ?? null };
-    if (kind === "more") rows = [...old.rows.filter((row) => !known.has(row[id])), ...fresh];
+    if (kind === "more") rows = [...old.rows.filter((row) => !known.has(idOf(row))), ...fresh];
     if (kind === "reload" && old.rows.length > wanted) {
-      rows = [...fresh, ...old.rows.slice(wanted).filter((row) => !known.has(row[id]))];
+      rows = [...fresh, ...old.rows.slice(wanted).filter((row) => !known.has(idOf(row)))];
       next = old.next;
     }
     const loading = kind === "reload" && old.loading;
@@ -92,14 +97,14 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
   }, [load]);
   return {
     ...state,
-    id,
+    id: idOf,
     more: useCallback(() => load("more"), [load]),
     reload: useCallback(() => load("reload"), [load]),
     retry: () => load(state.rows.length ? "more" : "first"),
     change: (which, fields) =>
-      setState((old) => ({ ...old, rows: old.rows.map((row) => (row[id] === which ? { ...row, ...fields } : row)) })),
+      setState((old) => ({ ...old, rows: old.rows.map((row) => (idOf(row) === which ? { ...row, ...fields } : row)) })),
     drop: (which) =>
-      setState((old) => ({ ...old, rows: old.rows.filter((row) => row[id] !== which), total: old.total && old.total - 1 })),
+      setState((old) => ({ ...old, rows: old.rows.filter((row) => idOf(row) !== which), total: old.total && old.total - 1 })),
   };
 }
 

@@ -15,7 +15,8 @@ import { Icon } from "./icons.js";
 import { buzz } from "./telegram.js";
 
 const BLOCK = 50;
-const USUAL_HEIGHT = 76; // of a row, in pixels, until it was drawn
+// Of a row, in pixels, until it was drawn.
+const USUAL_HEIGHT = 76;
 const LONG_PRESS = 550;
 
 export function List({ list, row, label, empty = null, group }) {
@@ -63,7 +64,7 @@ function Block({ rows, before, start, total, id, row, group }) {
     const heading = group?.(one);
     const last = at ? rows[at - 1] : before;
     const changed = group && heading !== (last && group(last));
-    return html`<div key=${one[id]} role="listitem" aria-setsize=${total} aria-posinset=${start + at + 1}>
+    return html`<div key=${id(one)} role="listitem" aria-setsize=${total} aria-posinset=${start + at + 1}>
       ${changed && html`<h2 class="group">${heading}</h2>`}${row(one)}</div>`;
   })}</div>`;
 }

@@ -5,10 +5,12 @@
 //   link("/sessions/12", { sort: "tokens" })   text for href
 //   navigate("/sessions/12", { sort: "tokens" })
 //   setQuery({ q: "tea", kind: null })     changes the query in place: filters live in the address, null removes one
+//   PROOF                                  finds a sign-in proof in the hash
 //   goBack(parent)                         to the page before, or to `parent` when this page was opened directly
 
 import { useEffect, useState } from "../lib/preact.js";
 
+export const PROOF = /(^|[?&#])(tgWebApp\w+|link)=/;
 const listeners = new Set();
 let depth = 0;
 
@@ -94,6 +96,11 @@ export function refreshRoute() {
 }
 
 addEventListener("popstate", (event) => {
+  if (PROOF.test(location.hash.slice(1))) {
+    // A new link of `relay web`, opened in this window.
+    location.reload();
+    return;
+  }
   if (event.state?.depth === undefined) {
     depth += 1; // a link of the page was followed
     history.replaceState({ depth }, "");

@@ -4,14 +4,14 @@
 //
 //   await openSession()    returns whether somebody is signed in
 //   token()                the token, or ""
-//   closeSession()         forgets it, here and at the server
 //   onLost(fn)             calls fn when the server no longer takes the token
 
-import { refreshRoute } from "./router.js";
+import { PROOF, refreshRoute } from "./router.js";
 import { startTelegram, telegram } from "./telegram.js";
 
 const KEY = "relay.token";
-const PERSON = "relay.person"; // whose token it is, as Telegram says; "" for a link
+// Whose token it is, as Telegram says; "" for a link.
+const PERSON = "relay.person";
 let lost = () => {};
 
 /** The token, or "" */
@@ -46,16 +46,10 @@ export async function openSession() {
   return token() !== "";
 }
 
-/** Signs out. */
-export async function closeSession() {
-  await fetch("/api/session", { method: "DELETE", headers: { Authorization: `Bearer ${token()}` } }).catch(() => {});
-  loseSession();
-}
-
 /** Splits the hash into the app's own address and the parameters of Telegram or of `relay web`. */
 function takeHash() {
   const hash = location.hash.slice(1);
-  const proof = hash.search(/(^|[?&#])(tgWebApp\w+|link)=/);
+  const proof = hash.search(PROOF);
   if (proof < 0) return { path: hash, values: new Map() };
   const path = hash.slice(0, proof);
   return { path: path.startsWith("/") ? path : "", values: new Map(new URLSearchParams(hash.slice(proof).replace(/^[?&#]/, ""))) };

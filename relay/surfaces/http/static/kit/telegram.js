@@ -6,7 +6,6 @@
 //   telegram.startParam    what followed `startapp=` in the link, "" without
 //   showBackButton(fn)     shows Telegram's Back button and calls fn; null hides it
 //   buzz("success")        a light vibration: success, warning, error, or light
-//   openLink(url)          opens an address outside of the app
 
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -59,12 +58,6 @@ export function buzz(kind = "light") {
     kind === "light" ? { type: "impact", impact_style: "light" } : { type: "notification", notification_type: kind });
 }
 
-/** Opens an address in the browser. */
-export function openLink(url) {
-  if (telegram.inside) postEvent("web_app_open_link", { url });
-  else window.open(url, "_blank", "noopener,noreferrer");
-}
-
 /** Reads what Telegram wrote into the address: `values` is a Map of its parameters. Called once, by kit/session.js. */
 export function startTelegram(values) {
   const theme = values.get("tgWebAppThemeParams") || sessionStorage.getItem(KEPT);
@@ -77,7 +70,8 @@ export function startTelegram(values) {
     return;
   }
   root.dataset.telegram = "yes";
-  sessionStorage.setItem(KEPT, theme || "{}"); // a reload of the page keeps the colours
+  // A reload of the page keeps the colours.
+  sessionStorage.setItem(KEPT, theme || "{}");
   try {
     applyTheme(JSON.parse(theme || "{}"));
   } catch {

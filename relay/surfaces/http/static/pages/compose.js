@@ -56,6 +56,7 @@ function Builder({ project, projects, made, reload, add }) {
     others.reload();
     if (made?.compositionId === one.compositionId) navigate("/compose", { project: project.projectId }, { replace: true });
   };
+  const states = new Map((made?.components || []).map((one) => [one.sessionId, one.status]));
   const planned = new Map((preview.data?.components || []).map((one) => [one.sessionId, one]));
   return html`<${Page} title=${made ? made.name : "Compose"} text="Past conversations together, for a new one to begin with." wide
     actions=${made && html`<${Badge} tone=${STATUS[made.status][0]}>${STATUS[made.status][1]}</><${Done} one=${made} />`}>
@@ -65,7 +66,7 @@ function Builder({ project, projects, made, reload, add }) {
         ${!made && projects.length > 1 && html`<${Select} label="Project" value=${project.projectId} onChange=${(id) => navigate("/compose", { project: id }, { replace: true })}
           options=${projects.map((one) => [one.projectId, one.displayName])} />`}
         <${Card} title="Sessions, in order" text=${parts.length ? plural(parts.length, "part") : ""}>
-          <${Parts} parts=${parts} planned=${planned} change=${setParts} />
+          <${Parts} parts=${parts} planned=${planned} states=${states} change=${setParts} />
           <div class="actions"><${Button} icon="add" onClick=${() => setOpen("add")}>Add session</>
             <${Button} icon="sessions" onClick=${() => current(project).then(take)}>Current session</>
             <${Button} icon="spark" onClick=${() => setOpen("suggest")}>Suggest</></div></></div>
@@ -91,7 +92,7 @@ function Builder({ project, projects, made, reload, add }) {
 }
 
 const partOf = (one) => ({
-  sessionId: one.sessionId, title: one.title || `Session ${one.sessionId}`, recompress: one.recompress || undefined, status: one.status,
+  sessionId: one.sessionId, title: one.title || `Session ${one.sessionId}`, recompress: one.recompress || undefined,
   versionId: one.recompress ? "auto" : one.requestedVersion, allocation: one.requestedAllocation || "",
 });
 

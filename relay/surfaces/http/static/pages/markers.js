@@ -77,7 +77,8 @@ function Editor({ sessionId, projectId, messageUuid, passage, weight: before, ma
   </>`;
 }
 
-const asked = new Map(); // the thresholds of LINES by settings: they are the same for every session
+// The thresholds of LINES by settings: they are the same for every session.
+const asked = new Map();
 
 /** Whether a weight would survive, in four lines. */
 function Decay({ sessionId, weight, settings }) {

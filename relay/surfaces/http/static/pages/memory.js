@@ -8,7 +8,7 @@ import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/
 import { link, navigate, setQuery } from "../kit/router.js";
 import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Segmented, Select, Text, toast } from "../kit/ui.js";
 import Memory from "./memory_card.js";
-import { Changes, Forgotten, noteForgotten } from "./memory_changes.js";
+import { Changes, Forgotten, inHundreds, noteForgotten } from "./memory_changes.js";
 
 export const KINDS = { fact: "Facts", preference: "Likes", decision: "Decisions", event: "Events", person: "People", goal: "Goals", feeling: "Feelings", learning: "Learnings" };
 
@@ -24,13 +24,12 @@ function Memories({ query, me }) {
   const list = useList(looks ? null : "/memories", "memories", { q, kind, state, space });
   const reload = looks ? counts.reload : list.reload;
   useEvents(["memory"], reload);
-  const add = async () => {
-    const text = await ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, maxlength: 500 });
-    if (text === null) return;
+  const save = async (text) => {
     await post("/memories", { text });
-    toast("Remembered.");
+    toast(space ? "Remembered, in your own memory." : "Remembered.");
     reload();
   };
+  const add = () => ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, maxlength: 500, save });
   useShortcut("n", "Remember something", add);
   const known = looks ? counts.data : list.page;
   const number = (what) => known?.[what];
@@ -69,7 +68,11 @@ function Found({ list, known, query, reload, add }) {
   const forgetPicked = async () => {
     const ids = picked.ids();
     if (ids.length > 5 && !(await confirm({ title: `Forget ${ids.length} memories?`, text: "You can take it back for ten minutes.", action: "Forget", danger: true }))) return;
-    for (let at = 0; at < ids.length; at += 100) noteForgotten(await post("/memories/forget", { ids: ids.slice(at, at + 100) }));
+    const changes = [];
+    for (const some of inHundreds(ids)) {
+      changes.push(...(await post("/memories/forget", { ids: some })).changes);
+      noteForgotten({ changes });
+    }
     stop();
     reload();
   };
@@ -78,10 +81,10 @@ function Found({ list, known, query, reload, add }) {
     toast(words);
     reload();
   };
-  const edit = async (row) => {
-    const text = await ask({ title: `Edit memory #${row.number}`, label: "Memory", value: row.content, multiline: true });
-    if (text !== null && text !== row.content) await change(row, { text }, "Changed.");
-  };
+  const edit = (row) => ask({
+    title: `Edit memory #${row.number}`, label: "Memory", value: row.content, multiline: true,
+    save: (text) => text === row.content || change(row, { text }, "Changed."),
+  });
   const kinds = known && [["", "All kinds"], ...Object.entries(KINDS).map(([one, words]) => [one, words, one === "learning" ? known.learnings : known.kinds[one]]).filter(([, , count]) => count)];
   const actions = (row) => row.status === "active"
     ? [{ label: "Edit", icon: "edit", run: () => edit(row) },

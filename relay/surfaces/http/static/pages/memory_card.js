@@ -36,10 +36,10 @@ function Shown({ memory, yours, past, reload }) {
     toast(words);
     reload();
   };
-  const edit = async () => {
-    const text = await ask({ title: `Edit memory #${memory.number}`, label: "Memory", value: memory.content, multiline: true });
-    if (text !== null && text !== memory.content) await change({ text }, "Changed.");
-  };
+  const edit = () => ask({
+    title: `Edit memory #${memory.number}`, label: "Memory", value: memory.content, multiline: true,
+    save: (text) => text === memory.content || change({ text }, "Changed."),
+  });
   const forget = async () => {
     noteForgotten((await remove(path)).changed);
     reload();
@@ -50,9 +50,15 @@ function Shown({ memory, yours, past, reload }) {
     reload();
   };
   const active = memory.status === "active";
+  const waits = memory.status === "pending" && past.rows.find((one) => one.status === "pending");
+  const settle = async (decision) => {
+    await decide(waits, decision);
+    reload();
+  };
   const editable = yours && (active || memory.status === "pending");
   useShortcut("e", "Edit", () => editable && edit());
   const actions = yours && html`
+    ${waits && html`<${Button} kind="primary" icon="check" onClick=${() => settle("keep")}>Keep</><${Button} kind="danger" icon="trash" onClick=${() => settle("discard")}>Discard</>`}
     ${editable && html`<${Button} icon="edit" onClick=${edit}>Edit</>`}
     ${active && html`<${Button} icon="pin" onClick=${() => change({ pinned: !memory.pinned }, memory.pinned ? "Unpinned." : "Pinned: it comes first in every prompt.")}>${memory.pinned ? "Unpin" : "Pin"}</>`}
     ${active && !memory.validatedAt && html`<${Button} icon="check" onClick=${() => change({ confirmed: true }, "Thanks. I'm sure of it now.")}>That's right</>`}
@@ -90,7 +96,7 @@ function Source({ memory }) {
     ${source.said && html`<${Quoted} who=${source.said.role === "assistant" ? "I said" : source.said.name || "Somebody"} said=${source.said} />`}
     ${source.answer && html`<${Quoted} who="I answered" said=${source.answer} />`}
     ${!source.said && !source.elsewhere && html`<p class="muted">${memory.by === "user" ? "Told outright" : "Learned"} ${moment(source.at)}${source.chatId === 0 ? ", in the terminal" : ""}.${memory.by === "user" ? "" : " The message is gone."}</p>`}
-    ${source.topic && html`<p class="hint">In the topic “${source.topic}”.</p>`}
+    ${source.topic && !source.elsewhere && html`<p class="hint">In the ${source.topicId === "0" ? "group" : "topic"} “${source.topic}”.</p>`}
     ${address(source) && html`<a href=${address(source)} target="_blank" rel="noreferrer"><${Icon} name="source" /> Go to the message</a>`}`}</></>`;
 }
 

@@ -20,6 +20,9 @@ export function noteForgotten(changed) {
   dispatchEvent(new Event("forgotten"));
 }
 
+/** Splits ids into what one request may hold. */
+export const inHundreds = (ids) => Array.from({ length: Math.ceil(ids.length / 100) }, (_, at) => ids.slice(100 * at, 100 * (at + 1)));
+
 /** The line that undoes the last forgetting. */
 export function Forgotten({ then }) {
   const read = () => {
@@ -42,7 +45,8 @@ export function Forgotten({ then }) {
     setLast(null);
   };
   const undo = async () => {
-    const { decided } = await post("/changes/decide", { ids: last.ids, decision: "undo" });
+    let decided = 0;
+    for (const ids of inHundreds(last.ids)) decided += (await post("/changes/decide", { ids, decision: "undo" })).decided;
     end();
     toast(decided === last.ids.length ? "I remember it again." : "Some of it has changed since, and stays as it is.");
     then();

@@ -40,10 +40,10 @@ const change = async (one, fields, then, words) => {
   then();
 };
 
-async function edit(one, then) {
-  const text = await ask({ title: "Change the reminder", label: "Another time, another text, or both", hint: "friday 9:00 · friday 9:00 bins · bins out, both", value: one.text });
-  if (text !== null && text !== one.text) await change(one, { text }, then, "Changed.");
-}
+const edit = (one, then) => ask({
+  title: "Change the reminder", label: "Another time, another text, or both", hint: "friday 9:00 · friday 9:00 bins · bins out, both", value: one.text,
+  save: (text) => text === one.text || change(one, { text }, then, "Changed."),
+});
 
 const actionsOf = (one, then) => [
   one.status === "proposed" && { label: "Yes, remind me", icon: "check", run: () => change(one, { accepted: true }, then, "I'll remind you.") },
@@ -82,9 +82,7 @@ function New({ then }) {
   const [text, setText] = useState("");
   const [error, setError] = useState("");
   useShortcut("n", "New reminder", () => document.getElementById("new-reminder").querySelector("input").focus());
-  const make = async (event) => {
-    event.preventDefault();
-    if (!text.trim()) return;
+  const make = async () => {
     try {
       const made = await post("/reminders", { text });
       setText("");
@@ -96,9 +94,13 @@ function New({ then }) {
       setError(problem.message); // a question about the phrase
     }
   };
-  return html`<${Card}><form id="new-reminder" class="stack" onSubmit=${make}>
+  const press = (event) => {
+    event.preventDefault();
+    event.currentTarget.querySelector("button").click();
+  };
+  return html`<${Card}><form id="new-reminder" class="stack" onSubmit=${press}>
     <${Text} label="Remind me" hint=${HINT} error=${error} value=${text} onInput=${setText} enterkeyhint="done" />
-    <div class="actions"><${Button} kind="primary" icon="add" type="submit" disabled=${!text.trim()}>Add</></div></form></>`;
+    <div class="actions"><${Button} kind="primary" icon="add" disabled=${!text.trim()} onClick=${make}>Add</></div></form></>`;
 }
 
 function Intents() {
@@ -116,12 +118,11 @@ function Intents() {
 
 function Quiet({ quiet, then }) {
   if (quiet) return null;
-  const hold = async () => {
-    const until = await ask({ title: "Be quiet", label: "Until when", value: "8:00", hint: "8:00 · tomorrow 9:00 · on (until you end it)", action: "Be quiet" });
-    if (until === null) return;
+  const save = async (until) => {
     await put("/reminders/quiet", { until });
     then();
   };
+  const hold = () => ask({ title: "Be quiet", label: "Until when", value: "8:00", hint: "8:00 · tomorrow 9:00 · on (until you end it)", action: "Be quiet", save });
   return html`<${Card} title="Quiet" text="Holds back reminders and everything else I say first." actions=${html`<${Button} onClick=${hold}>Be quiet…</>`} />`;
 }
 
@@ -139,10 +140,16 @@ function Calendar() {
     setAddress("");
     feed.reload();
   };
+  // navigator.clipboard is missing without https, and may be barred in a frame.
+  const copy = (event) => {
+    event.currentTarget.closest("section").querySelector("input").select();
+    if (!document.execCommand("copy")) throw new Error("I can't copy here. The address is selected; copy it yourself.");
+    toast("Copied.");
+  };
   return html`<${Card} title="Calendar" text="A calendar app can read your reminders from an address of their own. Whoever has it sees them."
       actions=${html`<${Button} onClick=${open}>${feed.data?.token ? "New address" : "Make an address"}</>${feed.data?.token && html`<${Button} kind="danger" onClick=${close}>End it</>`}`}>
     ${address && html`<${Text} label="Address, shown once" value=${address} readonly onInput=${() => {}} onFocus=${(event) => event.currentTarget.select()} />
-      <div class="actions"><${Button} small icon="check" onClick=${async () => { await navigator.clipboard.writeText(address); toast("Copied."); }}>Copy</></div>`}
+      <div class="actions"><${Button} small icon="check" onClick=${copy}>Copy</></div>`}
     ${!address && feed.data?.token && html`<p class="muted">It has had an address since ${moment(feed.data.token.createdAt)}${feed.data.token.usedAt ? `, last read ${ago(feed.data.token.usedAt)}` : ""}.</p>`}</>`;
 }
 

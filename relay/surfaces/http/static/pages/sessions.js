@@ -15,7 +15,7 @@ export default function Sessions({ query }) {
   return html`<${Page} title="Sessions" text="Your conversations, to look at, shorten and bring back."
     actions=${html`<${Button} icon="spark" onClick=${() => setSuggesting(true)} disabled=${!project}>Suggest</>
       <${Button} kind="primary" icon="compose" disabled=${!project} onClick=${() => navigate("/compose", { project: project.projectId })}>Compose</>`}
-    tools=${html`${projects.data?.projects.length > 1 && html`<${Select} label="Project" hidden value=${project?.projectId}
+    tools=${html`${(projects.data?.projects.length > 1 || project?.space === "group") && html`<${Select} label="Project" hidden value=${project?.projectId}
         onChange=${(id) => setQuery({ project: id, q: null })} options=${projects.data.projects.map((one) => [one.projectId, labelOf(one)])} />`}
       <${Search} label="Search in sessions" value=${query.q} onInput=${(q) => setQuery({ q })} />`}>
     <${Loaded} of=${projects} rows=${8}>${() => {
@@ -37,7 +37,9 @@ function Timeline({ project }) {
     const focused = document.activeElement.closest?.(".row")?.querySelector("a.row-main");
     if (focused) navigate(`${focused.hash.slice(1).split("?")[0]}/compress`);
   });
-  return html`<${List} list=${list} label="Sessions" group=${ui.defaultView === "timeline" ? grouped : undefined}
+  // The first page brings the linked ones; they come last.
+  const rows = [...list.rows].sort((a, b) => (a.linked !== null) - (b.linked !== null));
+  return html`<${List} list=${{ ...list, rows }} label="Sessions" group=${ui.defaultView === "timeline" ? grouped : undefined}
     row=${(one) => html`<${Line} one=${one} project=${project} list=${list} counts=${ui.showTokenEstimates} />`}
     empty=${html`<${Empty} icon="sessions" title="No sessions here">Private sessions are never listed.</>`} />`;
 }
@@ -62,14 +64,14 @@ function Line({ one, project, list, counts }) {
       { label: "Markers", icon: "pin", run: () => navigate(`${path}/markers`) },
       { label: "View original", icon: "source", run: () => navigate(`${path}/original`) },
       { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: project.projectId, add: one.sessionId }) },
-      { label: one.registered ? "Take out of the library" : "Put into the library", icon: "memory", run: register },
+      one.linked === null && { label: one.registered ? "Take out of the library" : "Put into the library", icon: "memory", run: register },
     ]} />`;
 }
 
 function Found({ project, words }) {
-  const list = useList("/memory/search", "results", { text: words, projectId: project.projectId }, { id: "key" });
-  const rows = list.rows.map((one, at) => ({ ...one, key: `${one.sessionId}-${one.messageId || one.versionId || at}` }));
-  return html`<${List} list=${{ ...list, rows }} label="Results"
+  const list = useList("/memory/search", "results", { text: words, projectId: project.projectId },
+    { id: (one) => `${one.sessionId} ${one.messageId || one.versionId || one.at}` });
+  return html`<${List} list=${list} label="Results"
     row=${(one) => html`<${Row} href=${link(one.versionId ? `/sessions/${one.sessionId}/versions/${one.versionId}` : `/sessions/${one.sessionId}`)}
       title=${html`<${Snippet} text=${one.snippet} />`}
       badges=${html`<${Badge}>${one.versionId ? `version ${one.versionId}` : one.messageId ? "message" : "summary"}</>`} meta=${[day(one.at)]} />`}

@@ -6,18 +6,21 @@ import { moment, number, plural, size } from "../kit/format.js";
 import { useFetch, useSpaced } from "../kit/hooks.js";
 import { setQuery } from "../kit/router.js";
 import { Button, Card, Facts, Loaded, Page, Segmented, Select, Slider, Switch, Table, Text, attempt, toast } from "../kit/ui.js";
-import { useProject } from "../parts/sessions.js";
 
 const PRESETS = [["gentle", "Gentle"], ["standard", "Standard"], ["aggressive", "Aggressive"]];
 
 export default function Settings({ query }) {
-  const { projects, project } = useProject(query.project);
-  const where = project ? { projectId: project.projectId } : {};
+  const projects = useFetch("/memory/projects", { limit: 200 });
+  const all = projects.data?.projects || [];
+  const groups = all.filter((one, at) => one.space === "group" && all.findIndex((other) => other.chatId === one.chatId) === at);
+  const chat = all.find((one) => one.projectId === query.project)?.chatId;
+  // Without one: one's own memory.
+  const group = groups.find((one) => one.chatId === chat);
+  const where = group ? { projectId: group.projectId } : {};
   const settings = useFetch(projects.data ? "/memory/settings" : null, where);
   const stats = useFetch(projects.data ? "/memory/stats" : null, where);
-  const spaces = (projects.data?.projects || []).filter((one, at, all) => all.findIndex((other) => memoryOf(other) === memoryOf(one)) === at);
   const change = async (section, name, value) => {
-    settings.set(await put(`/memory/settings${project ? `?projectId=${project.projectId}` : ""}`, { [section]: { [name]: value } }));
+    settings.set(await put(`/memory/settings${group ? `?projectId=${group.projectId}` : ""}`, { [section]: { [name]: value } }));
     toast("Saved.");
   };
   const document = () => {
@@ -28,14 +31,12 @@ export default function Settings({ query }) {
     setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
   };
   return html`<${Page} title="Settings" text="How sessions are kept, shortened and shown." actions=${html`<${Button} icon="download" disabled=${!settings.data} onClick=${document}>Download</>`}
-    tools=${spaces.length > 1 && html`<${Select} label="Memory" hidden value=${spaces.find((one) => memoryOf(one) === memoryOf(project))?.projectId}
-      onChange=${(id) => setQuery({ project: id })} options=${spaces.map((one) => [one.projectId, one.space === "group" ? `Group: ${one.displayName}` : "Your own memory"])} />`}>
-    <${Loaded} of=${projects.data ? settings : projects}>${(all) => html`<${Sections} key=${project?.projectId} all=${all} change=${change} />`}</>
+    tools=${groups.length > 0 && html`<${Select} label="Memory" hidden value=${group?.projectId || ""}
+      onChange=${(id) => setQuery({ project: id })} options=${[["", "Your own memory"], ...groups.map((one) => [one.projectId, `Group: ${one.displayName}`])]} />`}>
+    <${Loaded} of=${projects.data ? settings : projects}>${(all) => html`<${Sections} key=${group?.projectId} all=${all} change=${change} />`}</>
     ${projects.data && html`<${Loaded} of=${stats}>${(found) => html`<${Stored} found=${found} />`}</>`}
   </>`;
 }
-
-const memoryOf = (one) => (one.space === "group" ? `group ${one.chatId}` : "own");
 
 function Sections({ all: { defaults, storage, keepitDecay, ui, autoDecay }, change }) {
   const base = keepitDecay.compressionBase;

@@ -4,14 +4,15 @@ import { html, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { tokens } from "../kit/format.js";
 import { Badge, Empty, IconButton, Select, Text } from "../kit/ui.js";
 
-/** `planned`: what the preview says of each session. `change`: takes the new parts. */
-export function Parts({ parts, planned, change }) {
+/** `planned`: what the preview says of each session. `states`: of those composed. `change`: takes the new parts. */
+export function Parts({ parts, planned, states, change }) {
   const box = useRef(null);
   const [said, setSaid] = useState("");
   const [dragged, setDragged] = useState(null);
   const moved = useRef(null);
   useLayoutEffect(() => {
-    moved.current?.focus(); // an element that moves in the page loses the focus
+    // An element that moves in the page loses the focus.
+    moved.current?.focus();
     moved.current = null;
   });
   if (!parts.length) return html`<${Empty} icon="compose" title="No sessions yet">Add some; the order is that of the text.</>`;
@@ -43,13 +44,13 @@ export function Parts({ parts, planned, change }) {
     setDragged(id);
   };
   return html`<ol class="parts" ref=${box}>${parts.map((one, at) => {
-    const plan = planned.get(one.sessionId);
+    const [plan, state] = [planned.get(one.sessionId), states.get(one.sessionId)];
     return html`<li key=${one.sessionId} class="part ${dragged === one.sessionId ? "dragged" : ""}">
       <div class="part-head"><${IconButton} icon="drag" label=${`Move ${one.title}, ${at + 1} of ${parts.length}: arrow keys`} class="icon-button drag" onClick=${() => {}}
           onKeyDown=${(event) => keys(event, at)} onPointerDown=${(event) => grab(event, one.sessionId)} onPointerMove=${follow}
           onPointerUp=${() => setDragged(null)} onPointerCancel=${() => setDragged(null)} />
         <span class="part-title"><strong dir="auto">${one.title}</strong><span class="muted small">${plan ? `${plan.versionId} · about ${tokens(plan.estimate)} of ${tokens(plan.originalTokens)} tokens` : " "}</span></span>
-        ${one.status === "gone" && html`<${Badge}>version gone</>`}${one.status === "making" && html`<${Badge} tone="warn">being made</>`}
+        ${state === "gone" && html`<${Badge}>version gone</>`}${state === "making" && html`<${Badge} tone="warn">being made</>`}
         <${IconButton} icon="close" label=${`Take out ${one.title}`} onClick=${() => change(parts.filter((_, here) => here !== at))} /></div>
       <div class="part-how"><${Select} label="Version" value=${one.recompress ? "settings" : one.versionId} onChange=${(versionId) => set(at, { versionId, recompress: undefined })} options=${choices(one, plan)} />
         <${Text} label="Tokens" type="number" min="1" inputmode="numeric" placeholder=${plan?.allocation ? `auto: ${plan.allocation}` : "auto"} value=${one.allocation} onInput=${(allocation) => set(at, { allocation })} /></div>

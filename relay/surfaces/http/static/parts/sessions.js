@@ -1,7 +1,7 @@
 // Helpers for the pages of sessions.
 
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
-import { get, post, remove } from "../kit/api.js";
+import { post, remove } from "../kit/api.js";
 import { plural, tokens } from "../kit/format.js";
 import { useFetch, useSpaced } from "../kit/hooks.js";
 import { confirm, toast } from "../kit/ui.js";
@@ -43,17 +43,6 @@ export function usePreview(path, body) {
     }
   }, [path, JSON.stringify(body)]);
   return state;
-}
-
-/** Fetches all pages of a list. */
-export async function getAll(path, plural) {
-  const rows = [];
-  for (let cursor = ""; cursor !== null; ) {
-    const page = await get(path, { limit: 200, cursor });
-    rows.push(...page[plural]);
-    cursor = page.next;
-  }
-  return rows;
 }
 
 /** Prunes versions of a session after asking; asks by name about those in use. Returns whether they are gone. */

@@ -12,7 +12,8 @@ export function Marked({ text: said, passages }) {
   const text = passages.length ? bare(said) : said;
   const found = passages.map(({ content, position }) => {
     const words = bare(content);
-    const before = bare([...said].slice(0, position?.start || 0).join("")); // positions count characters, not UTF-16 units
+    // Positions count characters, not UTF-16 units.
+    const before = bare([...said].slice(0, position?.start || 0).join(""));
     return [text.indexOf(words, before.length), words.length];
   }).filter(([at]) => at >= 0).sort(([a], [b]) => a - b);
   const parts = [];
