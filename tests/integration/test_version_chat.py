@@ -127,7 +127,7 @@ async def test_a_version_is_previewed_made_and_downloaded(store: Store, sql: Sql
 
 
 async def test_buttons_change_the_settings_of_a_version(store: Store, sql: Sql) -> None:
-    session = (await long_session(sql, 60, 12_000)).id
+    session = await long_session(sql, 60, 12_000)
     phone = Phone(store, Obedient())
     await phone.say("gentle")
     await phone.press("Change…")
