@@ -14,6 +14,11 @@ def escape_markdown(text: str) -> str:
     return escape_sentence(text).replace("/", "&#47;")
 
 
+def escape_lines(text: str) -> str:
+    """Returns a text as Markdown like `escape_markdown`, with its lines."""
+    return "\n".join(line for one in text.splitlines() if (line := escape_markdown(one)))
+
+
 def escape_sentence(text: str) -> str:
     """Returns one of Relay's own sentences as Markdown. A shell shows the commands in it as they are typed there."""
     # As character references: a backslash before a bracket would begin a formula.

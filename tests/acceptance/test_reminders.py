@@ -46,6 +46,18 @@ async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBo
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
 
 
+async def test_a_reminder_of_several_lines_keeps_them(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    text = "Shopping (*big*):\nmilk\n6 eggs"
+    made = await bot.ask(dm, ada, f"/remind tomorrow 9:00 {text}")
+    assert made.text == f"⏰ {text}\ntomorrow 9:00"
+    assert "Shopping (*big*): milk 6 eggs" in (await bot.ask(dm, ada, "/reminders")).text
+    await bring_near(bot, text)
+    await bot.tg.wait_for(lambda: f"⏰ {text}" in [one.text for one in bot.tg.messages(dm)], 20)
+    await bot.ask(dm, ada, "and what was that?")
+    assert "milk\\n6 eggs" in str(bot.prompt("and what was that").messages[-2])
+
+
 async def test_a_snooze_is_sent_however_long_ago_the_reminder_was_due(bot: SharedBot) -> None:
     ada, dm = bot.person()
     await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the hens")

@@ -40,7 +40,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     if isinstance(said, Unclear):
         if said.lacks_time:
             raise CommandRefused(said.question)
-        return await change(ctx, one, "changed", text=" ".join(words.split()) or one.text)
+        return await change(ctx, one, "changed", text=words.strip() or one.text)
     zone, rule, following = ctx.zone, said.rule, said.start
     if said.bare and not one.rule and one.next_at:
         within = localize(datetime.combine(one.next_at.astimezone(zone), said.start.time()), zone)

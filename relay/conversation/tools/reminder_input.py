@@ -50,7 +50,7 @@ def again_of(given: ToolInput) -> int | None:
 
 def text_of(given: ToolInput) -> str:
     """Returns the text of a reminder. Raises `ValueError` if it is not valid."""
-    text = " ".join(str(given.get("text") or "").split())
+    text = str(given.get("text") or "").strip()
     if not text or len(text) > REMINDER_LENGTH:
         raise ValueError(f"text has 1 to {REMINDER_LENGTH} characters")
     return text

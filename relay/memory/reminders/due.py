@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from relay.core.frozen import frozen
-from relay.core.text import escape_markdown
+from relay.core.text import escape_lines, escape_markdown, one_line
 from relay.memory.reminders.recurrence import last_occurrence, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import Checked, DueReminder, MovedOn, ReminderMessage, ReminderWork
 
@@ -107,9 +107,9 @@ def due_time(one: DueReminder, now: datetime) -> datetime:
 def say(one: DueReminder, now: datetime) -> ReminderMessage:
     """Returns the message for one reminder."""
     due = due_time(one, now)
-    text = f"⏰ {escape_markdown(one.text)}"
+    text = f"⏰ {escape_lines(one.text)}"
     if one.kind == "ask" and one.asked:
-        text = f"⏰ Still open: {escape_markdown(one.text)}"
+        text = f"⏰ Still open: {escape_lines(one.text)}"
     elif now - due > LATE and one.occurrence is None:
         text += f"\n\n(was due {when(due, now, one)})"
     return ReminderMessage(text, (move_on(one, now, "fired"),), one.tainted)
@@ -140,7 +140,7 @@ def list_missed(missed: Sequence[DueReminder], now: datetime) -> ReminderMessage
 
 def join(messages: Sequence[ReminderMessage]) -> ReminderMessage:
     """Combines messages into one."""
-    lines = "\n".join(f"- {one.text.removeprefix('⏰ ').replace(chr(10) * 2, ' ')}" for one in messages)
+    lines = "\n".join(f"- {one_line(one.text.removeprefix('⏰ '))}" for one in messages)
     moved = tuple(moved for one in messages for moved in one.moved)
     return ReminderMessage(f"⏰ **Due now:**\n{lines}", moved, any(one.tainted for one in messages))
 

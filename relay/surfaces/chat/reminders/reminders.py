@@ -11,7 +11,7 @@ from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
 from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
-from relay.core.text import escape_markdown, pluralize, shorten
+from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
@@ -182,7 +182,7 @@ def line(call: ChatContext, one: Reminder) -> str:
 
 def describe(call: ChatContext, one: Reminder) -> str:
     """Renders a reminder: what, when, how often."""
-    text = f"⏰ {escape_markdown(one.text)}"
+    text = f"⏰ {escape_lines(one.text)}"
     when = show_moment(one.next_at, call.zone, datetime.now(UTC)) if one.next_at else ""
     if one.status == "deleted":
         return f"~~{text}~~\nDeleted."
