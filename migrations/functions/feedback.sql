@@ -350,7 +350,7 @@ begin
         delete from observation o using feedback f
         where f.id = o.feedback_id and f.turn_id = about.id and f.user_id = p_user_id and f.kind = 'tag'
             and o.type = p_pattern ->> 'type' and o.pattern = p_pattern ->> 'pattern'
-            and o.polarity = (p_pattern ->> 'polarity')::smallint
+            and o.polarity = coalesce((p_pattern ->> 'polarity')::smallint, o.polarity)  -- an older version names none
         returning o.feedback_id)
     select array_agg(feedback_id) into gone from removed;
     update feedback f set withdrawn_at = case when exists (select from observation o where o.feedback_id = f.id)

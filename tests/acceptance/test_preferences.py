@@ -135,6 +135,18 @@ async def test_invalid_preference_commands_are_explained_and_change_nothing(worl
     assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text
 
 
+async def test_a_preference_of_one_chat_can_be_told_from_the_general_one(world: World) -> None:
+    await asked(world, "/preferences prefer cat poems")
+    await asked(world, "/preferences here own")
+    await asked(world, "/preferences avoid cat poems")
+    both = await asked(world, "/preferences forget cat poems")
+    assert set(both.buttons) == {"🗑 cat poems", "🗑 cat poems (in this chat)"}
+    await press(world, both, "🗑 cat poems (in this chat)")
+    await world.tg.wait_for(lambda: both.text == "🎚 Forgot: cat poems.")
+    await asked(world, "Hello")
+    assert "Prefer (high): cat poems" in last_prompt(world)
+
+
 async def test_a_reset_in_a_group_forgets_what_was_said_there(world: World) -> None:
     group, mention = world.tg.group(-1_002_000_000_077, "Poets", [world.owner, world.friend]), world.tg.bot.username
 
@@ -229,4 +241,7 @@ async def test_preferences_are_forgotten_and_reset_in_the_shell(world: World, tm
     assert code != 0
     assert "relay preferences reset --yes 1" in shown
     assert await shell("reset", "--yes", "1") == (0, "Forgot all 1 preference.")
+    code, shown = await shell("signal", "--kind", "thumbs", "--turn", "9" * 20)
+    assert code != 0
+    assert "Invalid value for '--turn'" in shown
     assert "I don't know yet how you like answers" in (await asked(world, "/preferences")).text

@@ -98,7 +98,10 @@ async def _forget(call: ChatContext, words: str) -> CommandReply:
     found = await find_preferences(call, words)
     space_id = await _space_id(call)
     if len(found) > 1:
-        rows = [[button(f"🗑 {row.pattern}", ForgetPreference(space_id, row.id))] for row in found[:OPENED]]
+        rows = [
+            [button(f"🗑 {row.pattern}{' (in this chat)' * row.here}", ForgetPreference(space_id, row.id))]
+            for row in found[:OPENED]
+        ]
         return CommandReply(f"That fits {len(found)} preferences. Which should I forget?", rows=rows, result=found)
     done = await forget_preferences(call, [found[0].id])
     one = done.forgotten[0]

@@ -69,7 +69,7 @@ def forget(
 
         found = await find_preferences(ctx, " ".join(words))
         if len(found) > 1 and not yes:
-            listed = ", ".join(row.pattern for row in found)
+            listed = ", ".join(f"{row.pattern}{' (in this chat)' * row.here}" for row in found)
             raise SettingsError(f"That fits {len(found)} preferences: {listed}. Name one, or add --yes to forget all.")
         return await forget_preferences(ctx, [row.id for row in found])
 
@@ -99,11 +99,14 @@ def reset(
 def signal(
     kind: Annotated[str, typer.Option(help="accept, thumbs, tag, refine, abandon, revert, compare or said.")],
     turn: Annotated[
-        int | None, typer.Option(help="Its turn: of compare the chosen answer's, of revert the one's back.")
+        int | None,
+        typer.Option(help="Its turn: of compare the chosen answer's, of revert the one's back.", min=1, max=2**63 - 1),
     ] = None,
     up: Annotated[bool, typer.Option("--up/--down", help="Approval, or prefer; else disapproval, or avoid.")] = True,
     words: Annotated[str, typer.Option(help="The tags, the pattern, or your own version.")] = "",
-    over: Annotated[int | None, typer.Option(help="compare, revert: the turn of the other answer.")] = None,
+    over: Annotated[
+        int | None, typer.Option(help="compare, revert: the turn of the other answer.", min=1, max=2**63 - 1)
+    ] = None,
     reason: Annotated[list[str] | None, typer.Option(help="compare: shorter, clearer, tone, form or facts.")] = None,
     how: Annotated[str, typer.Option(help="abandon: stop or again.")] = "again",
     as_json: AsJson = False,
