@@ -277,6 +277,24 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where status <> 'archived' and last_seen <= now() - interval '180 days'
 $$;
 
+-- Notes which preferences prompts have shown since the last night, and drops all but the thousand used last of each person
+-- and space. What they were made from stays, so one that is taught again is found again.
+create or replace function relay.drop_unused_preferences() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update preference p set used_at = shown.at
+    from (
+        select one::bigint as id, max(t.answered_at) as at
+        from turn t, jsonb_array_elements_text(t.prompt -> 'preferences') as one
+        where t.answered_at > now() - interval '2 days'
+        group by 1) shown
+    where p.id = shown.id and p.used_at < shown.at;
+    delete from preference where id in (
+        select id from (
+            select id, row_number() over (partition by space_id, user_id order by used_at desc, id desc) as nr
+            from preference) ranked
+        where nr > 1000);
+$$;
+
 -- Returns the preferences in a person's own space that time has put away and no digest has reported: [{pattern, polarity,
 -- messages: the answers that taught it}].
 create or replace function relay.put_away(p_space_id bigint) returns jsonb

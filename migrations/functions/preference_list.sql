@@ -90,10 +90,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns a person's preference with what taught it, and the memories of them with the same words (`remembered`: three
--- contents at most). Null if there is none.
+-- contents at most). Null if there is none. To look at it counts as a use.
 create or replace function public.relay_preference_source(p_space jsonb, p_user_id bigint, p_preference_id bigint)
 returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+language sql set search_path = relay, extensions, pg_temp as $$
+    update preference set used_at = now()
+    where id = p_preference_id and space_id = relay.find_space(p_space) and user_id = p_user_id;
     select relay.with_evidence(p) || jsonb_build_object('remembered', (
             select coalesce(jsonb_agg(content order by id desc), '[]') from (
                 select id, content from memory

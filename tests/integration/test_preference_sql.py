@@ -402,3 +402,31 @@ async def test_preferences_of_another_version_are_recomputed_by_the_daily_cleanu
     await sql("update preference set fold_version = 0, strength = 0.1, level = 0")
     await tidy(store)
     assert [(row.strength, row.level) for row in await of_ada(store)] == [(0.8, "high")]
+
+
+async def test_of_more_than_a_thousand_preferences_those_unused_for_longest_are_dropped_until_taught_again(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    one = await driver.exchange(ADA, "Hello")
+    await tagged(store, one.turn.turn_id, SHORT)
+    await said(store, "tables")
+    await sql("update preference set used_at = now() - interval '1 year'")
+    await sql(
+        "insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status, reinforced,"
+        " observations, sessions, last_seen, fold_version) select space_id, user_id, thread_id, type, 'pattern ' || n,"
+        " polarity, strength, level, status, reinforced, observations, sessions, last_seen, fold_version"
+        " from preference, generate_series(1, 999) n where pattern = 'tables'"
+    )
+    two = await driver.exchange(ADA, "And now?")
+    await sql(
+        "update turn set prompt = coalesce(prompt, '{}') || jsonb_build_object('preferences',"
+        " (select jsonb_agg(id) from preference where pattern = 'tables')) where id = %s",
+        two.turn.turn_id,
+    )
+    await store.begin_night()
+    kept = {pattern for (pattern,) in await sql("select pattern from preference")}
+    assert len(kept) == 1000
+    assert "tables" in kept
+    assert "short answers" not in kept
+    await tagged(store, two.turn.turn_id, SHORT)
+    assert await sql("select observations from preference where pattern = 'short answers'") == [(2,)]
