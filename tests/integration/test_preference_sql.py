@@ -414,7 +414,8 @@ async def test_of_more_than_a_thousand_preferences_those_unused_for_longest_are_
     await sql(
         "insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status,"
         " reinforced, observations, sessions, last_seen, fold_version)"
-        " select space_id, user_id, thread_id, type, 'pattern ' || n, polarity, strength, level, status, reinforced, observations, sessions, last_seen, fold_version"
+        " select space_id, user_id, thread_id, type, 'pattern ' || n, polarity, strength, level, status,"
+        " reinforced, observations, sessions, last_seen, fold_version"
         " from preference, generate_series(1, 999) n where pattern = 'tables'"
     )
     two = await driver.exchange(ADA, "And now?")
