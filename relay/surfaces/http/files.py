@@ -17,6 +17,8 @@ STATIC = Path(__file__).parent / "static"
 SERVED = (".html", ".css", ".js", ".svg")
 FOR_READERS = re.compile(rb"^\s*(?:(?://.*|/\*.*\*/)\n)?", re.MULTILINE)
 """The parts of a file that only readers of the source need: lines of comments, empty lines, and indentation."""
+BETWEEN_SIGNS = re.compile(rb"(?<=[:,{};])\s+|\s+(?=[{}])|;\s*(?=\})")
+"""The parts of a style sheet that only its readers need, besides."""
 
 
 def add_files(app: Starlette) -> None:
@@ -28,9 +30,12 @@ def add_files(app: Starlette) -> None:
 
 
 def read_served(file: Path) -> bytes:
-    """Returns the served content of a file: modules and styles without comment lines, empty ones and indentation."""
+    """Returns the served content of a file: modules and styles without what only readers of the source need."""
     whole = file.read_bytes()
-    return FOR_READERS.sub(b"", whole) if file.suffix in (".js", ".css") and file.parent.name != "lib" else whole
+    if file.suffix not in (".js", ".css") or file.parent.name == "lib":
+        return whole
+    served = FOR_READERS.sub(b"", whole)
+    return BETWEEN_SIGNS.sub(b"", served) if file.suffix == ".css" else served
 
 
 def _serve(file: Path) -> Callable[[Request], Awaitable[Response]]:
