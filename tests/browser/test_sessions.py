@@ -233,6 +233,7 @@ async def test_a_changed_setting_is_saved_and_applied(browser: Browser, site: Si
         await here.go("/sessions")
         await expect(page.locator(".row").first).to_be_visible()
         await expect(page.locator("h2.group")).to_have_count(0)
+        await expect(page.get_by_text("Saved.")).to_have_count(0, timeout=20_000)
         await here.go("/settings")
         await page.get_by_role("radio", name="Timeline").check()
         await expect(page.get_by_text("Saved.")).to_be_visible()
