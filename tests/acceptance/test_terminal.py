@@ -198,4 +198,4 @@ async def test_a_reminder_made_in_a_shell_says_where_it_will_come_and_all_are_li
     copies(SharedRelay(bot.tg, bot.model, bot.relay, bot.data), "shell bins", 7)
     _, listed = await relay(bot.relay.environment, tmp_path, "reminders")
     assert all(f"shell bins {number}.\n" in listed for number in range(1, 8))
-    assert "⏰ shell bins\n1 Jan 2031 9:00\nThe bot tells you in Telegram, while relay run runs." in shown
+    assert "⏰ shell bins\n1 Jan 2031 9:00\nThe bot reminds you in Telegram, as long as relay run is running." in shown

@@ -22,8 +22,8 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, questio
 
 PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
-IN_TELEGRAM = "The bot tells you in Telegram, while `relay run` runs."
-"""What a terminal adds, which tells nothing itself."""
+IN_TELEGRAM = "The bot reminds you in Telegram, as long as `relay run` is running."
+"""What a terminal adds, because it reminds nobody itself."""
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
     "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
