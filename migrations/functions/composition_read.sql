@@ -1,9 +1,9 @@
 -- Compositions as people see them, and what they choose while they compose.
 
 -- Returns a composition without its text: {id, name, budget, strategy, format, status, error, total_tokens,
--- total_messages, tainted, tells: its bot says in the chat when it is ready, created_by, created_at, chat_id, topic_id, used: sessions that began with it, active: those that
--- run, parts: [{session_id, title, words, first, version, tokens, messages, allocation, asked, reason, gone: its version
--- was pruned, due: it is being made}]}.
+-- total_messages, tainted, tells: its bot says in the chat when it is ready, created_by, created_at, chat_id, topic_id,
+-- used: sessions that began with it, active: those that run, parts: [{session_id, title, words, first, version, tokens,
+-- messages, allocation, asked, reason, gone: its version was pruned, due: it is being made}]}.
 create or replace function relay.composition_json(p_composition_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', c.id, 'name', c.name, 'budget', c.budget, 'strategy', c.strategy, 'format', c.format,

@@ -29,8 +29,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, followed (by answers
--- here), waiting (acts), waits ([{type, pattern, polarity}] of these acts, ten at most), rows (strongest first, archived ones at the end), known: how many in the space are not archived,
--- including other threads' own}.
+-- here), waiting (acts), waits ([{type, pattern, polarity}] of these acts, ten at most), rows (strongest first, archived
+-- ones at the end), known: how many in the space are not archived, including other threads' own}.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
