@@ -36,8 +36,8 @@ def pause_collections() -> Iterator[None]:
 
 @contextlib.contextmanager
 def hide_package(name: str) -> Iterator[None]:
-    """Makes a package appear missing to a library that is imported meanwhile, that would load it and works without
-    it. A package that is already loaded is left alone."""
+    """Makes a package appear to be missing while a library is imported that would load it and works without it. Does
+    nothing if the package is already loaded."""
     if name in sys.modules:
         yield
         return

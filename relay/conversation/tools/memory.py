@@ -39,7 +39,7 @@ SEARCH_MEMORY: ToolDefinition = {
 }
 OPEN_MEMORY: ToolDefinition = {
     "name": "open_memory",
-    "description": "Opens an id: a message with those around it, a memory with its sources and former words, others.",
+    "description": "Opens an id: a message with those around it, a memory with its sources and former words, etc.",
     "input_schema": {
         "type": "object",
         "properties": {"id": {"type": "string"}},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import structlog
@@ -21,13 +20,14 @@ from relay.runtime.runtime import open_runtime
 from relay.surfaces.server.process_hardening import seal
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from typing import Any
 
     from relay.clients.telegram.client import Telegram
+    from relay.runtime.runtime import Runtime
     from relay.surfaces.telegram.parsing.updates import Bot
 
-    RunBot = Callable[..., Coroutine[Any, Any, None]]
+    RunBot = Callable[[Runtime, Telegram, Bot, asyncio.Event], Coroutine[Any, Any, None]]
     """`bot.run_bot`."""
 
 log = structlog.get_logger()
