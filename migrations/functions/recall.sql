@@ -156,6 +156,11 @@ declare
     whole real;
     nearest bigint[];
     breadth integer;
+    found_ids bigint[];
+    scores real[];
+    besides real[];
+    covers real[];
+    matches real[];
 begin
     select array_agg(l.language), coalesce(sum(l.entries), 0) into languages, size from relay.languages_of(p_space_id) l;
     select * into named_date from relay.named_date(question);
@@ -178,20 +183,19 @@ begin
     if meant is not null then
         nearest := relay.nearest_entries(p_space_id, meant, p_query ->> 'model', size, breadth);
     end if;
-    if wanted is null and nearest is null and not wants_help then
+    if wanted is not null then
+        select array_agg(entry_id), array_agg(score), array_agg(beside), array_agg(cover), array_agg(matched)
+        into found_ids, scores, besides, covers, matches
+        from relay.entries_by_words(p_space_id, places, terms, weights, wanted, kinds, since, until, breadth) b
+        -- All or none, as each is measured beside the others.
+        having floor is null or nearest is not null or wants_help or bool_or(
+            (b.cover / whole * least(1, ((b.matched + coalesce(cardinality(names), 0)) / 2) ^ 2))::real >= floor);
+    end if;
+    if found_ids is null and nearest is null and not wants_help then
         return;
     end if;
     return query
-    with by_words as materialized (
-        select * from relay.entries_by_words(
-            p_space_id, places, terms, weights, wanted, kinds, since, until, breadth)
-        where wanted is not null),
-    reached as materialized (
-        select floor is null or nearest is not null or wants_help or exists (
-            select from by_words b
-            where (b.cover / whole * least(1, ((b.matched + coalesce(cardinality(names), 0)) / 2) ^ 2))::real >= floor)
-            as something),
-    found as materialized (
+    with found as materialized (
         select e.id, e.kind, e.source_id, e.part, e.thread_id, e.at, w.score, w.beside,
             coalesce(w.cover / whole, 0) as cover, w.matched, 1 - (v.vector <=> meant) as cosine,
             case when e.kind = 'message' then e.session_id else -e.id end as session,
@@ -203,7 +207,8 @@ begin
         from (
             select entry_id, max(score) as score, max(beside) as beside, max(cover) as cover, max(matched) as matched
             from (
-                select * from by_words where (select something from reached)
+                select * from unnest(found_ids, scores, besides, covers, matches)
+                    as b (entry_id, score, beside, cover, matched)
                 union all
                 select id, 0, 0, 0, 0 from unnest(nearest) as id
                 union all
