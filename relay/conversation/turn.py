@@ -103,8 +103,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
             return await finish_without(engine, incoming, choices, tally, line, retry=True, cause=cause)
         if not reply.steps:
             return await finish_without(engine, incoming, choices, tally, reply.note or "Stopped.", retry=True)
-        # In a thread, because a long answer or long inputs take a while.
-        said = ModelAnswer(prompt, reply, await asyncio.to_thread(parse_intents, prompt, reply, context))
+        said = await interpret(prompt, reply, context)
         other = await say_second(engine, begun, said, stop, work) if incoming.two else None
         return await finish(engine, incoming, choices, said, tally, other, begun.reminders.made)
 
@@ -169,6 +168,13 @@ async def say(
         with suppress(ContextTooLong):
             return await converse(work, request, prompt, tools, sink, stop), prompt
     raise ContextTooLong()
+
+
+async def interpret(prompt: Prompt, reply: Reply, context: Context) -> ModelAnswer:
+    """Parses an answer's tags, if it can have any: in a thread, because a long answer or long inputs take a while."""
+    if "[" in reply.text:
+        return ModelAnswer(prompt, reply, await asyncio.to_thread(parse_intents, prompt, reply, context))
+    return ModelAnswer(prompt, reply, parse_intents(prompt, reply, context))
 
 
 def make_tools(engine: Engine, begun: BegunTurn, tainted: bool) -> Tools:
@@ -248,7 +254,7 @@ async def say_second(
         return None
     if reply.status != "complete" or not reply.steps:
         return None
-    return ModelAnswer(prompt, reply, await asyncio.to_thread(parse_intents, prompt, reply, begun.context))
+    return await interpret(prompt, reply, begun.context)
 
 
 async def bring_back(
