@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from relay.core.models import Block
 
 
@@ -24,12 +26,19 @@ def encode_body(body: Mapping[str, Any]) -> bytes:
         return {**block, "source": {**source, "data": mark}}
 
     messages = [{**message, "content": list(map(sparing, contents(message)))} for message in body["messages"]]
-    written = json.dumps({**body, "messages": messages}, ensure_ascii=False, separators=(",", ":"))
-    first, *others = written.encode("utf-8", "replace").split(mark.encode())
+    first, *others = _encode({**body, "messages": messages}).split(mark.encode())
     pieces = [first]
     for file, other in zip(files, others, strict=True):
         pieces += [file, other]
     return b"".join(pieces)
+
+
+def _encode(body: Mapping[str, Any]) -> bytes:
+    """Encodes a request. Half of a surrogate pair, which UTF-8 can't hold, becomes a question mark."""
+    try:
+        return to_json(body)
+    except PydanticSerializationError:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def contents(message: Mapping[str, Any]) -> Sequence[Block]:

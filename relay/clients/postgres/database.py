@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import psycopg
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Jsonb, set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from pydantic_core import from_json, to_json
 
 from relay.clients.postgres.sqlstates import IN_THE_WAY, is_refused, is_transient, remove_values
 from relay.core.errors import (
@@ -116,6 +117,7 @@ class Postgres:
             timeout=timeout,
             max_idle=IDLE_SECONDS,
             reconnect_timeout=5,
+            configure=_use_fast_json,
             open=False,
         )
 
@@ -208,6 +210,12 @@ class Snapshot:
                 return await _call_function(self._connection, function, arguments)
         except (psycopg.Error, TimeoutError) as error:
             raise _translate(error) from None
+
+
+async def _use_fast_json(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Makes a connection encode and decode JSON with pydantic, two to four times as fast as `json`."""
+    set_json_dumps(to_json, connection)
+    set_json_loads(from_json, connection)
 
 
 async def _call_function(connection: psycopg.AsyncConnection[Any], function: str, arguments: dict[str, Any]) -> Any:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from relay.core.errors import SchemaError
 from relay.core.ports import Database
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that PostgreSQL can't store: NUL and lone surrogates, which JSON can carry."""
-SUSPECT = re.compile(r"\\u0000|[\ud800-\udfff]")
-"""The same in encoded JSON, which is much faster to search than every text."""
 Row = TypeVar("Row")
 
 
@@ -27,7 +25,7 @@ class Calls:
         self._worker = worker
 
     async def _call(self, function: str, **arguments: Any) -> Any:
-        if SUSPECT.search(json.dumps(arguments, ensure_ascii=False)):
+        if not _is_storable(arguments):
             arguments = storable(arguments)
         return await self._database.call(function, **arguments)
 
@@ -63,6 +61,14 @@ def decode_row(row: type[Row], value: Any) -> Row:
 def encode_row(row: type[Row], value: Row) -> Any:
     """Encodes a row as JSON values for `decode_row`."""
     return _adapter(row).dump_python(value, mode="json")  # type: ignore[arg-type]
+
+
+def _is_storable(value: Any) -> bool:
+    """Tests whether no text has such a character, or may have one. To encode all is much faster than to search each."""
+    try:
+        return b"\\u0000" not in to_json(value)
+    except PydanticSerializationError:  # a lone surrogate
+        return False
 
 
 def storable(value: Any) -> Any:

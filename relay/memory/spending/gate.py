@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import copy
 import hashlib
-import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -233,4 +232,4 @@ def _key(request: ModelRequest, charge: Charge) -> str:
     """Identifies equal requests: by text, purpose and owner."""
     whose = {key: value for key, value in charge.as_json().items() if key != "user_id"}
     said = [request.model, request.system, request.messages, request.max_tokens, request.tools, request.tool_choice]
-    return hashlib.sha256(json.dumps([whose, said], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(repr([whose, said]).encode()).hexdigest()
