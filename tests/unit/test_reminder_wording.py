@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay.surfaces.chat.reminders.wording import say_rule
+from relay.memory.rows.proactive.rule_words import say_rule
 from tests.unit.test_due import due
 
 
@@ -35,4 +35,4 @@ from tests.unit.test_due import due
     ],
 )
 def test_a_rule_is_said_completely(rule: str, said: str) -> None:
-    assert say_rule(due(rule=rule)) == said
+    assert say_rule(rule, due().start_at) == said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from datetime import datetime, tzinfo
 from html import unescape
 from typing import Literal
@@ -9,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from relay.core.frozen import frozen
 from relay.core.models import Space
+from relay.memory.rows.proactive.rule_words import say_rule
 
 ReminderKind = Literal["say", "ask", "check"]
 
@@ -42,6 +44,11 @@ class Reminder:
     repeat_minutes: int | None = None
     """After how many minutes an `ask` is repeated."""
     asked: int = 0
+    repeats: str = field(init=False, compare=False)
+    """The rule in words; empty: it happens once."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "repeats", say_rule(self.rule, self.start_at))
 
     @property
     def tzinfo(self) -> tzinfo:

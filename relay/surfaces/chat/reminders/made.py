@@ -14,7 +14,7 @@ from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reminders.reminders import LATER, EditReminder
-from relay.surfaces.chat.reminders.wording import plain_moment, say_rule, show_moment
+from relay.surfaces.chat.reminders.wording import plain_moment, show_moment
 from relay.surfaces.chat.reply import ButtonReply, button
 
 
@@ -33,7 +33,7 @@ def made_line(one: Reminder, now: datetime) -> str:
         return f"⏰ Deleted: {text}"
     when = show_moment(one.next_at, one.tzinfo, now) if one.next_at else ""
     waits = "needs your OK" if one.status == "proposed" else ""
-    return f"⏰ {', '.join(filter(None, [when, say_rule(one), waits]))}: {text}"
+    return f"⏰ {', '.join(filter(None, [when, one.repeats, waits]))}: {text}"
 
 
 def made_row(one: Reminder) -> list[Button]:

@@ -17,7 +17,7 @@ from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reminders import intents
-from relay.surfaces.chat.reminders.wording import plain_moment, say_rule, show_moment
+from relay.surfaces.chat.reminders.wording import plain_moment, say_repeats, show_moment
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
 
 PAGE = 6
@@ -176,7 +176,7 @@ def line(call: ChatContext, one: Reminder) -> str:
     when = states.get(one.status) or (
         plain_moment(one.next_at, call.zone, datetime.now(UTC)) if one.next_at else "over"
     )
-    rule = say_rule(one, call.zone)
+    rule = say_repeats(one, call.zone)
     return f"{escape_markdown(shorten(one.text, 80))}\n{' · '.join(filter(None, [when, rule]))}"
 
 
@@ -189,7 +189,7 @@ def describe(call: ChatContext, one: Reminder) -> str:
     if one.status == "ended" or not when:
         return f"{text}\nIt's over."
     states = {"proposed": "Needs your OK", "paused": "Paused"}
-    parts = [states.get(one.status, ""), f"next {when}" if one.rule else when, say_rule(one, call.zone)]
+    parts = [states.get(one.status, ""), f"next {when}" if one.rule else when, say_repeats(one, call.zone)]
     return f"{text}\n" + " · ".join(filter(None, parts))
 
 

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta, tzinfo
 
-from relay.core.text import pluralize
 from relay.memory.rows.proactive.reminders import Reminder
-
-UNITS = {"MINUTELY": "minute", "HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
-DAYS = {"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday",
-        "SU": "Sunday"}  # fmt: skip
-PLACES = {"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "-1": "last"}
-WORKDAYS = "MO,TU,WE,TH,FR"
-CHOOSING = {"BYSETPOS", "BYMONTHDAY"}
-"""Parts that choose among the days that a rule names."""
+from relay.memory.rows.proactive.rule_words import say_rule
 
 
 def show_moment(at: datetime, zone: tzinfo, now: datetime) -> str:
@@ -35,93 +26,6 @@ def plain_moment(at: datetime, zone: tzinfo, now: datetime) -> str:
     return f"{local.day} {local:%b} {local.year} {clock}"
 
 
-def say_rule(one: Reminder, zone: tzinfo | None = None) -> str:
-    """Says how often a reminder comes: every day at 8:00; empty: once. `zone`: the reader's; another one is named. A
-    rule that can't be put into words is shown as it is."""
-    if not one.rule:
-        return ""
-    parts = dict(part.partition("=")[::2] for part in one.rule.split(";"))
-    try:
-        said = say_step(parts, one.start_at)
-        end = f" until {last_day(parts['UNTIL'], one.start_at)}" if "UNTIL" in parts else ""
-        end += f", {pluralize(int(parts['COUNT']), 'time')}" if "COUNT" in parts else ""
-    except (KeyError, ValueError):
-        return f"by the rule {one.rule}"
-    if parts["FREQ"] not in ("MINUTELY", "HOURLY"):
-        said += f" at {one.start_at.hour}:{one.start_at:%M}"
-        said += f" ({one.zone})" if zone is not None and str(zone) != one.zone else ""
-    return said + end
-
-
-def last_day(until: str, start: datetime) -> str:
-    """Says the last day on which a rule can come: the day before its end, if it ends before the time of day of its
-    start."""
-    day = datetime.strptime(until[:8], "%Y%m%d")
-    ends_before = "T" in until and until[9:13] < f"{start:%H%M}"
-    return f"{day - timedelta(days=1) if ends_before else day:%Y-%m-%d}"
-
-
-def say_step(parts: Mapping[str, str], start: datetime) -> str:
-    """Says a rule's interval and its days. Raises `KeyError` or `ValueError` for what is no rule."""
-    interval, unit = int(parts.get("INTERVAL", "1")), UNITS[parts["FREQ"]]
-    every = f"every {unit}" if interval == 1 else f"every {interval} {unit}s"
-    days, month = say_days(parts, start), say_months(parts)
-    if "BYDAY" in parts and interval == 1 and parts["FREQ"] in ("DAILY", "WEEKLY") and not parts.keys() & CHOOSING:
-        return f"every {days}{month}".replace("weekdays", "weekday")
-    dates = parts.get("BYMONTHDAY", "-")
-    if month and "-" not in dates and parts["FREQ"] == "YEARLY" and not parts.keys() & {"BYDAY", "BYSETPOS"}:
-        return f"{every} on {join(dates.split(','))}{month.removeprefix(' in')}"  # 24 December
-    return every + (f" on {days}" if days else "") + month
-
-
-def say_months(parts: Mapping[str, str]) -> str:
-    """Says the months that a rule chooses, unless they are said with the days."""
-    months = [f"{datetime(2000, int(month), 1):%B}" for month in parts.get("BYMONTH", "").split(",") if month]
-    return f" in {join(months)}" if months else ""
-
-
-def say_days(parts: Mapping[str, str], start: datetime) -> str:
-    """Says the days that a rule chooses."""
-    numbers = [day for day in parts.get("BYMONTHDAY", "").split(",") if day]
-    places = [place for place in parts.get("BYSETPOS", "").split(",") if place]
-    if "BYDAY" in parts:
-        names = "weekdays" if parts["BYDAY"] == WORKDAYS else join([say_day(day) for day in parts["BYDAY"].split(",")])
-        if places:
-            names = f"the {join([say_place(place) for place in places])} {names.removesuffix('s')}"
-        return names + (f" that is the {join([ordinal(day) for day in numbers])}" if numbers else "")
-    if places == ["-1"] and numbers and numbers[-1] in ("29", "30", "31"):
-        return f"the {ordinal(numbers[-1])} (or the last day)"
-    if numbers:
-        chosen = "the " + join([ordinal(day) for day in numbers])
-        return f"the {join([say_place(place) for place in places])} of {chosen}" if places else chosen
-    if parts["FREQ"] == "YEARLY" and "BYMONTH" not in parts:
-        return f"{start.day} {start:%B}"
-    return {"MONTHLY": f"the {ordinal(str(start.day))}", "YEARLY": f"the {ordinal(str(start.day))}",
-            "WEEKLY": f"{start:%A}"}.get(parts["FREQ"], "")  # fmt: skip
-
-
-def say_day(day: str) -> str:
-    """Says a day of a rule: Monday; the first Monday."""
-    name = DAYS[day[-2:]]
-    place = day[:-2].lstrip("+")
-    return name if not place else f"the {say_place(place)} {name}"
-
-
-def say_place(place: str) -> str:
-    """Says a place in a row: first, last, 6th, 2nd to last."""
-    if place in PLACES:
-        return PLACES[place]
-    return f"{ordinal(place.lstrip('-'))}{' to last' if place.startswith('-') else ''}"
-
-
-def ordinal(number: str) -> str:
-    """Says a number in order: 1st, 22nd, 13th; counted from the end, a day: last day, 2nd to last day."""
-    if number.startswith("-"):
-        return f"{say_place(number)} day"
-    ending = "th" if number in ("11", "12", "13") else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1], "th")
-    return f"{number}{ending}"
-
-
-def join(names: list[str]) -> str:
-    """Joins names: Monday, Tuesday and Friday."""
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+def say_repeats(one: Reminder, zone: tzinfo) -> str:
+    """Says how often a reminder comes. Names its zone if it isn't the reader's."""
+    return one.repeats if str(zone) == one.zone else say_rule(one.rule, one.start_at, one.zone)

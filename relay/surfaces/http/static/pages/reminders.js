@@ -8,25 +8,8 @@ import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
 import { ask, Badge, Button, Card, confirm, Empty, Facts, List, Loaded, Notice, Page, Row, Text, toast } from "../kit/ui.js";
 
-const DAYS = { MO: "Monday", TU: "Tuesday", WE: "Wednesday", TH: "Thursday", FR: "Friday", SA: "Saturday", SU: "Sunday" };
-const UNITS = { MINUTELY: "minute", HOURLY: "hour", DAILY: "day", WEEKLY: "week", MONTHLY: "month", YEARLY: "year" };
 const EVENTS = { made: "Made", changed: "Changed", fired: "Told", snoozed: "Snoozed", done: "Done", missed: "Missed", failed: "Could not be told", looked: "Looked", paused: "Paused", resumed: "Resumed", deleted: "Deleted", restored: "Restored" };
 const HINT = "For example: tomorrow 9:00 call the dentist · every monday 8:00 bins · in 2 hours tea";
-
-/** How often a rule comes: "every Monday, Friday". What can't be said in words is shown as it is. */
-function repeats({ rule }) {
-  if (!rule) return "";
-  const parts = Object.fromEntries(rule.split(";").map((part) => part.split("=")));
-  const unit = UNITS[parts.FREQ], place = parts.BYSETPOS === "-1" ? "last " : parts.BYSETPOS && `${parts.BYSETPOS}. `;
-  if (!unit || (parts.BYDAY && parts.BYMONTHDAY)) return `by the rule ${rule}`;
-  const every = parts.INTERVAL > 1 ? `every ${parts.INTERVAL} ${unit}s` : `every ${unit}`;
-  const months = parts.BYMONTH ? ` in ${parts.BYMONTH.split(",").map((month) => new Date(2000, month - 1, 1).toLocaleDateString("en", { month: "long" })).join(", ")}` : "";
-  const days = (parts.BYDAY || "").split(",").filter(Boolean).map((one) => one.replace(/^([+-]?\d+)?(\w\w)$/, (_, nth, day) => `${nth === "-1" ? "last " : nth ? `${nth}. ` : ""}${DAYS[day]}`));
-  const names = parts.BYDAY === "MO,TU,WE,TH,FR" ? "weekday" : days.join(", ");
-  if (days.length) return (place ? `${every} on the ${place}${names}` : ["DAILY", "WEEKLY"].includes(parts.FREQ) && !(parts.INTERVAL > 1) ? `every ${names}` : `${every} on ${names}`) + months;
-  if (parts.BYMONTHDAY && place === "last ") return `${every} on day ${parts.BYMONTHDAY.split(",").pop()} or the last${months}`;
-  return (parts.BYMONTHDAY ? `${every} on day ${parts.BYMONTHDAY.replace("-1", "last")}` : every) + months;
-}
 
 async function drop(one, then) {
   await remove(`/reminders/${one.id}`);
@@ -71,7 +54,7 @@ function Listed() {
     <${List} list=${list} label="Reminders" group=${group}
       empty=${html`<${Empty} icon="reminders" title="Nothing to come">Write above what I should remind you of, or send /remind in the chat.</>`}
       row=${(one) => html`<${Row} icon="reminders" title=${one.text} href=${link(`/reminders/${one.id}`)} actions=${actionsOf(one, reload)}
-        badges=${stateOf(one) && html`<${Badge} tone="warn">${stateOf(one)}</>`} meta=${[one.nextAt && time(one.nextAt), repeats(one), one.nextAt && ago(one.nextAt)]} />`} />
+        badges=${stateOf(one) && html`<${Badge} tone="warn">${stateOf(one)}</>`} meta=${[one.nextAt && time(one.nextAt), one.repeats, one.nextAt && ago(one.nextAt)]} />`} />
     <${Intents} />
     <${Quiet} quiet=${page?.quietUntil} then=${reload} />
     <${Calendar} />
@@ -163,7 +146,7 @@ function Opened({ id }) {
   };
   if (!opened.data) return html`<${Page} title="Reminder"><${Loaded} of=${opened} /></>`;
   return html`<${Loaded} of=${opened}>${(one) => html`<${Page} title=${one.text}>
-    <${Card}><${Facts} items=${[["Next", one.nextAt ? moment(one.nextAt) : "over"], ["Repeats", repeats(one) || "once"], ["State", one.status], ["Kind", { say: "says its text", ask: "asks until you answer", check: "looks first" }[one.kind]], ["Time zone", one.zone], ["Made", moment(one.createdAt)]]} />
+    <${Card}><${Facts} items=${[["Next", one.nextAt ? moment(one.nextAt) : "over"], ["Repeats", one.repeats || "once"], ["State", one.status], ["Kind", { say: "says its text", ask: "asks until you answer", check: "looks first" }[one.kind]], ["Time zone", one.zone], ["Made", moment(one.createdAt)]]} />
       <div class="actions">${one.status === "deleted"
         ? html`<${Button} kind="primary" icon="undo" onClick=${() => change(one, { deleted: false }, opened.reload, "It's back.")}>Bring it back</>`
         : html`${one.occurrence && html`<${Button} icon="check" onClick=${done}>Done</>`}${actionsOf(one, opened.reload).filter(Boolean).map((act) => html`<${Button} key=${act.label} icon=${act.icon} kind=${act.danger ? "danger" : "plain"} onClick=${act.run}>${act.label}</>`)}`}</div></>
