@@ -17,7 +17,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
-from tests import leaks, places, strategies
+from tests import forks, leaks, places, strategies
 from tests.standins.supabase import SupabaseProject
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or strategies.UNHURRIED)
@@ -115,6 +115,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
         report.outcome = "failed"
         report.longrepr = f"a secret was written: {leaked}"
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked() -> Iterator[None]:
+    """Relay's processes start without importing anything."""
+    with forks.installed():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -23,12 +23,18 @@ FOCUSABLE = """() => {
     && !(one.type === "radio" && !one.checked);
   return [...all].filter(seen).map((one, at) => ((one.dataset.stop = at), at)).length;
 }"""
-FOCUSED = """() => {
-  const one = document.activeElement;
-  const styles = getComputedStyle(one);
-  const ring = styles.outlineStyle !== "none" || one.type === "radio";
-  return [one.dataset.stop ?? null, ring ? "" : one.outerHTML.slice(0, 200)];
+WATCH = """() => {
+  window.focused = [];
+  document.activeElement.blur();
+  scrollTo(0, 0);
+  const note = ({ target }) => {
+    const ring = getComputedStyle(target).outlineStyle !== "none" || target.type === "radio";
+    window.focused.push([target.dataset.stop ?? null, ring ? "" : target.outerHTML.slice(0, 200)]);
+  };
+  addEventListener("focusin", note);
+  window.unwatch = () => { removeEventListener("focusin", note); return window.focused; };
 }"""
+"""Records what gets the focus, and whether one sees it."""
 WIDER = """() => [...document.querySelectorAll("body *")].filter((one) => {
   const box = one.getBoundingClientRect();
   const wide = box.width && box.right > document.documentElement.clientWidth + 1;
@@ -91,15 +97,12 @@ class Visit:
     async def find_unreachable(self) -> list[str]:
         """Moves through the page with Tab. Returns the elements that Tab never reached or that showed no focus."""
         wanted = await self.page.evaluate(FOCUSABLE)
-        await self.page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0) }")
-        reached: set[str] = set()
-        wrong: list[str] = []
+        await self.page.evaluate(WATCH)
         for _ in range(min(wanted, MOST_STOPS) + 12):
             await self.page.keyboard.press("Tab")
-            stop, unseen = await self.page.evaluate(FOCUSED)
-            reached.add(stop)
-            if unseen and stop is not None:
-                wrong.append(f"no focus to be seen: {unseen}")
+        focused = await self.page.evaluate("() => window.unwatch()")
+        reached = {stop for stop, _ in focused}
+        wrong = [f"no focus to be seen: {unseen}" for stop, unseen in focused if unseen and stop is not None]
         missing = [stop for stop in map(str, range(min(wanted, MOST_STOPS))) if stop not in reached]
         query = "stop => document.querySelector(`[data-stop='${stop}']`)?.outerHTML.slice(0, 200)"
         gone = [await self.page.evaluate(query, stop) for stop in missing]

@@ -390,7 +390,7 @@ def shell() -> Iterator[Shell]:
     folder = Path(tempfile.mkdtemp(prefix="relay-move-"))
     ours = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    yield Shell(folder / "data", environment | {"RELAY_DATA_DIR": str(folder / "data"), "PYTHONPATH": str(ROOT)})
+    yield Shell(folder / "data", environment | {"RELAY_DATA_DIR": str(folder / "data")})
     shutil.rmtree(folder, ignore_errors=True)
 
 
