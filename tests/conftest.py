@@ -76,7 +76,7 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
         elif slow := item.get_closest_marker("slow"):
             LEFT_OUT[item.nodeid] = f"{item.nodeid.partition('::')[0]}, slow; covered by {slow.args[0]}"
         elif ELSEWHERE in item.stash:
-            LEFT_OUT[item.nodeid] = "SQL, on one more backend"
+            LEFT_OUT[item.nodeid] = "SQL, on another backend"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
