@@ -32,6 +32,7 @@ from relay.core.ports import Database
 from relay.memory import migrations
 from relay.memory.store import Store
 from tests.conftest import ELSEWHERE
+from tests.integration.reused import KeptConnection, Reused
 from tests.integration.turn_driver import TurnDriver
 from tests.standins.supabase import SupabaseBackend, SupabaseServer, supabase_server
 
@@ -48,6 +49,7 @@ class Server:
 
     superuser_url: str
     owner_url: str
+    reused: Reused | None = None
 
     def url(self, database: str, superuser: bool = False) -> str:
         """Returns the connection string of one of its databases."""
@@ -67,6 +69,8 @@ class Server:
             connection.execute(statement.encode())
 
     def close(self) -> None:
+        if self.reused:
+            self.reused.close()
         self._superuser.close()
 
     def create(self, template: str | None = None, name: str | None = None) -> str:
@@ -79,6 +83,10 @@ class Server:
         for statement in extension_sql():
             self.command(statement.replace("DATABASE relay", f"DATABASE {name}"), name)
         return name
+
+    def make_reused(self) -> Reused:
+        name = self.create(TEMPLATE)
+        return Reused(name, self.url(name, superuser=True), self.url(name))
 
     def drop(self, name: str) -> None:
         self.command(f"drop database if exists {name} with (force)")
@@ -101,9 +109,26 @@ class Direct:
     server: Server
     pooled: bool
 
+    @contextmanager
+    def database(self) -> Iterator[str]:
+        """Lends the server's reused database. If it can't be emptied afterwards, the next test gets another one."""
+        server, usable = self.server, False
+        reused = server.reused or server.make_reused()
+        server.reused = None
+        try:
+            yield reused.name
+            usable = reused.empty()
+        finally:
+            if usable:
+                server.reused = reused
+            else:
+                reused.close()
+                server.drop(reused.name)
+
     @asynccontextmanager
     async def open(self, name: str) -> AsyncIterator[Database]:
         client = Postgres(self.server.url(name), pooled=self.pooled, most=10)
+        client._pool.connection_class = KeptConnection
         await client.open()
         try:
             await client.call("schema")  # connect now: a pool that connects while a test blocks the loop delays drop
@@ -280,10 +305,9 @@ def server(backend: Direct) -> Server:
 @pytest.fixture
 async def opened(backend: Direct) -> AsyncIterator[Opened]:
     """A fresh migrated database."""
-    name = backend.server.create(TEMPLATE)
-    try:
+    with backend.database() as name:
         async with (
-            await psycopg.AsyncConnection.connect(
+            await KeptConnection.connect(
                 backend.server.url(name, superuser=True), autocommit=True, prepare_threshold=None
             ) as connection,
             backend.open(name) as port,
@@ -296,8 +320,6 @@ async def opened(backend: Direct) -> AsyncIterator[Opened]:
 
             await sql("set search_path = relay, public, extensions")
             yield Opened(port, sql, name, backend.server)
-    finally:
-        backend.server.drop(name)
 
 
 @pytest.fixture

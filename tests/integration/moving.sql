@@ -1,4 +1,4 @@
--- A few thousand rows of every table, of the kinds that get lost on the way: what is beyond 2^53, beyond the basic
+-- Some hundred rows of every table, of the kinds that get lost on the way: what is beyond 2^53, beyond the basic
 -- plane, beyond a float's precision; NULL beside JSON null; arrays with quotes, commas and NULL; microseconds.
 create function pg_temp.odd(n bigint) returns text language sql as $$
     select (array['plain', '', ' spaces ', 'Grüße, Ångström, Привет, 你好', '👩‍👩‍👧‍👦 🏳️‍🌈 𝔘', E'line\nbreak\ttab\r', 'null', 'NULL',
@@ -41,18 +41,18 @@ select case n % 4 when 0 then 'control' else 'message' end, 7000000000 + n, null
     case n % 8 when 0 then gen_random_uuid() end, case n % 8 when 0 then timestamptz '2020-01-01' end, n, n % 4, n,
     n % 2 = 0, nullif(pg_temp.odd(n), ''), pg_temp.json(n), pg_temp.json(n + 1), pg_temp.json(n + 2),
     nullif(pg_temp.odd(n + 1), ''), pg_temp.at(n), case n % 3 when 0 then pg_temp.at(n + 1) end, n % 5 = 0
-from generate_series(1, 4000) n;
+from generate_series(1, 800) n;
 insert into inbox (bot_id, update_id, lane_id, turn_id, user_id, mergeable, status, payload, error, ready_at, session_id)
-select 7000000000 + n % 3, 9007199254740990 + n, 1 + n % 400, nullif(1 + n % 4000, 11), n, n % 2 = 0,
+select 7000000000 + n % 3, 9007199254740990 + n, 1 + n % 400, nullif(1 + n % 800, 11), n, n % 2 = 0,
     (array['pending', 'claimed', 'done', 'failed', 'ignored'])[1 + n % 5], pg_temp.json(n), null, pg_temp.at(n),
     nullif(n % 700, 0)
-from generate_series(1, 5000) n;
+from generate_series(1, 1000) n;
 insert into message (space_id, thread_id, session_id, turn_id, role, user_id, name, text, blocks, status, untrusted,
     created_at)
-select 1 + n % 60, 1 + n % 400, 1 + n % 700, nullif(1 + n % 4000, 5), (array['user', 'assistant'])[1 + n % 2],
+select 1 + n % 60, 1 + n % 400, 1 + n % 700, nullif(1 + n % 800, 5), (array['user', 'assistant'])[1 + n % 2],
     9007199254740993 + n, nullif(pg_temp.odd(n + 3), ''), pg_temp.odd(n), coalesce(pg_temp.json(n), '[]'),
     (array['complete', 'stopped', 'cut', 'replaced'])[1 + n % 4], n % 3 = 0, pg_temp.at(n)
-from generate_series(1, 6000) n;
+from generate_series(1, 1200) n;
 insert into message (id, space_id, thread_id, session_id, role, text, blocks) overriding system value
 values (9007199254740993, 1, 1, 1, 'user', repeat('what a long text 🎈 ', 60000), '[]'),
     (9007199254740995, 1, 1, 1, 'user', '', '[]');
@@ -60,14 +60,14 @@ select setval('message_id_seq', 9007199254740995);
 insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot, part, edited_at, created_at)
 select 7000000000 + n % 3, -1000000000000 - n % 7, 9007199254740990 + n, nullif(n, 3), nullif(n, 4), n % 2 = 0,
     pg_temp.json(n), pg_temp.at(n + 1), pg_temp.at(n)
-from generate_series(1, 5000) n;
+from generate_series(1, 1000) n;
 insert into outbox (turn_id, seq, bot_id, chat_id, message_id, request, status, telegram_message_id, error, sent_at,
     echo_of)
 select n, n % 3, 7000000000, -n, nullif(n, 8), coalesce(pg_temp.json(n), '{}'),
     (array['waiting', 'sending', 'preview', 'sent', 'failed'])[1 + n % 5], 9007199254740990 + n,
     nullif(pg_temp.odd(n), ''), case n % 2 when 0 then pg_temp.at(n) end,
     case n % 3 when 0 then 9007199254740990 - n end
-from generate_series(1, 3000) n;
+from generate_series(1, 600) n;
 update soul set active = false, text = 'the first soul, edited';
 insert into soul (version, text, author_id, author, reason, active)
 select n, pg_temp.odd(n), 9007199254740993, nullif(pg_temp.odd(n + 1), ''), null, n = 40
@@ -79,31 +79,31 @@ select 1 + n % 60,
     (array['fact', 'learning', 'preference', 'decision', 'event', 'person', 'goal', 'feeling'])[1 + n % 8], 9007199254740993 + n, pg_temp.odd(n), pg_temp.odd(n + 1),
     nullif(pg_temp.odd(n + 2), ''), case n % 4 when 0 then '{}' when 1 then array[pg_temp.odd(n), null, '', 'NULL', '{,}"\']
         when 2 then array['ä'] else array['one', 'two'] end, 1 + n % 10, n % 7 = 0,
-    (array['pending', 'active', 'superseded', 'archived', 'forgotten', 'discarded'])[1 + n % 6], nullif(1 + n % 400, 6), 1 + n % 4000,
-    nullif(1 + n % 6000, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n), 0.1::real * (n % 11),
+    (array['pending', 'active', 'superseded', 'archived', 'forgotten', 'discarded'])[1 + n % 6], nullif(1 + n % 400, 6), 1 + n % 800,
+    nullif(1 + n % 1200, 9), coalesce(pg_temp.json(n), '{}'), pg_temp.at(n), 0.1::real * (n % 11),
     case n % 3 when 0 then pg_temp.at(n + 1) end, case n % 5 when 0 then pg_temp.at(n + 2) end,
-    case n % 6 when 2 then 3001 - n end, case n % 4 when 0 then array[9007199254740993 + n, n] else '{}' end,
+    case n % 6 when 2 then 601 - n end, case n % 4 when 0 then array[9007199254740993 + n, n] else '{}' end,
     nullif(9007199254740993 + n, 9007199254740999), case n % 2 when 0 then pg_temp.at(n) end, n
-from generate_series(1, 3000) n;
+from generate_series(1, 600) n;
 insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before, decided_at)
 select 1 + n % 60, n, nullif(n, 5), n, (array['learn', 'refresh', 'forget', 'pin', 'unpin', 'supersede', 'merge', 'archive', 'restore'])[1 + n % 9],
     (array['pending', 'applied', 'undone', 'discarded'])[1 + n % 4], pg_temp.json(n),
     case n % 2 when 0 then pg_temp.at(n) end
-from generate_series(1, 3000) n;
+from generate_series(1, 600) n;
 insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id, message_count,
     model, settings, usage, tainted)
 select 1 + n % 400, 1 + n % 700, nullif(n - 1, 0), pg_temp.odd(n), n, 9007199254740993 + n, 5, 'small',
     coalesce(pg_temp.json(n), '{}'), pg_temp.json(n + 1), n % 2 = 0
-from generate_series(1, 1500) n;
+from generate_series(1, 300) n;
 insert into summary_due (thread_id, session_id, context_from, through_message_id, status)  -- of older versions
 select 1, 1, n, n, 'done' from generate_series(1, 20) n;
 insert into job (kind, key, payload, due_at, last_error)
 select 'summary', (9007199254740993 + n)::text, coalesce(pg_temp.json(n), '{}'), pg_temp.at(n), nullif(pg_temp.odd(n), '')
-from generate_series(1, 1500) n;
+from generate_series(1, 300) n;
 insert into event (at, kind, bot_id, update_id, space_id, turn_id, user_id, payload)
 select pg_temp.at(n), 'odd', 7000000000, 9007199254740990 + n, null, n, n, pg_temp.json(n)
-from generate_series(1, 6000) n;
-delete from event where id > 5990;  -- numbers that were given out are not given out again
+from generate_series(1, 1200) n;
+delete from event where id > 1190;  -- numbers that were given out are not given out again
 
 insert into soul_draft (turn_id, text, author_id, author, reason, based_on, status, version, decided_at, decided_by)
 select nullif(n, 4), pg_temp.odd(n), 9007199254740993, pg_temp.odd(n + 2), pg_temp.odd(n + 1), 1 + n % 9, 'activated',
@@ -165,7 +165,7 @@ insert into spend (id, at, what, done, user_id, space_id, model, input, cached, 
 select gen_random_uuid(), pg_temp.at(n), (array['answer', 'summary', 'title'])[1 + n % 3], n % 4 > 0,
     nullif(9007199254740993 + n, 9007199254740999), nullif(1 + n % 60, 7), nullif(pg_temp.odd(n), ''),
     9007199254740993 + n, n, n % 5, n, n % 2
-from generate_series(1, 3000) n;
+from generate_series(1, 600) n;
 insert into budget_warning (user_id, told_at)
 select 9007199254740993 + n, pg_temp.at(n) from generate_series(1, 300) n;
 insert into file_gone select 'file' || n from generate_series(1, 20) n;

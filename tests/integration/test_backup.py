@@ -200,8 +200,7 @@ async def test_a_backup_made_during_writes_is_consistent(
 ) -> None:
     monkeypatch.setattr("relay.archive.backup.MOST_ROWS", 7)
     source, target = await make(), await make()
-    for number in range(100):
-        source.sql(MORE, number, number)
+    source.sql_for_each(MORE, ((number, number) for number in range(100)))
     async with writing(source) as another:
 
         class Slow(Looking):
@@ -224,8 +223,7 @@ async def test_a_backup_made_during_writes_is_consistent(
 
 async def test_a_backup_without_a_snapshot_is_complete_up_to_a_message(make: Any, tmp_path: Path) -> None:
     source, target = await make(), await make()
-    for number in range(5):
-        source.sql(MORE, number, number)
+    source.sql_for_each(MORE, ((number, number) for number in range(5)))
     source.sql(
         "insert into turn (kind, bot_id, thread_id, status) values ('message', 1, 2, 'done'), ('message', 1, 3, 'done')"
     )
@@ -248,8 +246,7 @@ async def test_a_backup_without_a_snapshot_is_complete_up_to_a_message(make: Any
 
 async def test_a_backup_is_restored_over_rest(supabase: SupabaseServer, make: Any, tmp_path: Path) -> None:
     source, name = await make(), supabase.create(TEMPLATE)
-    for number in range(30):
-        source.sql(MORE, 2**53 + number, -number)
+    source.sql_for_each(MORE, ((2**53 + number, -number) for number in range(30)))
     project = Side(source.port, supabase.url(name))
     project.sql("insert into identity default values on conflict do nothing")
     client = Supabase(supabase.project.url, supabase.project.service_key)
@@ -293,8 +290,7 @@ def unpacked(content: bytes) -> bytes | None:
 
 async def test_a_truncated_or_altered_file_is_refused_before_anything_changes(make: Any, tmp_path: Path) -> None:
     source = await make()
-    for number in range(50):
-        source.sql(MORE, number, number)
+    source.sql_for_each(MORE, ((number, number) for number in range(50)))
     before = source.dump()
     made = await backup_of(source.port).make(tmp_path / "good.relaybackup")
     whole = made.path.read_bytes()
@@ -364,8 +360,7 @@ async def test_an_interrupted_restore_starts_over_and_blocks_backups_meanwhile(
 ) -> None:
     monkeypatch.setattr("relay.archive.restore.MOST_ROWS", 7)
     source, target = await make(), await make()
-    for number in range(30):
-        source.sql(MORE, number, number)
+    source.sql_for_each(MORE, ((number, number) for number in range(30)))
     made = await backup_of(source.port).make(tmp_path / "all.relaybackup")
 
     def then(step: str, table: str, rows: int) -> None:

@@ -154,14 +154,14 @@ async def test_a_new_table_and_its_columns_are_moved_without_extra_code(source: 
 
 @pytest.mark.slow("test_everything_arrives_unchanged_and_the_source_stays_unchanged")
 async def test_pages_of_any_size_give_the_same_result(source: Side, target: Side, monkeypatch: Any) -> None:
-    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 97)
-    monkeypatch.setattr("relay.archive.transfer.DIGEST_ROWS", 101)
+    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 47)
+    monkeypatch.setattr("relay.archive.transfer.DIGEST_ROWS", 53)
     await Transfer(source.port, target.port, Looking()).run()
     assert target.dump(*STAYS) == source.dump(*STAYS)
 
 
 async def test_lost_responses_do_no_harm(source: Side, target: Side, monkeypatch: Any) -> None:
-    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 500)
+    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 100)
     monkeypatch.setattr("relay.archive.transfer.asyncio.sleep", _no_pause(asyncio.sleep))
     looking = Looking()
     await Transfer(Lossy(source.port), Lossy(target.port), looking).run()
@@ -190,7 +190,7 @@ async def test_a_move_interrupted_anywhere_continues(source: Side, target: Side,
     class Break(Exception):
         pass
 
-    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 1000)
+    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 200)
     countdown = 3
 
     def then(step: str, table: str, rows: int) -> None:
@@ -276,7 +276,7 @@ async def test_an_interrupted_replacement_continues_with_or_without_the_option(
     target.sql("delete from memory_change")
     ident = str(source.sql("select id from identity")[0][0])
     assert (await target.port.call("move_begin", source=ident, replace=True))["progress"] == {}
-    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 1000)
+    monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 200)
     with pytest.raises(KeyError):
         await Transfer(source.port, target.port, Looking(then=_stop_in_turn)).run(replace=True)
     looking = Looking()
@@ -287,7 +287,7 @@ async def test_an_interrupted_replacement_continues_with_or_without_the_option(
 
 
 def _stop_in_turn(step: str, table: str, rows: int) -> None:
-    if (step, table) == ("Copying", "turn") and rows > 2000:
+    if (step, table) == ("Copying", "turn") and rows > 400:
         raise KeyError
 
 
@@ -310,7 +310,7 @@ async def test_a_damaged_copy_is_detected(source: Side, target: Side) -> None:
     def then(step: str, table: str, rows: int) -> None:
         if step == "Comparing" and table == "space":
             target.sql("update memory set content = content || ' ' where id = 1")
-            target.sql("delete from outbox where id = 1000")
+            target.sql("delete from outbox where id = 500")
 
     with pytest.raises(MoveDiffers, match="outbox, memory"):
         await Transfer(source.port, target.port, Looking(then=then)).run()

@@ -60,6 +60,12 @@ class SupabaseBackend:
 
     server: SupabaseServer
 
+    @contextmanager
+    def database(self) -> Iterator[str]:
+        """Lends the project's database, emptied."""
+        self.server.project.reset()
+        yield NAME
+
     @asynccontextmanager
     async def open(self, name: str) -> AsyncIterator[Database]:
         """Opens a client of the project's database, the only one that the project serves."""
