@@ -255,9 +255,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Selects the backends of each test. Tests of servers with several databases don't run on Supabase. The tests of a
     move, which use two databases and take long, run on one backend only.
 
-    Each test runs on the embedded server. The SQL is the same on the other backends, so only the tests of THROUGHOUT run
-    on Supabase, and an eighth of the others on each; none in `make test`. With RELAY_TEST_BACKENDS=all, each test runs
-    on each backend.
+    Each test runs on the embedded server. The SQL is the same on the other backends, so only the tests of THROUGHOUT
+    run on Supabase, and an eighth of the others on each; none in `make test`. With RELAY_TEST_BACKENDS=all, each test
+    runs on each backend.
     """
     besides = {"test_access": {"supabase"}, "test_migrate": {"supabase"}, "test_move": {"supabase", "url"}}
     if not os.environ.get("RELAY_TEST_DATABASE_URL"):
