@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -60,6 +61,11 @@ class SharedBot:
             self.says(text, answer)
         said = await self.tg.say(chat, user, text, topic=topic, **more)
         return await self.tg.wait_reply(chat, said, topic=topic)
+
+    async def stored(self, chat: Chat) -> None:
+        """Waits until an answer in this chat is stored, which is just after it is shown."""
+        done = re.compile(rf'^(?=.*"turn done")(?=.*"kind": "message").*"chat_id": {chat.id}\b', re.MULTILINE)
+        await self.tg.wait_for(lambda: done.search(self.relay.output()))
 
     def says(self, text: str, answer: Any) -> None:
         """Sets what the model answers, once, to a message with this text."""

@@ -40,6 +40,7 @@ async def test_a_marker_in_a_forward_is_ignored(bot: SharedBot) -> None:
 async def test_a_passage_is_marked_by_reply_weighted_and_removed(bot: SharedBot) -> None:
     ada, dm = bot.person()
     answer = await bot.ask(dm, ada, "what is the code?", "The code is **4711**, ask Nora.")
+    await bot.stored(dm)
     kept = await bot.ask(dm, ada, "/keepit 0.9", reply_to=answer, quote="code is 4711")
     assert kept.text == "📌 Kept 0.90 (critical)\n\ncode is 4711"
     whole = await bot.ask(dm, ada, "/keepit", reply_to=answer)
