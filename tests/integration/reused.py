@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -13,7 +13,7 @@ from psycopg.pq import TransactionStatus
 PREPARE = """
 create schema reused;
 create sequence reused.changes;
-create function reused.note_change() returns event_trigger language plpgsql security definer set search_path = pg_catalog as $$
+create function reused.note_change() returns event_trigger language plpgsql security definer as $$
     begin perform nextval('reused.changes'); end $$;
 do $do$ declare
     tables regclass[] := array(
@@ -73,7 +73,7 @@ discard sequences
 class KeptConnection(psycopg.AsyncConnection[Any]):
     """A connection that the next test gets when it is closed."""
 
-    kept: defaultdict[str, list[KeptConnection]] = defaultdict(list)
+    kept: ClassVar[defaultdict[str, list[KeptConnection]]] = defaultdict(list)
     """Connections that nobody uses, by URL."""
     url = ""
 
