@@ -1,4 +1,4 @@
-"""Databases for tests: a real Postgres, one migrated template, and a fresh copy of it for each test.
+"""Databases for tests: a real Postgres, one migrated template, and a copy of it that is emptied after each test.
 
 `database` has three backends: the embedded server; a server reached through DATABASE_URL, with a client that allows for
 a pooler (a second server of ours, or the one that RELAY_TEST_DATABASE_URL names as a superuser); and Supabase through
@@ -71,6 +71,7 @@ class Server:
     def close(self) -> None:
         if self.reused:
             self.reused.close()
+            self.drop(self.reused.name)
         self._superuser.close()
 
     def create(self, template: str | None = None, name: str | None = None) -> str:
@@ -85,6 +86,7 @@ class Server:
         return name
 
     def make_reused(self) -> Reused:
+        """Creates a database that one test after another can use."""
         name = self.create(TEMPLATE)
         return Reused(name, self.url(name, superuser=True), self.url(name))
 
@@ -304,7 +306,7 @@ def server(backend: Direct) -> Server:
 
 @pytest.fixture
 async def opened(backend: Direct) -> AsyncIterator[Opened]:
-    """A fresh migrated database."""
+    """A migrated database without data. Its tables may be larger than those of a new one."""
     with backend.database() as name:
         async with (
             await KeptConnection.connect(

@@ -13,8 +13,7 @@ from psycopg.pq import TransactionStatus
 PREPARE = """
 create schema reused;
 create sequence reused.changes;
-create function reused.note_change() returns event_trigger
-language plpgsql security definer set search_path = pg_catalog as $$
+create function reused.note_change() returns event_trigger language plpgsql security definer as $$
     begin perform nextval('reused.changes'); end $$;
 do $do$ declare
     tables regclass[] := array(
