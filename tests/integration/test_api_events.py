@@ -121,8 +121,10 @@ async def test_an_open_page_hears_of_the_groups_that_its_person_is_in(
 
 async def test_few_pages_of_a_person_are_followed_and_all_end_with_the_server(store: Store, sql: Sql) -> None:
     async with open_api(store) as api, open_api(store, BEN) as bens:
-        pages = [Following(api) for _ in range(3)]
-        assert [await page.hear() for page in pages] == ["200"] * 3
+        pages = []
+        for _ in range(3):  # one after the other, so that the first one is the oldest
+            pages.append(Following(api))
+            assert await pages[-1].hear() == "200"
         of_ben = Following(bens)
         assert await of_ben.hear() == "200"
         again = Following(api)
