@@ -24,9 +24,9 @@ relay: ## any other command of Relay's (ARGS=doctor; ARGS="remember I sail"; ARG
 
 # Files go out in their order: the slow ones, of tests/acceptance, first, so that no process ends with one alone.
 TEST = $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --durations=15 -rRs
-# For two cores. A test waits for half of its time; for a third of it where coverage is measured.
+# For two cores. A test waits for half of its time.
 FAST = $(TEST) -n 4
-WHOLE = $(TEST) -n 3 --cov --cov-report=term --cov-fail-under=90
+WHOLE = $(TEST) -n 4 --cov --cov-report=term --cov-fail-under=90
 # Bytecode is kept, also where Python is told not to: to compile the tests takes each process 10 s.
 export PYTHONDONTWRITEBYTECODE :=
 

@@ -23,8 +23,9 @@ UNMODIFIED = {
 NAMED = {
     "PIL": "pillow", "dotenv": "python-dotenv", "piper": "piper-tts", "telegram": "python-telegram-bot",
     "whisper": "openai-whisper", "psycopg_pool": "psycopg", "dateutil": "python-dateutil",
+    "pydantic_core": "pydantic",
 }  # fmt: skip
-"""Packages imported under another name; psycopg's pool comes as its extra."""
+"""Packages imported under another name; psycopg's pool and pydantic's core come with them."""
 WITH_AN_ENGINE = {"huggingface_hub", "numpy", "torch"}
 """Packages whose values a speech engine or embedder exchanges; the engine determines their version."""
 
