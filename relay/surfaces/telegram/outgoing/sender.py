@@ -92,6 +92,8 @@ class Sender:
         if row.telegram_message_id is not None:
             return await self._finalize(turn, row, row.telegram_message_id, stop)
         if row.uncertain:
+            with contextlib.suppress(Stopped):  # a new process may be faster than the request of the one before
+                await sleep_or_stop(SETTLE_SECONDS, stop)
             found = await self._search.find(row)
             if found is not None:
                 return await self._settle(turn, row, found)
