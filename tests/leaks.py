@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
+from tests.standins.telegram.values import TEST_TOKEN
+
 LOGIN = re.compile(r"^\w+://(?:(.*)@)?.*$", re.DOTALL)
 """The user and password in a connection string, even if the rest of it is wrong."""
 NAMED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY", "SUPABASE_SERVICE_ROLE_KEY", "RELAY_WEBHOOK_SECRET")
-
-used: set[str] = set()
-"""Every secret that a process of this test run was given."""
 
 
 def secrets_in(environment: Mapping[str, str]) -> set[str]:
@@ -21,6 +20,10 @@ def secrets_in(environment: Mapping[str, str]) -> set[str]:
     user, _, password = LOGIN.sub(r"\1", environment.get("DATABASE_URL", "")).partition(":")
     parts = {environment.get("TELEGRAM_BOT_TOKEN", "").partition(":")[2], password, unquote(password)}
     return {secret for secret in whole | parts if len(secret) >= 10 and secret != user}
+
+
+used = secrets_in({"TELEGRAM_BOT_TOKEN": TEST_TOKEN})
+"""The stand-in's token, and every secret that a process of this test run was given."""
 
 
 def found(written: str) -> list[str]:

@@ -25,13 +25,14 @@ async def tg() -> AsyncIterator[TelegramStandIn]:
 
 @pytest.fixture
 async def client(tg: TelegramStandIn, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Telegram]:
-    """A client of the stand-in. Asserts that nothing logs the token, except the library when the client is made."""
-    client = Telegram(TEST_TOKEN, tg.url)
+    """A client of the stand-in. Every phase of the test fails if anything logs the token; the library logs warnings
+    only, as in a running Relay."""
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.WARNING, logger="telegram")
+    client = Telegram(TEST_TOKEN, tg.url)
     await client.open()
     yield client
     await client.close_pools()
-    assert TEST_TOKEN not in caplog.text
 
 
 def kept(tg: TelegramStandIn, content: bytes, path: str = "", **more: object) -> StoredFile:
