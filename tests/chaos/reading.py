@@ -37,13 +37,20 @@ STANDING = """create or replace temporary view standing as
     select t.thread_id from relay.turn t join relay.message m on m.id = t.assistant_message_id
     where t.status = 'done' and m.status <> 'replaced'"""
 """The turns whose answers were not replaced by later ones."""
-LONE = """create or replace temporary view lone as
-    select from (
-        select row_number() over (partition by m.thread_id order by m.id) as of_thread,
-               row_number() over (partition by m.session_id order by m.id) as of_session
-        from relay.message m where m.role = 'assistant' and m.status <> 'replaced') a
-    where of_thread % 5 = 0 and of_session = 1"""
-"""The fifth exchanges that are the first of their sessions. Two messages are too few to summarise."""
+OWED = """create or replace temporary view owed as
+    select thread_id, session_id, through from (
+        select m.thread_id, m.session_id, m.id as through,
+            row_number() over (partition by m.thread_id order by m.id) as of_thread
+        from relay.message m join relay.turn t on t.id = m.turn_id
+        where m.role = 'assistant' and m.id = (
+            select min(first.id) from relay.message first join relay.turn own on own.id = first.turn_id
+            where first.role = 'assistant' and own.user_message_id = t.user_message_id)) exchange
+    where of_thread % 5 = 0
+    union
+    select s.thread_id, s.id, max(m.id) from relay.session s join relay.message m on m.session_id = s.id
+    where s.ended_at is not null group by s.id"""
+"""Where a summary should end: at each fifth exchange, which the first answer to its message completes, and at a
+session's end."""
 COUNTS = {
     "exchanges of all threads": ("select sum(exchange_count) from relay.thread", "select count(*) from standing"),
     "threads whose exchanges are not those of their turns": (
@@ -51,14 +58,21 @@ COUNTS = {
             where exchange_count <> (select count(*) from standing where thread_id = t.id)""",
         "select 0",
     ),
-    "summaries made, one after every fifth exchange that isn't alone in its session, one at a session's end": (
-        "select (select count(*) from relay.summary) + (select count(*) from relay.job where kind = 'summary')",
-        """select sum(exchange_count / 5) - (select count(*) from lone) + (
-                select count(*) from relay.session s where ended_at is not null and 1 < (
-                    select count(*) from relay.message where thread_id = s.thread_id and role = 'assistant'
-                        and status <> 'replaced' and id <= (select max(id) from relay.message where session_id = s.id)
-                ) % 5)
-            from relay.thread""",
+    "summaries that end elsewhere than at a fifth exchange or a session's end": (
+        """select count(*) from relay.summary s
+            where not exists (
+                select from owed o where o.thread_id = s.thread_id and o.through = s.through_message_id)""",
+        "select 0",
+    ),
+    "fifth exchanges and ends of sessions, at least three messages after the last summary, without a summary": (
+        """select count(*) from owed o where not exists (
+                select from relay.summary s where s.thread_id = o.thread_id and s.through_message_id = o.through)
+            and not exists (select from relay.job where kind = 'summary' and key = o.through::text)
+            and 3 <= (select count(*) from relay.message m
+                where m.session_id = o.session_id and m.status <> 'replaced' and m.id <= o.through
+                    and m.id > coalesce((select max(s.through_message_id) from relay.summary s
+                        where s.thread_id = o.thread_id and s.through_message_id < o.through), 0))""",
+        "select 0",
     ),
     "messages kept of people, one a turn": (
         "select count(*) from relay.message where role = 'user'",
@@ -117,7 +131,7 @@ def read_kept(connection: Rows) -> list[Kept]:
 def read_counts(connection: Rows, crowd: Crowd) -> list[Count]:
     """Compares the database's counters with its content and with what Telegram handed out."""
     connection.execute(STANDING)
-    connection.execute(LONE)
+    connection.execute(OWED)
     counts = [
         Count(what, _number(connection, found), _number(connection, wanted)) for what, (found, wanted) in COUNTS.items()
     ]
