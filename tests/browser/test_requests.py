@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Request, expect
+from playwright.async_api import Browser, Request, Route, expect
 
 from tests.acceptance.harness import OWNER
 from tests.browser.believable import compress, fill
@@ -100,6 +100,26 @@ async def test_a_slider_that_moves_asks_seldom(browser: Browser, site: Site, nam
             await here.go(addresses[name])
             await expect(here.page.get_by_role("slider", name=slider)).to_have_value(shown)
         assert here.trouble == []
+
+
+async def test_a_page_opened_again_shows_what_is_still_being_saved(browser: Browser, site: Site) -> None:
+    addresses = await site.addresses()
+
+    async def delay(route: Route) -> None:
+        await asyncio.sleep(1 if route.request.method == "PUT" else 0)
+        await route.continue_()
+
+    async with site.open(browser) as here:
+        await here.page.route("**/memory/settings*", delay)
+        await here.go(addresses["settings"])
+        moved = here.page.get_by_role("slider", name="Moderate")
+        await moved.focus()
+        await here.page.keyboard.press("ArrowRight")
+        await here.page.keyboard.press("ArrowRight")
+        shown = await moved.input_value()
+        await here.go(addresses["usage"])
+        await here.go(addresses["settings"])
+        await expect(moved).to_have_value(shown)
 
 
 async def test_a_search_asks_once_a_second_while_it_is_typed(browser: Browser, site: Site) -> None:

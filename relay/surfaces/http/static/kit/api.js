@@ -6,7 +6,8 @@
 //   await put(path, body) · patch(path, body) · remove(path, query)
 //   await download("/export", {}, "relay.zip")   saves the response as a file
 //
-// "Too many requests" is waited out (up to 10 s), a GET or POST that didn't arrive is sent once more.
+// "Too many requests" is waited out (up to 10 s), a GET or POST that didn't arrive is sent once more. A request waits for
+// earlier writes to the same path: a page that is opened again shows what was just saved.
 // Components use the hooks of kit/hooks.js instead of `get`.
 
 import { loseSession, token } from "./session.js";
@@ -54,7 +55,22 @@ export function address(path, query = {}) {
   return `/api${path}${text ? `?${text}` : ""}`;
 }
 
-async function send(method, path, { query, body, key, signal }) {
+// The writes under way, by path.
+const writes = new Map();
+
+function send(method, path, options) {
+  const [place] = path.split("?");
+  const before = writes.get(place);
+  const sent = before ? before.then(() => transmit(method, path, options)) : transmit(method, path, options);
+  if (method !== "GET") {
+    const done = () => writes.get(place) === settled && writes.delete(place);
+    const settled = sent.then(done, done);
+    writes.set(place, settled);
+  }
+  return sent;
+}
+
+async function transmit(method, path, { query, body, key, signal }) {
   const headers = { Authorization: `Bearer ${token()}`, Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;

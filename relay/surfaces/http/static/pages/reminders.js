@@ -54,7 +54,7 @@ function Listed() {
     <${List} list=${list} label="Reminders" group=${group}
       empty=${html`<${Empty} icon="reminders" title="Nothing to come">Write above what I should remind you of, or send /remind in the chat.</>`}
       row=${(one) => html`<${Row} icon="reminders" title=${one.text} href=${link(`/reminders/${one.id}`)} actions=${actionsOf(one, reload)}
-        badges=${stateOf(one) && html`<${Badge} tone="warn">${stateOf(one)}</>`} meta=${[one.nextAt && time(one.nextAt), one.repeats, one.nextAt && ago(one.nextAt)]} />`} />
+        badges=${stateOf(one) && html`<${Badge} tone="warn">${stateOf(one)}</>`} meta=${[one.nextAt && !one.repeats && time(one.nextAt), one.repeats, one.nextAt && ago(one.nextAt)]} />`} />
     <${Intents} />
     <${Quiet} quiet=${page?.quietUntil} then=${reload} />
     <${Calendar} />
