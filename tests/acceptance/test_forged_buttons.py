@@ -66,12 +66,13 @@ def forged(numbers: list[str]) -> Iterator[str]:
 
 
 def filled(kind: str, number: str) -> Iterator[str]:
-    """Yields a button's data with this number in each field that may hold one, and all choices in the others. A button
-    without a number is about the presser's own chat, so nothing can be forged in it."""
+    """Yields a button's data with this number in one or more fields that may hold one, and all choices in the others.
+    A button without a number is about the presser's own chat, so nothing can be forged in it."""
     hints = get_type_hints(CALLBACKS[kind])
     fields = [parts(hints[field.name], number) for field in dataclasses.fields(CALLBACKS[kind])]  # type: ignore[arg-type]
-    for given in product(*fields) if any(number in one for one in fields) else ():
-        yield ":".join([kind, *given])
+    for given in product(*fields):
+        if number in given:
+            yield ":".join([kind, *given])
 
 
 def parts(kind: Any, number: str) -> list[str]:

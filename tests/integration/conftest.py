@@ -153,9 +153,6 @@ def server_of_ours() -> Iterator[Server]:
         for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "autovacuum = off"):
             server.command(f"alter system set {setting}")
         server.command("select pg_reload_conf()")
-        server.command("set scram_iterations = 1")  # faster logins: each test connects a few times
-        for url in (process.superuser_url, owner_url):
-            server.command(f"alter role {urlsplit(url).username} password '{urlsplit(url).password}'")
         make_template(server)
         yield server
         server.close()

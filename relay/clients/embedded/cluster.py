@@ -187,7 +187,9 @@ class Cluster:
         locale = ["--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         if sys.platform != "win32":
             locale.append("--lc-ctype=" + ("en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"))
-        authentication = ["--username=postgres", "--auth=scram-sha-256", f"--pwfile={work / 'password'}"]
+        # Passwords are long and random, so one round of hashing suffices; 4,096 take each new connection 2 ms.
+        hashing = ["--auth=scram-sha-256", "--set=scram_iterations=1"]
+        authentication = ["--username=postgres", *hashing, f"--pwfile={work / 'password'}"]
         self._run(["initdb", "-D", str(new), "--no-sync", "--encoding=UTF8", *locale, *authentication], lock)
         role = f"CREATE ROLE relay LOGIN PASSWORD '{passwords['relay']}'"
         self._run_sql(new, "postgres", [role, "CREATE DATABASE relay OWNER relay"], lock)
