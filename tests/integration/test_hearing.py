@@ -58,7 +58,8 @@ async def test_speech_is_transcribed_from_every_container(ears: Whisper, engine:
     assert error_rate(SAID, heard.text) <= 0.35, heard.text
     assert (heard.language, heard.engine.split()[0], heard.cut) == ("en", engine, False)
     assert 4 <= heard.seconds <= 12
-    for container, codec, video in (("mp4", "aac", True), ("mp3", "libmp3lame", False), ("matroska", "libopus", True)):
+    others = ("mp4", "aac", True), ("mp3", "libmp3lame", False), ("matroska", "libopus", True)
+    for container, codec, video in others if engine == "faster-whisper" else others[:1]:  # both decode with PyAV
         heard = await ears.hear(encoded(wav_of(note), container, codec, video))
         assert error_rate(SAID, heard.text) <= 0.35, (container, heard.text)
 
