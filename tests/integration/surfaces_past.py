@@ -77,11 +77,8 @@ def written(before: Counter[str], after: Counter[str]) -> Any:
 
 def rows_of(there: Installation) -> Counter[str]:
     """The rows that an installation keeps, each with its table."""
-    return Counter(
-        json.dumps([table, plain(row)], sort_keys=True)
-        for table in TABLES
-        for (row,) in there.sql(f"select to_jsonb(t) from {table} t")  # noqa: S608 - of the list above
-    )
+    read = " union all ".join(f"select '{table}', to_jsonb(t) from {table} t" for table in TABLES)  # noqa: S608 - of the list above
+    return Counter(json.dumps([table, plain(row)], sort_keys=True) for table, row in there.sql(read))
 
 
 def result_of(result: Any) -> Any:
