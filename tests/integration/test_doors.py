@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -40,10 +41,20 @@ both = pytest.mark.parametrize(
 )
 
 
+@pytest.fixture(scope="module")
+def past(embedded: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a database with a short conversation."""
+    name = embedded.create(TEMPLATE)
+    home = Installation(embedded, name, tmp_path_factory.mktemp("past"))
+    asyncio.run(home.talk(["I like strong tea.", "I have a parrot called Polly."]))
+    yield name
+    embedded.drop(name)
+
+
 @pytest.fixture
-def homes(embedded: Server, tmp_path: Path) -> Iterator[list[Installation]]:
-    """Installations of the same owner."""
-    names = [embedded.create(TEMPLATE) for _ in range(4)]
+def homes(embedded: Server, past: str, tmp_path: Path) -> Iterator[list[Installation]]:
+    """Installations of the same owner, with the same past."""
+    names = [embedded.create(past) for _ in range(4)]
     yield [Installation(embedded, name, tmp_path / name) for name in names]
     for name in names:
         embedded.drop(name)
@@ -53,9 +64,6 @@ def homes(embedded: Server, tmp_path: Path) -> Iterator[list[Installation]]:
 async def test_a_command_gives_the_same_in_the_chat_the_shell_and_json(
     name: str, homes: list[Installation], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    past = ["I like strong tea.", "I have a parrot called Polly."]
-    for home in homes:
-        await home.talk(past)
     words = WORDS.get(name, "")
     said = await homes[0].talk([f"/{name} {words}".strip()])
     assert said, "the chat got no reply"
