@@ -97,7 +97,9 @@ async def pressed(shared_relay: SharedRelay, chat: Chat, under: StoredMessage, d
     return [str(shared_relay.tg.answers[query].get("text") or "") for query in queries]
 
 
-@pytest.mark.parametrize("who", ["another user", "an admin"])
+@pytest.mark.parametrize(
+    "who", ["another user", pytest.param("an admin", marks=pytest.mark.slow("another user's presses"))]
+)
 async def test_buttons_with_another_persons_numbers_do_nothing(shared_relay: SharedRelay, who: str) -> None:
     ada = await lived(shared_relay)
     ben = shared_relay.tg.chat(OWNER) if who == "an admin" else shared_relay.guest()

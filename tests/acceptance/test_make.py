@@ -24,7 +24,10 @@ from tests.standins.telegram import TelegramStandIn
 ROOT = Path(__file__).parents[2]
 NEEDED = ("relay", "migrations", "scripts", "Makefile", "pyproject.toml", "README.md", "LICENSE", ".env.example")
 SENTENCE = "relay: TELEGRAM_BOT_TOKEN is not set. Open @BotFather"
-pytestmark = pytest.mark.timeout(400)  # the setup installs 70 packages, over the network on a first run
+pytestmark = [
+    pytest.mark.timeout(400),  # the setup installs 70 packages, over the network on a first run
+    pytest.mark.slow("make test, which is set up by the same script, and test_setup.py"),
+]
 
 
 @dataclass

@@ -412,6 +412,7 @@ async def test_no_query_reads_or_changes_another_space(driver: TurnDriver, sql: 
     assert await sql("select count(*), max(updated_at) from memory") == before
 
 
+@pytest.mark.slow("test_no_search_scans_a_whole_table, and test_plans.py")
 async def test_search_is_fast_among_many_messages(driver: TurnDriver, sql: Sql) -> None:
     await driver.exchange(ADA, "rare", "ok")
     await driver.exchange(BEN, "rare", "ok")

@@ -502,6 +502,7 @@ async def test_judging_waits_while_the_budget_is_used_up(driver: TurnDriver, sql
     assert await judge_due(judge(driver.store, small)) == 1
 
 
+@pytest.mark.slow("test_judging_sql.py, with fewer messages")
 async def test_ten_thousand_imported_messages_are_judged_in_order(driver: TurnDriver, sql: Sql) -> None:
     await driver.exchange(ADA, "hi there")
     await judge_due(judge(driver.store, Small()))

@@ -30,7 +30,12 @@ def calendar(rng: Random) -> list[timedelta]:
     return [timedelta(days=scale * sum(pauses[: number + 1])) for number in range(TURNS)]
 
 
-@pytest.mark.parametrize("number", range(len(HABITS) // 2))
+OTHER = pytest.mark.slow("the first two people, test_preference_fold.py, and test_preference_attribution.py")
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(number, marks=OTHER if number else ()) for number in range(len(HABITS) // 2)]
+)
 async def test_prompts_match_what_people_taught_on_each_day_of_a_year(store: Store, sql: Sql, number: int) -> None:
     year = Life(store, sql, SEED, (number, number + len(HABITS) // 2))
     people, start = list(year.people.values()), await year.now()
