@@ -47,18 +47,7 @@ async def opened(
         yield here
 
 
-OTHER = pytest.mark.slow("test_kit.py, on a phone in light and on a desktop in dark")
-
-
-@pytest.mark.parametrize(
-    ("size", "scheme"),
-    [
-        pytest.param(PHONE, "light", id="phone-light"),
-        pytest.param(DESKTOP, "dark", id="desktop-dark"),
-        pytest.param(PHONE, "dark", id="phone-dark", marks=OTHER),
-        pytest.param(DESKTOP, "light", id="desktop-light", marks=OTHER),
-    ],
-)
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "light"), (DESKTOP, "dark")], ids=["phone-light", "desktop-dark"])
 async def test_every_component_fits_the_screen_and_is_accessible(
     browser: Browser, origin: str, api: PlayedApi, size: tuple[int, int], scheme: str
 ) -> None:

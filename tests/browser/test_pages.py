@@ -22,13 +22,7 @@ LEAVE = """path => {
   if (location.hash !== `#${path}`) document.querySelectorAll("h1").forEach((one) => (one.dataset.left = ""));
 }"""
 """Marks the heading of the page that is left, which another page replaces."""
-OTHER = pytest.mark.slow("test_pages.py, on a phone in light and on a desktop in dark")
-LOOKS = [
-    pytest.param((PHONE, "light"), id="phone-light"),
-    pytest.param((DESKTOP, "dark"), id="desktop-dark"),
-    pytest.param((PHONE, "dark"), id="phone-dark", marks=OTHER),
-    pytest.param((DESKTOP, "light"), id="desktop-light", marks=OTHER),
-]
+LOOKS = {"phone-light": (PHONE, "light"), "desktop-dark": (DESKTOP, "dark")}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -44,7 +38,7 @@ async def site() -> AsyncIterator[Site]:
         assert shared_relay.tracebacks() == []
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=LOOKS)
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=LOOKS.values(), ids=LOOKS)
 async def window(browser: Browser, site: Site, request: pytest.FixtureRequest) -> AsyncIterator[Visit]:
     """A window in which Ada opens one page after another."""
     size, scheme = request.param
