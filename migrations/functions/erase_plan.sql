@@ -121,7 +121,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id), '{}') from line
 $$;
 
--- Finds the space's memories, in any state, that match the needles; with p_history, also those that matched earlier.
+-- Finds the space's memories, in any state, that match the needles; with p_history, also those that matched earlier (but
+-- not those that only replaced one that matches).
 create or replace function relay.erase_saying(p_space_id bigint, p_needles jsonb, p_history boolean) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
@@ -130,7 +131,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and relay.says(concat_ws(' ', content, category, array_to_string(tags, ' ')), p_needles)
         union
         select memory_id from memory_change
-        where p_history and space_id = p_space_id and before is not null and relay.says(before ->> 'content', p_needles))
+        where p_history and space_id = p_space_id and before is not null and action not in ('supersede', 'merge')
+            and relay.says(before ->> 'content', p_needles))
 $$;
 
 -- Finds memories that share evidence with others and match a looser needle or are no longer in use.
@@ -202,7 +204,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id order by id), '{}') from made
 $$;
 
--- Returns {needles, loose, kin, close, telling} for a query: from the words that were given, or from what the memories
+-- Returns {needles, loose, close, telling} for a query: from the words that were given, or from what the memories
 -- say (the last two also from what they said before).
 create or replace function relay.erase_needles(p_query jsonb, p_memories bigint[]) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -215,14 +217,12 @@ declare
     needles constant jsonb := jsonb_build_array(jsonb_build_object('words', telling, 'least', cardinality(telling)));
 begin
     if p_query ? 'words' then
-        return jsonb_build_object('needles', needles, 'loose', needles, 'kin', needles, 'close', needles,
-            'telling', telling);
+        return jsonb_build_object('needles', needles, 'loose', needles, 'close', needles, 'telling', telling);
     end if;
     return (
         select jsonb_build_object(
             'needles', coalesce(jsonb_agg(distinct relay.needle_of(text, 0.75) || names) filter (where stands), '[]'),
-            'loose', coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5)) filter (where stands), '[]'),
-            'kin', coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5) || names) filter (where stands), '[]'),
+            'loose', coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5) || names) filter (where stands), '[]'),
             'close', coalesce(jsonb_agg(distinct jsonb_build_object('words', array[word], 'least', 1)), '[]'),
             'telling', coalesce(jsonb_agg(distinct word), '[]'))
         from (
@@ -288,7 +288,7 @@ declare
 begin
     memories := memories || relay.erasable(p_space_id, array(
         select unnest(relay.erase_saying(p_space_id, found -> 'needles', p_query ? 'words')
-            || relay.erase_kin(p_space_id, evidence, found -> 'kin'))
+            || relay.erase_kin(p_space_id, evidence, found -> 'loose'))
         except select unnest(memories)), p_user_id, p_admin);
     evidence := relay.erase_evidence(memories);
     messages := relay.erase_messages_meant(p_space_id, memories, evidence, elsewhere,

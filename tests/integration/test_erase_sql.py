@@ -104,11 +104,13 @@ async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(
 async def test_erasing_a_memory_takes_no_similar_one_with_another_name_or_number(
     driver: TurnDriver, store: Store, sql: Sql, meant: str, other: str
 ) -> None:
-    changes = [
-        (await driver.exchange(ADA, text, "I see.", actions=[fact(ADA, text)])).told.changes for text in (meant, other)
-    ]
-    shown = await erase(store, private(ADA), {"memory_id": changes[0][0].memory_id})
+    known = [await announced_line(driver, text, said=text) for text in (meant, other)]
+    shown = await erase(store, private(ADA), {"memory_id": known[0]})
     assert [row.content for row in shown.memories] == [meant]
+    assert await sql("select request ->> 'text' from outbox where not request ? 'erased' order by id") == [
+        ("Fine.",),
+        (f"Fine.\n\n🧠 Learned: {other}",),
+    ]
     assert await driver.known(private(ADA)) == [other]
     assert await sql("select text from message where role = 'user'") == [(other,)]
 
@@ -141,9 +143,9 @@ async def test_a_line_about_an_earlier_wording_is_erased_too(driver: TurnDriver,
     assert await holding(sql, "attic", "tidy") == {}
 
 
-async def announced_line(driver: TurnDriver, content: str) -> int:
+async def announced_line(driver: TurnDriver, content: str, said: str = "Listen.") -> int:
     """Teaches a fact, and delivers the answer with a line about it. Returns the memory's id."""
-    done = await driver.exchange(ADA, "Listen.", "Fine.", actions=[fact(ADA, content)], close=False)
+    done = await driver.exchange(ADA, said, "Fine.", actions=[fact(ADA, content)], close=False)
     part = {"chat_id": ADA, "text": f"Fine.\n\n🧠 Learned: {content}"}
     await driver.store.deliver(done.turn, BOT.id, [Part(1, ADA, part)])
     await driver.store.store_sent(done.turn, [PartResult(1, "sent", 99)], True)
@@ -300,6 +302,16 @@ async def test_erasing_by_words_erases_all_matches_with_their_history(
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await holding(sql, WORDS[0]) == {}
     assert await driver.known(private(ADA)) == ["likes tea"]
+
+
+async def test_erasing_by_words_keeps_what_replaced_a_match(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "I live in Zanzibarix", actions=[fact(ADA, "lives in Zanzibarix")])
+    moved = [fact(ADA, "lives in Lisbon"), {"action": "forget", "content": "lives in Zanzibarix"}]
+    done = await driver.exchange(ADA, "I moved to Lisbon", actions=moved)
+    assert [one.action for one in done.told.changes] == ["supersede"]
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await driver.known(private(ADA)) == ["lives in Lisbon"]
+    assert await holding(sql, WORDS[0]) == {}
 
 
 async def test_summaries_become_due_again_without_the_erased_texts(driver: TurnDriver, store: Store, sql: Sql) -> None:
