@@ -364,6 +364,17 @@ async def test_a_name_that_relay_gave_a_topic_is_erased_in_the_chat(
     assert await sql("select name from topic") == [("Birds" if person else "A parrot",)]
 
 
+async def test_a_new_title_comes_before_the_plain_name_of_an_erasure(driver: TurnDriver, store: Store) -> None:
+    await talk(driver, 1, topic_id=5)
+    await driver.exchange(ADA, "My parrot is called Zanzibarix", "Nice.", topic_id=5)
+    await title_due(titler(store, "Zanzibarix the parrot"))
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    await title_due(titler(store, "A parrot"))
+    telegram = FakeMessenger()
+    await retract(store, telegram, BOT.id)
+    assert "editForumTopic" not in dict(telegram.calls)
+
+
 async def test_a_forum_message_gives_a_topic_its_first_name_only(driver: TurnDriver, sql: Sql) -> None:
     brings = {"reply_to_message": {"message_id": 5, "forum_topic_created": {"name": "Ideas"}}}
     await driver.say(message(ADA, "hello", GROUP, 5, **brings))
