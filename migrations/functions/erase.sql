@@ -3,8 +3,7 @@
 -- Clears what turns store of what was said: prompts, replies, requests, updates, events, and earlier versions of
 -- answers. Skips turns in progress. For an erasure, sent messages lose only what matches its needles.
 create or replace function relay.erase_turns(
-    p_turns bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
-returns void
+    p_turns bigint[], p_erasure_id bigint default null, p_needles jsonb default null) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     ended bigint[] := array(select id from turn where id = any (p_turns) and status in ('done', 'failed'));

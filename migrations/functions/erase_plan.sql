@@ -1,14 +1,31 @@
 -- Plans an erasure: finds a memory, or everything that contains given words, with everything that says the same.
 
--- Returns the meaningful words of a text in lower case: the twelve longest, without stop words.
+-- Returns the meaningful words of a text in lower case: the twelve longest, without stop words. Words of one or two
+-- letters count only if there are no others. If there are none at all, returns the beginning of the text.
 create or replace function relay.needle_words(p_text text) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(array_agg(word order by length(word) desc, word), '{}') from (
-        select word from (select distinct lexeme as word from unnest(to_tsvector('simple', left(p_text, 2000)))) found
-        where length(word) between 3 and 60
-            and not (ts_lexize('english_stem', word) = '{}' or ts_lexize('german_stem', word) = '{}'
-                or ts_lexize('french_stem', word) = '{}' or ts_lexize('spanish_stem', word) = '{}')
-        order by length(word) desc, word limit 12) telling
+    with found as (
+        select distinct lexeme as word from unnest(to_tsvector('simple', normalize(left(p_text, 2000), NFC)))
+        where length(lexeme) <= 60
+            and not (ts_lexize('english_stem', lexeme) = '{}' or ts_lexize('german_stem', lexeme) = '{}'
+                or ts_lexize('french_stem', lexeme) = '{}' or ts_lexize('spanish_stem', lexeme) = '{}'))
+    select coalesce(nullif(array(
+            select word from found where length(word) > 2 or not exists (select from found where length(word) > 2)
+            order by length(word) desc, word limit 12), '{}'),
+        array_remove(array[lower(normalize(left(btrim(p_text), 60), NFC))], ''))
+$$;
+
+-- Returns the words that tell a fact from a similar one: those with a digit or a capital, such as names, but not days
+-- as numbers, stop words, or the name of whom it is about.
+create or replace function relay.names_in(p_text text, p_subject text) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(distinct lower(word)), '[]')
+    from regexp_matches(regexp_replace(normalize(p_text, NFC), '\d{4}-\d\d-\d\d', '', 'g'), '[[:alnum:]]+', 'g') as found,
+        unnest(found) as word
+    where (word ~ '[0-9]' or word ~ '^[[:upper:]]') and not relay.is_unspaced(word)
+        and not (ts_lexize('english_stem', lower(word)) = '{}' or ts_lexize('german_stem', lower(word)) = '{}')
+        and not exists (select from unnest(regexp_split_to_array(lower(p_subject), '[^[:alnum:]]+')) as name
+            where name <> '' and starts_with(lower(word), name))
 $$;
 
 -- Returns a needle {words, least}. A text matches it if it contains at least `least` of the words: the given share, and
@@ -32,17 +49,21 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
                 when p_word ~ '[0-9]$' then '(?![0-9])' else '' end))
 $$;
 
--- Tests whether a text matches any of the needles.
+-- Tests whether a text matches any of the needles, whatever its Unicode form and apostrophes. It must have all words that
+-- the needle names (`must`).
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
-    body constant text := lower(p_text);
+    body constant text := lower(translate(
+        case when p_text is nfc normalized then p_text else normalize(p_text, NFC) end, '’‘ʼ', ''''''''));
     needle jsonb;
 begin
     for needle in select * from jsonb_array_elements(p_needles) loop
         if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word
                 where case when position(word in body) > 0 then relay.mentions(body, word) end)
             >= (needle ->> 'least')::integer
+            and not exists (select from jsonb_array_elements_text(needle -> 'must') as word
+                where not relay.mentions(body, word))
         then
             return true;
         end if;
@@ -61,11 +82,11 @@ $$;
 -- asks for any one of a set that is one larger than that number.
 create or replace function relay.needle_query(p_space_id bigint, p_needle jsonb) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select string_agg(relay.word_of_space(p_space_id, word) || ':*', ' | ')::tsquery
+    select string_agg(relay.word_of_space(p_space_id, form) || ':*', ' | ')::tsquery
     from (
-        select word from jsonb_array_elements_text(p_needle -> 'words') with ordinality as given (word, place)
-        order by length(word) desc, place
-        limit jsonb_array_length(p_needle -> 'words') - (p_needle ->> 'least')::integer + 1) few
+        select word from jsonb_array_elements_text(p_needle -> 'words') as word order by length(word) desc, word
+        limit jsonb_array_length(p_needle -> 'words') - (p_needle ->> 'least')::integer + 1) few,
+        unnest(array[word, normalize(word, NFD)]) as form
 $$;
 
 -- Tests whether a person may erase what p_of said or was told: everything in their own space, only their own words in a
@@ -100,7 +121,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id), '{}') from line
 $$;
 
--- Finds the space's memories, in any state, that match the needles; with p_history, also those that matched earlier.
+-- Finds the space's memories, in any state, that match the needles; with p_history, also those that matched earlier (but
+-- not those that only replaced one that matches).
 create or replace function relay.erase_saying(p_space_id bigint, p_needles jsonb, p_history boolean) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
@@ -109,7 +131,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and relay.says(concat_ws(' ', content, category, array_to_string(tags, ' ')), p_needles)
         union
         select memory_id from memory_change
-        where p_history and space_id = p_space_id and before is not null and relay.says(before ->> 'content', p_needles))
+        where p_history and space_id = p_space_id and before is not null and action not in ('supersede', 'merge')
+            and relay.says(before ->> 'content', p_needles))
 $$;
 
 -- Finds memories that share evidence with others and match a looser needle or are no longer in use.
@@ -141,36 +164,30 @@ returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(distinct found.id), '{}')
     from jsonb_array_elements(p_needles) as needle cross join lateral (
-        (select id from (
-            select id, text from message
-            where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
-                and space_id = p_space_id
-            limit 5000) near where relay.says(near.text, jsonb_build_array(needle)))
+        (select id, text from message
+            where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle) and space_id = p_space_id
+            limit 5000)
         union all
-        (select id from (
-            select id, text from message
-            where space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
-            order by id desc limit 20000) near where relay.says(near.text, jsonb_build_array(needle)))
+        (select id, text from message where space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+            order by id desc limit 20000)
         union all
-        (select d.message_id from (
-            select document_id, text from document_part
-            where p_documents and space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
-            order by document_id desc limit 20000) near join document d on d.id = near.document_id
-            where relay.says(near.text, jsonb_build_array(needle)))
-        union all
-        (select d.message_id from (
-            select document_id, text from document_part
-            where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
-                and space_id = p_space_id
-            limit 5000) near join document d on d.id = near.document_id
-            where relay.says(near.text, jsonb_build_array(needle)))) found
+        select d.message_id, near.text from (
+            (select document_id, text from document_part
+                where p_documents and space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+                order by document_id desc limit 20000)
+            union all
+            (select document_id, text from document_part
+                where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
+                    and space_id = p_space_id
+                limit 5000)) near
+            join document d on d.id = near.document_id) found
+    where relay.says(found.text, jsonb_build_array(needle))
 $$;
 
 -- Finds summaries that cover erased messages, build on such summaries, or match. Leaves out summaries by authors whose
 -- words this person may not erase.
 create or replace function relay.erase_summaries(
-    p_space_id bigint, p_messages bigint[], p_needles jsonb, p_user_id bigint, p_admin boolean)
-returns bigint[]
+    p_space_id bigint, p_messages bigint[], p_needles jsonb, p_user_id bigint, p_admin boolean) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive gone as materialized (
         select thread_id, array_agg(id order by id) as ids from message where id = any (p_messages) group by thread_id),
@@ -187,32 +204,35 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id order by id), '{}') from made
 $$;
 
--- Returns {needles, loose, close, telling} for a query: from the words that were given, or from what the memories say.
+-- Returns {needles, loose, close, telling} for a query: from the words that were given, or from what the memories
+-- say (the last two also from what they said before).
 create or replace function relay.erase_needles(p_query jsonb, p_memories bigint[]) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    telling text[];
-    needles jsonb;
-    loose jsonb;
+    telling constant text[] := array(
+        select distinct word from regexp_split_to_table(
+                lower(translate(normalize(p_query ->> 'words', NFC), '’‘ʼ', '''''''')), '\s+') as given,
+            btrim(given, '.,;:!?…"“”„«»()[]''') as word
+        where word <> '' limit 12);
+    needles constant jsonb := jsonb_build_array(jsonb_build_object('words', telling, 'least', cardinality(telling)));
 begin
     if p_query ? 'words' then
-        telling := array(select distinct word from regexp_split_to_table(lower(btrim(p_query ->> 'words')), '\s+') as word
-            where word <> '' limit 12);
-        needles := jsonb_build_array(jsonb_build_object('words', to_jsonb(telling), 'least', cardinality(telling)));
-        loose := needles;
-    else
-        -- The chat shows only the beginning of a memory in lines and lists, so that is searched for too.
-        select coalesce(jsonb_agg(distinct relay.needle_of(text, 0.75)), '[]'),
-            coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5)), '[]'), coalesce(array_agg(distinct word), '{}')
-        into needles, loose, telling
-        from memory m cross join unnest(array[m.content, left(m.content, 89)]) as text
-        cross join unnest(relay.needle_words(text)) as word
-        where m.id = any (p_memories);
+        return jsonb_build_object('needles', needles, 'loose', needles, 'close', needles, 'telling', telling);
     end if;
-    return jsonb_build_object('needles', needles, 'loose', loose, 'telling', telling,
-        'close', case when p_query ? 'words' then needles else (
-            select coalesce(jsonb_agg(jsonb_build_object('words', jsonb_build_array(word), 'least', 1)), '[]')
-            from unnest(telling) as word) end);
+    return (
+        select jsonb_build_object(
+            'needles', coalesce(jsonb_agg(distinct relay.needle_of(text, 0.75) || names) filter (where stands), '[]'),
+            'loose', coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5) || names) filter (where stands), '[]'),
+            'close', coalesce(jsonb_agg(distinct jsonb_build_object('words', array[word], 'least', 1)), '[]'),
+            'telling', coalesce(jsonb_agg(distinct word), '[]'))
+        from (
+            select content, subject, true as stands from memory where id = any (p_memories)
+            union all
+            select c.before ->> 'content', null, false from memory_change c
+            where c.memory_id = any (p_memories) and c.before ->> 'content' <> '') said,
+            -- The chat shows only the beginning of a memory in lines and lists, so that is searched for too.
+            unnest(array[content, left(content, 89)]) as text,
+            jsonb_build_object('must', relay.names_in(text, subject)) as names, unnest(relay.needle_words(text)) as word);
 end $$;
 
 -- Returns the messages by which Relay told, by itself, what it had made from these inputs, such as digests.
@@ -226,8 +246,7 @@ $$;
 -- told by itself from any of these or from the memories.
 create or replace function relay.erase_messages_meant(
     p_space_id bigint, p_memories bigint[], p_evidence bigint[], p_elsewhere bigint[], p_telling text[],
-    p_user_id bigint, p_admin boolean, p_most integer)
-returns bigint[]
+    p_user_id bigint, p_admin boolean, p_most integer) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with meant as (
         select unnest(p_evidence || p_elsewhere) as id
@@ -237,7 +256,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select turn_id from message where id = any (p_evidence)
                 union select id from turn where user_message_id = any (p_evidence)
                 union select turn_id from memory where id = any (p_memories))
-            and exists (select from unnest(p_telling) as word where relay.mentions(lower(r.text), word))),
+            and relay.says(r.text, (select jsonb_agg(jsonb_build_object('words', array[word], 'least', 1))
+                from unnest(p_telling) as word))),
     own as materialized (
         select m.id from meant join message m using (id) left join turn t on t.id = m.turn_id
         where m.space_id = p_space_id
@@ -255,8 +275,7 @@ $$;
 -- query, and three sets of needles: `needles` finds messages, `loose` finds what repeats them, `close` finds traces in
 -- what was said nearby. `more`: there are more than p_most messages; the plan has the newest.
 create or replace function relay.erase_plan(
-    p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer)
-returns jsonb
+    p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     memories bigint[] := relay.erasable(p_space_id,
@@ -315,8 +334,7 @@ $$;
 -- documents (names), preferences (patterns, up to ten), artefacts (up to ten, cut short), role: whether a role
 -- in the space's chats matches, which stays, left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
 create or replace function public.relay_erase_preview(
-    p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null)
-returns jsonb
+    p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);

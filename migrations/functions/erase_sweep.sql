@@ -1,7 +1,7 @@
 -- Sweeps all tables, page by page, for matches that the plan did not list.
 
--- Clears matching titles, topics and topic names; what a model wrote is owed again. In a group, only an admin clears a
--- name that a person chose.
+-- Clears matching titles, topics and topic names; what a model wrote is owed again, and a topic that Relay named after it
+-- gets a plain name until then. In a group, only an admin clears a name that a person chose.
 create or replace function relay.erase_titles(p_erasure relay.erasure) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -9,6 +9,15 @@ declare
     all_of_it constant boolean := relay.may_erase(
         p_erasure.space_id, null, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
 begin
+    insert into retraction (bot_id, chat_id, telegram_message_id, erasure_id, request, sent_at)
+    select p.bot_id, p.chat_id, -p.topic_id, p_erasure.id, '{"name": "Conversation"}', now() from topic p
+    where p.chat_id > 0 and relay.says(p.name, loose) and exists (
+        select from thread t join session s on s.thread_id = t.id
+        where t.space_id = p_erasure.space_id and (t.chat_id, t.topic_id) = (p.chat_id, p.topic_id)
+            and s.titled_by = 'model' and s.title = p.name)
+    on conflict do nothing;
+    update topic p set name = '', implicit = true, renamed_at = null from retraction r
+    where r.erasure_id = p_erasure.id and (r.bot_id, r.chat_id, r.telegram_message_id) = (p.bot_id, p.chat_id, -p.topic_id);
     perform relay.owe_job_anew('title', s.id::text, jsonb_build_object('bot_id', t.bot_id))
     from session s, lateral (
         select bot_id from turn where thread_id = s.thread_id and bot_id is not null order by id desc limit 1) t
@@ -114,14 +123,14 @@ begin
     return looked;
 end $$;
 
--- Returns turns in a range of ids that sent exports to these chats and may contain the erased rows.
+-- Returns the files that turns in a range of ids sent to these chats, such as exports: they may contain the erased rows.
 create or replace function relay.exports_in(p_after bigint, p_through bigint, p_chats bigint[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('chat_id', d.chat_id, 'message_id', d.telegram_message_id,
         'at', d.sent_at, 'what', 'export')), '[]')
     from outbox d join turn t on t.id = d.turn_id and t.kind = 'control'
     where d.turn_id > p_after and d.turn_id <= p_through and d.chat_id = any (p_chats)
-        and d.telegram_message_id > 0 and d.request #>> '{file,name}' like 'relay-export-%'
+        and d.telegram_message_id > 0 and d.request ->> 'method' = 'sendDocument'
 $$;
 
 -- Tests whether a turn's data matches: its own, its updates, its outbox rows or its events.
@@ -140,8 +149,7 @@ $$;
 create or replace function relay.gone_inputs(p_erasure relay.erasure) returns text[]
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select relay.input_names('message', array(select jsonb_array_elements_text(p_erasure.work -> 'gone')::bigint))
-        || relay.input_names('memory', array(
-            select jsonb_array_elements_text(p_erasure.work -> 'gone_memories')::bigint))
+        || relay.input_names('memory', array(select jsonb_array_elements_text(p_erasure.work -> 'gone_memories')::bigint))
         || array(select jsonb_array_elements_text(p_erasure.work -> 'gone_artefacts'))
 $$;
 

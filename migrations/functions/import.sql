@@ -65,8 +65,8 @@ begin
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
 
--- Imports messages, identified by session, role and time. Messages that were judged are not judged again: the export
--- brings their findings, including forgotten ones.
+-- Imports messages, identified by session, role and time (two answers to choose from share it). Messages that were judged
+-- are not judged again: the export brings their findings, including forgotten ones.
 create or replace function public.relay_import_messages(p_space_id bigint, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -82,7 +82,8 @@ begin
         reactions jsonb)
     loop
         select id into found_id from message
-        where session_id = one.session and role = one.role and created_at = one.created_at limit 1;
+        where session_id = one.session and role = one.role and created_at = one.created_at and id <> all (ids)
+        order by text <> one.text, id limit 1;
         if found_id is null then
             perform set_config('relay.judged', case when one.judged then 'yes' else 'no' end, true);
             insert into message (space_id, thread_id, session_id, role, user_id, name, text, blocks, status, untrusted,
@@ -185,7 +186,8 @@ begin
         -- Memories from one answer share their time, so only one with the same words, or one that was reworded,
         -- matches.
         select id into found_id from memory m
-        where space_id = p_space_id and created_at = one.created_at and kind = one.kind and id <> all (taken)
+        where space_id = p_space_id and created_at = one.created_at and id <> all (taken)
+            and (kind = 'learning') = (one.kind = 'learning')  -- a fact that is said again may get another kind
             and (relay.normal_form(content) = relay.normal_form(one.content)
                 or exists (select from memory_change c
                     where c.memory_id = m.id and c.before ->> 'content' = one.content)

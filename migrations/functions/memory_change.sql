@@ -53,7 +53,6 @@ declare
     stands boolean := false;
     by_admin boolean := coalesce((p_action ->> 'admin')::boolean, false);
     matches bigint[];
-    more boolean;
     sure boolean;
 begin
     if numbered then
@@ -62,11 +61,9 @@ begin
             and case when p_action ? 'memory_id' then m.id = (p_action ->> 'memory_id')::bigint
                 else m.number = ltrim(words, '#')::numeric end
             and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_turn.user_id or by_admin);
-    else
-        select array_agg(id) into matches from relay.forgettable(p_turn.space_id, words, p_turn.user_id, by_admin);
     end if;
-    if matches is null and words ~ '^\d+$' and not p_action ? 'memory_id' then
-        stands := true;  -- a number that may stand in one, such as a code
+    if matches is null and not p_action ? 'memory_id' and (not numbered or words ~ '^\d+$') then
+        stands := numbered;  -- a number that may stand in one, such as a code
         select array_agg(id) into matches from relay.forgettable(p_turn.space_id, words, p_turn.user_id, by_admin);
     end if;
     if matches is null and p_action ? 'memory_id' then
@@ -74,20 +71,18 @@ begin
     elsif matches is null then
         return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', words);
     end if;
-    more := cardinality(matches) > 10;
     sure := cardinality(matches) = 1 and not stands and (numbered
         or (select relay.surely_means(words, content) from memory where id = matches[1]));
-    matches := matches[:10];
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
     select p_turn.space_id, m.id, p_turn.id, p_turn.user_id, 'forget',
         case when p_pending or not sure then 'pending' else 'applied' end, to_jsonb(m)
-    from memory m where m.id = any (matches)
+    from memory m where m.id = any (matches[:10])
         and not exists (select from memory_change c
             where c.turn_id = p_turn.id and c.memory_id = m.id and c.action = 'forget');
     if sure and not p_pending then
         update memory set status = 'forgotten', updated_at = now() where id = matches[1];
     end if;
-    if more then
+    if cardinality(matches) > 10 then
         return jsonb_build_object('failed', 'more than 10 match, these are the closest', 'tag', 'forget', 'text', words);
     end if;
     return jsonb_build_object('matches', cardinality(matches));
@@ -227,8 +222,7 @@ end $$;
 -- Applies the actions that an answer, a person or a derivation asked for, in order. Returns one result per action.
 -- Actions with `ask`, and all with p_pending, wait for a tap.
 create or replace function relay.apply_actions(
-    p_turn relay.turn, p_message_id bigint, p_actions jsonb, p_pending boolean)
-returns jsonb
+    p_turn relay.turn, p_message_id bigint, p_actions jsonb, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     action jsonb;
@@ -258,8 +252,7 @@ end $$;
 -- Applies what a person does with memories, in the space that the command names: several actions together, or none if
 -- one fails.
 create or replace function public.relay_change_memory(
-    p_turn_id bigint, p_fence bigint, p_space jsonb, p_actions jsonb)
-returns jsonb
+    p_turn_id bigint, p_fence bigint, p_space jsonb, p_actions jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
@@ -287,8 +280,8 @@ end $$;
 -- facts that differ in one name, number or “not” are different facts.
 
 -- Normalizes a text for comparison: ignores Unicode form, case, white space and punctuation. Keeps signs that change
--- the meaning: in numbers and times (1.5, 10:30, -5), before or after them (5", 6'), at the end of a word (A-, C++),
--- question marks, :) and :(. A removed sign leaves a space, so that words stay apart.
+-- the meaning: in numbers and times (1.5, 10:30), before or after them (-5, - 5, 5", 6'), at the end of a word (A-,
+-- C++), question marks, :) and :(. A removed sign leaves a space, so that words stay apart.
 create or replace function relay.normal_form(p_text text) returns text
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -307,7 +300,7 @@ begin
     plain := regexp_replace(plain, '[:;=]-?\(', ' ☹ ', 'g');
     plain := regexp_replace(plain, '[;…()\[\]{}¡¿、。「」『』،؛।]|[.,:](?![0-9])|!(?!=)', ' ', 'g');
     plain := regexp_replace(plain, '(?<![0-9])"|(?<![[:alnum:]])''|(?<=[[:alpha:]])''(?![[:alnum:]])', ' ', 'g');
-    plain := regexp_replace(plain, '(?<=[[:alpha:]])-(?=[[:alpha:]])|(?<=\s)-(?=\s)', ' ', 'g');
+    plain := regexp_replace(plain, '(?<=[[:alpha:]])-(?=[[:alpha:]])|(?<=\s)-(?=\s+[^\s0-9])', ' ', 'g');
     return btrim(regexp_replace(plain, '\s+', ' ', 'g'));
 end $$;
 
@@ -315,24 +308,17 @@ end $$;
 -- each other, and learnings with learnings. A model or a person decides about similar ones.
 create or replace function relay.same_memory(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
 returns relay.memory
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+language plpgsql stable set search_path = relay, extensions, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     form constant text := relay.normal_form(p_content);
     found memory;
 begin
-    if show_trgm(p_content) = '{}' then  -- nothing but signs, of which the index knows nothing
-        select m.* into found from memory m
-        where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
-            and m.subject_id is not distinct from p_subject_id and relay.normal_form(m.content) = form
-        order by m.id limit 1;
-        return found;
-    end if;
     select m.* into found from memory m
     where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
-        and m.subject_id is not distinct from p_subject_id
-        and (m.content % p_content or m.content % normalize(p_content, NFC) or m.content % normalize(p_content, NFD)
+        and m.subject_id is not distinct from p_subject_id and relay.normal_form(m.content) = form
+        and (show_trgm(p_content) = '{}'  -- nothing but signs, of which the index knows nothing
+            or m.content % p_content or m.content % normalize(p_content, NFC) or m.content % normalize(p_content, NFD)
             or m.content % normalize(p_content, NFKC))
-        and relay.normal_form(m.content) = form
     order by m.id limit 1;
     return found;
 end $$;

@@ -4,8 +4,7 @@
 -- valid_until, exact_at, evidence, tainted, source, by, inputs, derivation (instead of both), promoted_by}. Its source
 -- is the message named, else the turn's, else the first of its evidence. Ignores messages of other spaces.
 create or replace function relay.add_memory(
-    p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
-returns bigint
+    p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     proofs bigint[] := relay.evidence_in(p_turn.space_id, p_memory -> 'evidence');
@@ -50,8 +49,7 @@ $$;
 
 -- Stores a memory, or refreshes one that says the same. p_pending: it waits for its user's tap.
 create or replace function relay.learn_memory(
-    p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean)
-returns jsonb
+    p_turn relay.turn, p_memory jsonb, p_message_id bigint, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     same memory := relay.same_memory(p_turn.space_id, p_memory ->> 'kind', (p_memory ->> 'subject_id')::bigint,
@@ -115,8 +113,7 @@ end $$;
 -- linked; if contradicted, it is valid no longer than until the new one. Never changes the subject. If the new one is
 -- already known, that one replaces it. A contradiction of something said later is stored as expired.
 create or replace function relay.replace_memory(
-    p_turn relay.turn, p_action jsonb, p_message_id bigint, p_pending boolean)
-returns jsonb
+    p_turn relay.turn, p_action jsonb, p_message_id bigint, p_pending boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     old memory;
@@ -192,8 +189,7 @@ end $$;
 
 -- Stores an earlier statement as ended by a memory that was said later.
 create or replace function relay.keep_ended(
-    p_turn relay.turn, p_action jsonb, p_message_id bigint, p_newer relay.memory)
-returns jsonb
+    p_turn relay.turn, p_action jsonb, p_message_id bigint, p_newer relay.memory) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     kept bigint := relay.add_memory(
@@ -222,15 +218,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             'evidence', case p_action ->> 'action' when 'refine'
                 then to_jsonb(p_old.evidence) || coalesce(nullif(p_action -> 'evidence', 'null'), '[]')
                 else coalesce(p_action -> 'evidence', '[]') end,
-            'valid_from', case p_action ->> 'action' when 'refine'
-                then least((p_action ->> 'valid_from')::timestamptz, p_old.valid_from)
-                else (p_action ->> 'valid_from')::timestamptz end,
-            'valid_until', case p_action ->> 'action' when 'refine'
-                then coalesce((p_action ->> 'valid_until')::timestamptz, p_old.valid_until)
-                else (p_action ->> 'valid_until')::timestamptz end,
-            'exact_at', case p_action ->> 'action' when 'refine'
-                then coalesce((p_action ->> 'exact_at')::timestamptz, p_old.exact_at)
-                else (p_action ->> 'exact_at')::timestamptz end,
+            'valid_from', least((p_action ->> 'valid_from')::timestamptz,
+                case p_action ->> 'action' when 'refine' then p_old.valid_from end),
+            'valid_until', coalesce((p_action ->> 'valid_until')::timestamptz,
+                case p_action ->> 'action' when 'refine' then p_old.valid_until end),
+            'exact_at', coalesce((p_action ->> 'exact_at')::timestamptz,
+                case p_action ->> 'action' when 'refine' then p_old.exact_at end),
             'inputs', jsonb_build_array('memory:' || p_old.id))
 $$;
 

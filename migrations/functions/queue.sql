@@ -271,7 +271,7 @@ begin
 end $$;
 
 -- Reduces a request to what is stored after its turn: without file contents (an export stored here would outlive its
--- source), spoken text (it is in the message), and invitation links (they grant access).
+-- source), an answer's spoken text (it is in the message), and invitation links (they grant access).
 create or replace function relay.kept_request(p_request jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when p_request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}' then jsonb_set(kept, '{text}', to_jsonb(
@@ -299,7 +299,9 @@ begin
     update outbox set status = case when status in ('sent', 'failed') then status else 'failed' end,
         error = case when status in ('sent', 'failed') then error else coalesce(p_error, 'the turn ended first') end,
         sending_text = case when request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}' then null else sending_text end,
-        request = relay.kept_request(request)
+        -- What /say speaks is in no message of its turn.
+        request = relay.kept_request(request) || case when message_id is null and request ? 'say'
+            then jsonb_build_object('say', request -> 'say') else '{}' end
     where turn_id = p_turn_id and (status not in ('sent', 'failed') or request <> relay.kept_request(request));
     -- It was off the record, in a session that has ended.
     perform relay.erase_private(s.id) from private_turn p join session s on s.id = p.session_id

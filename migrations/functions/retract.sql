@@ -43,8 +43,7 @@ $$;
 
 -- Removes buttons that match, or that act on erased memories.
 create or replace function relay.buttons_left(
-    p_rows jsonb, p_turn_id bigint, p_needles jsonb, p_gone bigint[])
-returns jsonb
+    p_rows jsonb, p_turn_id bigint, p_needles jsonb, p_gone bigint[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with button as (
         select one, split_part(one ->> 'callback_data', ':', 1) as kind,
@@ -176,8 +175,7 @@ $$;
 
 -- Records the result for such a message: deleted, edited, or left (Telegram refused) for the person to delete.
 create or replace function public.relay_retracted(
-    p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_outcome text)
-returns jsonb
+    p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_outcome text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     done retraction;
@@ -200,8 +198,7 @@ end $$;
 -- messages whose record was erased. Returns false if the message may be one whose response was lost and which is still
 -- looked for by what it shows: it must not change yet.
 create or replace function public.relay_redrawn(
-    p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb)
-returns jsonb
+    p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
         update outbox d set request = relay.kept_request(d.request || p_request)

@@ -123,11 +123,12 @@ begin
     end if;
 end $$;
 
--- Records that a topic got its generated name, unless the person has named it since.
+-- Records that a topic got its generated name, unless the person has named it since. It needs no plain one any more.
 create or replace function public.relay_topic_renamed(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_name text)
 returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
+    delete from retraction where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = -p_topic_id;
     with renamed as (
         update topic set name = p_name, implicit = false
         where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = p_topic_id and implicit returning 1)

@@ -181,8 +181,8 @@ class Import:
                 continue
             length = len(json.dumps(row, ensure_ascii=False))
             # An artefact may build on the one just before it, so that one's id must be known.
-            full = len(batch) == ROWS or size + length > BYTES or links.type not in TOGETHER
-            if batch and (full or batch[0][1].type != links.type):
+            full = len(batch) >= ROWS or size + length > BYTES or links.type not in TOGETHER
+            if batch and ((full and not _is_second(batch, links)) or batch[0][1].type != links.type):
                 await self._give(batch)
                 batch, size = [], 0
             batch.append((row, links))
@@ -267,6 +267,13 @@ def _blame_file() -> Iterator[None]:
         yield
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidRow from None
+
+
+def _is_second(batch: list[tuple[RawRow, RowLinks]], links: RowLinks) -> bool:
+    """Tests whether a message is the second of two answers to choose from. They share their time, so only a batch with
+    both tells them apart."""
+    times = [one.created_at for _, one in batch[-2:]]
+    return links.type == "message" and times[-1:] == [links.created_at] and times.count(links.created_at) == 1
 
 
 def _space(path: Path, row: RawRow) -> Space:

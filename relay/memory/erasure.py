@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 import structlog
 
@@ -66,6 +67,11 @@ async def retract(store: Store, messenger: Messenger, bot_id: int, erasure_id: i
 async def _take_back(messenger: Messenger, row: Retraction) -> str:
     """Deletes or edits one message and returns the outcome. Raises transient errors."""
     at = {"chat_id": row.chat_id, "message_id": row.message_id}
+    if row.request is not None and "name" in row.request:
+        topic = {"chat_id": row.chat_id, "message_thread_id": -row.message_id}
+        with suppress(MessengerRefused):  # the topic is gone
+            await messenger.call("editForumTopic", **topic, **row.request)
+        return "edited"
     if row.request is None:
         try:
             await messenger.call("deleteMessage", **at)

@@ -1,6 +1,7 @@
 """Intents: a reply's tags parsed into actions, and the text without them."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -137,7 +138,8 @@ def visible(partial: str) -> str:
 
 def is_long_enough(words: str) -> bool:
     """Tests whether words are long enough to identify a memory."""
-    return sum(map(str.isalnum, words)) >= FORGET_LETTERS or bool(WHOLE.search(words))
+    letters = sum(c.isalnum() or unicodedata.category(c)[0] == "M" for c in words)
+    return letters >= FORGET_LETTERS or bool(WHOLE.search(words))
 
 
 def _judge(tag: str, payload: str, data: Any) -> Action | str:

@@ -136,7 +136,7 @@ async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: She
     assert "requested form" not in made
     assert (
         "An invitation is a link to the Telegram bot, and there is none here. Set TELEGRAM_BOT_TOKEN (relay setup asks "
-        "for it), then write /invite to the bot, or in relay chat without --offline." in made
+        "for it), then invite people in the chat with the bot, or in relay chat without --offline." in made
     )
     assert "t.me/" not in made, "the bot would not know an invitation from this memory"
 

@@ -61,6 +61,10 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
         ("マチルダ", ["私の友達はマチルダさんです"], ["マリアさんです"]),
         ("มาทิลดา", ["เพื่อนของฉันชื่อมาทิลดา"], ["เพื่อนของฉันชื่อมาเรีย"]),
         ("Änne", ["Änne kommt"], ["Hänne kommt"]),
+        ("José", ["José calls", "Jose\u0301 is here"], ["Josefa calls"]),
+        ("Jose\u0301", ["José calls", "Jose\u0301 is here"], ["Josefa calls"]),
+        ("O’Brien", ["Siobhan O'Brien calls", "O’Brien is here"], ["Brian calls"]),
+        ("“Mathilda”, the aunt.", ["Mathilda is the aunt"], ["Mathilda is here"]),
     ],
 )
 async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(
@@ -76,6 +80,76 @@ async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(
     assert await driver.known(private(ADA)) == others
     rows = await sql("select text from relay.message where role = 'user' and text <> '' order by id")
     assert [text for (text,) in rows if text in (*meant, *others)] == others
+
+
+@pytest.mark.parametrize(
+    ("meant", "other"),
+    [
+        (
+            "Our son Tom goes to the dentist on the first Monday of every month",
+            "Our son Tim goes to the dentist on the first Monday of every month",
+        ),
+        (
+            "Takes 5 mg of the blood pressure tablet every morning",
+            "Takes 15 mg of the blood pressure tablet every morning",
+        ),
+        ("We live in flat 3 of the old house at the river", "We live in flat 8 of the old house at the river"),
+        (
+            "Unser Sohn Tom geht jeden ersten Montag im Monat zum Zahnarzt",
+            "Unser Sohn Tim geht jeden ersten Montag im Monat zum Zahnarzt",
+        ),
+        ("The bakery at the corner opens at 6:30", "The bakery at the corner opens at 7:30"),
+    ],
+)
+async def test_erasing_a_memory_takes_no_similar_one_with_another_name_or_number(
+    driver: TurnDriver, store: Store, sql: Sql, meant: str, other: str
+) -> None:
+    known = [await announced_line(driver, text, said=text) for text in (meant, other)]
+    shown = await erase(store, private(ADA), {"memory_id": known[0]})
+    assert [row.content for row in shown.memories] == [meant]
+    assert await sql("select request ->> 'text' from outbox where not request ? 'erased' order by id") == [
+        ("Fine.",),
+        (f"Fine.\n\n🧠 Learned: {other}",),
+    ]
+    assert await driver.known(private(ADA)) == [other]
+    assert await sql("select text from message where role = 'user'") == [(other,)]
+
+
+async def test_erasing_a_memory_of_one_person_takes_what_they_said_in_their_own_words(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    change = (await driver.teach(ADA, "Ada has a parrot called Zanzibarix"))[0]
+    await driver.exchange(ADA, "I have a parrot, and Zanzibarix is what it is called", "I see.")
+    await erase(store, private(ADA), {"memory_id": change.memory_id})
+    assert await holding(sql, WORDS[0]) == {}
+
+
+@pytest.mark.parametrize("content", ["ex is Jo", "🐢🐍", "is 42"])
+async def test_a_line_about_a_memory_of_very_short_words_is_erased(
+    driver: TurnDriver, store: Store, sql: Sql, content: str
+) -> None:
+    shown = await announced_line(driver, content)
+    await erase(store, private(ADA), {"memory_id": shown})
+    assert await sql("select request ->> 'text' from outbox") == [("Fine.",)]
+
+
+async def test_a_line_about_an_earlier_wording_is_erased_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    shown = await announced_line(driver, "keeps a secret in the attic")
+    turn = await driver.turn(ADA, "reword")
+    edit = {"action": "edit", "memory_id": shown, "content": "likes tidy houses"}
+    await store.change_memory(turn, private(ADA), [edit])
+    await driver.close(turn)
+    await erase(store, private(ADA), {"memory_id": shown})
+    assert await holding(sql, "attic", "tidy") == {}
+
+
+async def announced_line(driver: TurnDriver, content: str, said: str = "Listen.") -> int:
+    """Teaches a fact, and delivers the answer with a line about it. Returns the memory's id."""
+    done = await driver.exchange(ADA, said, "Fine.", actions=[fact(ADA, content)], close=False)
+    part = {"chat_id": ADA, "text": f"Fine.\n\n🧠 Learned: {content}"}
+    await driver.store.deliver(done.turn, BOT.id, [Part(1, ADA, part)])
+    await driver.store.store_sent(done.turn, [PartResult(1, "sent", 99)], True)
+    return done.told.changes[0].memory_id
 
 
 async def test_the_preview_offers_no_message_of_somebody_else(driver: TurnDriver, store: Store) -> None:
@@ -228,6 +302,16 @@ async def test_erasing_by_words_erases_all_matches_with_their_history(
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await holding(sql, WORDS[0]) == {}
     assert await driver.known(private(ADA)) == ["likes tea"]
+
+
+async def test_erasing_by_words_keeps_what_replaced_a_match(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "I live in Zanzibarix", actions=[fact(ADA, "lives in Zanzibarix")])
+    moved = [fact(ADA, "lives in Lisbon"), {"action": "forget", "content": "lives in Zanzibarix"}]
+    done = await driver.exchange(ADA, "I moved to Lisbon", actions=moved)
+    assert [one.action for one in done.told.changes] == ["supersede"]
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await driver.known(private(ADA)) == ["lives in Lisbon"]
+    assert await holding(sql, WORDS[0]) == {}
 
 
 async def test_summaries_become_due_again_without_the_erased_texts(driver: TurnDriver, store: Store, sql: Sql) -> None:

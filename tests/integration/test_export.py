@@ -822,3 +822,39 @@ async def test_current_reactions_are_in_the_readable_text(driver: TurnDriver, sq
     whole = "".join([text.add(page) async for page in pages(driver.store, private(ADA), "1")]) + text.end()
     assert "(reactions: 👍)" in whole
     assert "🔥" not in whole
+
+
+@pytest.mark.parametrize("rows", [200, 1])
+async def test_both_of_two_answers_are_imported_whichever_was_chosen(
+    driver: TurnDriver, other: tuple[Store, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr("relay.archive.imports.ROWS", rows)
+    turn = await driver.turn(ADA, "A name for the boat?")
+    incoming = incoming_of(turn, "A name for the boat?", private(ADA))
+    await driver.store.begin(incoming, "model-1")
+    second = {"text": "Zephyr", "blocks": reply("Zephyr")["blocks"], "tainted": False, "order": "ab"}
+    await driver.store.finish(incoming, reply("Aurora") | {"other": second | {"actions": [[], []]}})
+    await driver.close(turn)
+    await driver.store.choose_answer(private(ADA), ADA, turn.turn_id, "b")
+    path = await written(driver.store, private(ADA), tmp_path)
+    store, look = other
+    for added in (3, 0):
+        work = Import(store, check(path))
+        await work.run()
+        assert work.added["messages"] == added
+        assert await look("select text, status from message where role = 'assistant' order by id") == [
+            ("Aurora", "replaced"),
+            ("Zephyr", "complete"),
+        ]
+
+
+async def test_a_fact_that_got_another_kind_is_not_imported_again(
+    driver: TurnDriver, store: Store, tmp_path: Path
+) -> None:
+    await driver.teach(ADA, "likes tea")
+    path = await written(store, private(ADA), tmp_path)
+    await driver.exchange(ADA, "I do like tea", actions=[fact(ADA, "likes tea") | {"kind": "preference"}])
+    work = Import(store, check(path))
+    await work.run()
+    assert not +work.added
+    assert await driver.known(private(ADA)) == ["likes tea"]

@@ -93,6 +93,10 @@ def test_a_sentence_that_drops_a_name_number_or_negation_is_not_a_merge() -> Non
         ("犬を飼っています", "犬を飼っていません"),
         ("ห้องเลขที่ ๕", "ห้องเลขที่ ๖"),
         ("톰은 서울에 산다", "팀은 서울에 산다"),
+        ("고기를 먹는다", "고기를 안 먹는다"),
+        ("राम को सेब पसंद है", "रमा को सेब पसंद है"),
+        ("रीना शिक्षक है", "रूना शिक्षक है"),
+        ("Lotte eet vlees", "Lotte eet geen vlees"),
         ("توم يعيش في باريس", "تيم يعيش في باريس"),
     ],
 )
@@ -100,6 +104,20 @@ def test_facts_in_scripts_without_capitals_or_spaces_are_told_apart(one: str, ot
     assert tell_apart(one, other)
     assert loses_in_merge(one, one, other)
     assert not tell_apart(one, f"{one}。")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("takes 5 mg of it", "takes 5 g of it"),
+        ("pays 50 € a month", "pays 50 $ a month"),
+        ("stays for 3 days", "stays for 3 weeks"),
+        ("läuft 10 km am Tag", "läuft 10 m am Tag"),
+    ],
+)
+def test_facts_with_another_unit_are_told_apart(one: str, other: str) -> None:
+    assert tell_apart(one, other)
+    assert loses_in_merge(one, one, other)
 
 
 @pytest.mark.parametrize(

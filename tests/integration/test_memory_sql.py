@@ -80,6 +80,7 @@ async def test_a_fact_that_differs_only_in_form_refreshes_the_old_one(driver: Tu
         ("leaves the house at 10:30 every day", "leaves the house at 1030 every day"),
         ("Mia is allowed to eat nuts at school", "Mia is not allowed to eat nuts at school"),
         ("keeps the fridge at -5 degrees", "keeps the fridge at 5 degrees"),
+        ("keeps the freezer at – 18 degrees", "keeps the freezer at 18 degrees"),
         ("has the blood type A-", "has the blood type A"),
         ("learns C++ in the evening", "learns C in the evening"),
         ("room 10²", "room 102"),

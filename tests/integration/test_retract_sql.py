@@ -184,6 +184,30 @@ async def test_json_field_names_do_not_count_as_shown_text(driver: TurnDriver, s
     assert await store.retractions(BOT.id, None, 50) == []
 
 
+async def test_a_voice_note_that_a_command_made_is_deleted_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "My sister is Mathilda", "Mathilda it is.")
+    turn = await driver.turn(ADA, "/say")
+    note = {"method": "sendVoice", "say": {"text": "Mathilda it is.", "language": "en"}}
+    await sent(store, turn, note, first=930)
+    await erase(store, private(ADA), {"words": "mathilda"})
+    assert [(row.message_id, row.request) for row in await store.retractions(BOT.id, None, 50)] == [(930, None)]
+    assert await holding(sql, "mathilda") == {}
+
+
+async def test_files_that_may_contain_it_are_listed(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "My sister is Mathilda", "Yes.")
+    turn = await driver.turn(ADA, "/reminders ics")
+    file = {"method": "sendDocument", "file": {"name": "reminders.ics", "content": "TWF0aGlsZGE="}}
+    picture = {"method": "sendPhoto", "file": {"name": "usage.png", "content": ""}}
+    await sent(store, turn, file, picture, first=940)
+    shown = await store.erase_preview(private(ADA), {"words": "mathilda"}, ADA, False)
+    assert shown is not None
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
+    while not (done := await store.erase_step(shown.erasure_id) or FINISHED).done:
+        pass
+    assert [(one.what, one.message_id) for one in done.theirs if one.what == "export"] == [("export", 940)]
+
+
 async def test_two_previewed_erasures_can_both_be_carried_out(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await driver.exchange(ADA, "My sister is Mathilda", "Yes.")
     await driver.exchange(ADA, "My brother is Bartholomew", "Yes.")

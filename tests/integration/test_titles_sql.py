@@ -12,11 +12,13 @@ from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MessengerRefused, ModelUnavailable
 from relay.core.limits import WRITTEN_TITLE_LENGTH
 from relay.core.models import ModelRequest, Step
+from relay.memory.erasure import retract
 from relay.memory.rows.upkeep.writing import TopicPlace
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
+from tests.integration.test_erase_sql import erase
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, message, private
 from tests.integration.work import claim_summaries, title_due
 
@@ -338,6 +340,39 @@ async def test_a_name_given_while_a_title_is_made_stays(driver: TurnDriver, stor
     await heard(driver, 5, {"forum_topic_edited": {"name": "Mine"}})
     await store.topic_renamed(BOT.id, ADA, 5, "Tea")
     assert await sql("select name from topic") == [("Mine",)]
+
+
+@pytest.mark.parametrize("person", [False, True])
+async def test_a_name_that_relay_gave_a_topic_is_erased_in_the_chat(
+    driver: TurnDriver, store: Store, sql: Sql, person: bool
+) -> None:
+    await opened(driver, 5, "New chat", implicit=True)
+    await talk(driver, 1, topic_id=5)
+    await driver.exchange(ADA, "My parrot is called Zanzibarix", "Nice.", topic_id=5)
+    await title_due(titler(store, "Zanzibarix the parrot"))
+    if person:
+        await heard(driver, 5, {"forum_topic_edited": {"name": "Birds"}})
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    telegram = FakeMessenger()
+    await retract(store, telegram, BOT.id)
+    given = [given["name"] for method, given in telegram.calls if method == "editForumTopic"]
+    assert given == ([] if person else ["Conversation"])
+    assert await store.retractions(BOT.id, None, 50) == []
+    again = titler(store, "A parrot")
+    await title_due(again)
+    assert [one["name"] for one in renamed(again)] == ([] if person else ["A parrot"])
+    assert await sql("select name from topic") == [("Birds" if person else "A parrot",)]
+
+
+async def test_a_new_title_comes_before_the_plain_name_of_an_erasure(driver: TurnDriver, store: Store) -> None:
+    await talk(driver, 1, topic_id=5)
+    await driver.exchange(ADA, "My parrot is called Zanzibarix", "Nice.", topic_id=5)
+    await title_due(titler(store, "Zanzibarix the parrot"))
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    await title_due(titler(store, "A parrot"))
+    telegram = FakeMessenger()
+    await retract(store, telegram, BOT.id)
+    assert "editForumTopic" not in dict(telegram.calls)
 
 
 async def test_a_forum_message_gives_a_topic_its_first_name_only(driver: TurnDriver, sql: Sql) -> None:

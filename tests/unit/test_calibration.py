@@ -95,6 +95,13 @@ def test_assent_has_importance_five(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["Das stimmt nicht.", "Funktioniert nicht", "Точно нет", "It works not", "Correct?", "Funktioniert das?"]
+)
+def test_a_denial_or_a_question_is_no_assent(text: str) -> None:
+    assert weight(text) is None
+
+
+@pytest.mark.parametrize(
     "text", ["at 7 pm", "tomorrow then", "it was Lisbon", "am Dienstag", "завтра", "Sarah", "no, Ben"]
 )
 def test_short_messages_with_numbers_dates_or_names_are_judged(text: str) -> None:

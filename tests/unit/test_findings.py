@@ -303,6 +303,11 @@ def test_keywords_give_praise_and_assent_their_importance(text: str, worth: int)
     assert one.importance == worth
 
 
+@pytest.mark.parametrize("text", ["Are you happy?", "Bist du traurig?", "Is that correct?"])
+def test_keywords_find_nothing_in_a_short_question(text: str) -> None:
+    assert keyword_findings({1: message(1, text)}) == []
+
+
 @given(st.text(max_size=400))
 def test_keyword_findings_are_bounded_for_any_text(text: str) -> None:
     assert all(0 < len(one.text) <= 200 for one in keyword_findings({1: message(1, text)}))

@@ -237,7 +237,7 @@ def test_the_length_limit_counts_collapsed_whitespace() -> None:
     assert actions(f"[LEARN: {'é' * 200}]") == (Learn("é" * 200),)
 
 
-@pytest.mark.parametrize("words", ["abcd", "2024", "чай1", "a b c d"])
+@pytest.mark.parametrize("words", ["abcd", "2024", "чай1", "a b c d", "रीना"])
 def test_forget_needs_four_letters_or_digits(words: str) -> None:
     assert actions(f"[FORGET: {words}]") == (Forget(words),)
 

@@ -89,6 +89,15 @@ def test_a_note_about_four_files_leaves_room_for_memory_and_budget() -> None:
     assert text.endswith(f" · 🧠 Learned: likes tea · 🧠 Learning is off (/settings) · {warning}")
 
 
+@pytest.mark.parametrize(
+    ("sign", "line"),
+    [("private", "🕶 Off the record"), ("unlearned off", "Not learned: memory is off")],
+)
+def test_the_reason_why_nothing_was_learned_is_given_once(sign: str, line: str) -> None:
+    (part,) = answer_parts(Answer("Text.", unlearned=True, signs=(sign,)), DM, 9)
+    assert part.request["text"] == f"Text.\n\n{line}"
+
+
 @pytest.mark.parametrize("sign", ["x", "🐈"])
 def test_a_very_long_note_is_cut_but_the_text_after_it_is_not(sign: str) -> None:
     several = [change("forget", "pending", f"cat {n}", id=n) for n in range(10)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from relay.memory.review.distinction import DATES
+from relay.memory.review.distinction import DATES, NEGATION
 from relay.memory.review.words import (
     ANSWERS,
     AROUND_ASSENT,
@@ -49,14 +49,23 @@ def weight(text: str) -> tuple[str, int] | None:
 
 
 def is_acknowledgement(text: str) -> bool:
-    """Tests whether a message says that something was right or worked, and little else."""
+    """Tests whether a message says that something was right or worked, and little else: no question, and no “not”."""
     words = words_of(text.lower())
+    if is_question(text):
+        return False
     if ASSENTS.union(HALF_ASSENTS, AROUND_ASSENT).issuperset(words) and (
         ASSENTS.intersection(words) or (len(words) > 1 and HALF_ASSENTS.intersection(words))
     ):
         return True
     said = " ".join(words)
-    return any(said == one or (said.startswith(f"{one} ") and len(said) <= len(one) + 12) for one in ANSWERS)
+    if said in ANSWERS:
+        return True
+    denied = any(map(NEGATION.fullmatch, words))
+    return not denied and any(said.startswith(f"{one} ") and len(said) <= len(one) + 12 for one in ANSWERS)
+
+
+def is_question(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？", "؟"))
 
 
 def holds_number(text: str) -> bool:

@@ -11,16 +11,17 @@ import unicodedata
 from collections import Counter
 from difflib import SequenceMatcher
 
-UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 """Letters of scripts without spaces. Each counts as a word, and may belong to a name: 京都 is not 東京."""
 LETTER = re.compile(f"[{UNSPACED}]")
-TOKEN = re.compile(
-    rf"[{UNSPACED}]|[+-]?\d+(?:[.,:/-]\d+)*[^\W\d_{UNSPACED}]*"
-    rf"|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*[+#]*"
-)
+IN_WORD = rf"(?:[^\W\d_{UNSPACED}]|[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0970-\u0dff])"
+"""A letter, or a sign that belongs to one, such as the vowels of Hindi and Tamil."""
+TOKEN = re.compile(rf"[{UNSPACED}]|[+-]?\d+(?:[.,:/-]\d+)*{IN_WORD}*|{IN_WORD}+(?:['’]{IN_WORD}+)*[+#]*|[$€£¥₹₽%°]")
 NEGATION = re.compile(
     r"(?:not|no|never|none|nothing|without|cannot|\w+n't|nicht|nichts|nie|niemals|kein\w*|ohne|nunca|jamás|nada|sin|ne"
-    r"|n'\w+|pas|jamais|rien|sans|non|mai|niente|senza|não|nem|sem|не|нет|никогда|ничего|без|[不没沒無无未非别勿])"
+    r"|n'\w+|pas|jamais|rien|sans|non|mai|niente|senza|não|nem|sem|не|нет|никогда|ничего|без|[不没沒無无未非别勿]"
+    r"|niet|nooit|geen|zonder|inte|ikke|aldrig|aldri|ingen|utan|uden|uten|nigdy|bez|ні|немає|değil|hiç|yok|δεν|μην|όχι"
+    r"|לא|אין|בלי|لا|ليس|ليست|لم|لن|بدون|نه|बिना|नहीं|मत|안|못|않\w*|없\w*)"
 )
 MONTHS_AND_DAYS = """
 today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
@@ -59,8 +60,19 @@ sorella fratello figlia figlio moglie zia zio nonna nonno nipote
 mãe pai irmã irmão filha filho avó avô
 мать отец мама папа сестра брат дочь сын жена муж тётя дядя бабушка дедушка
 """
+UNITS = """
+mg g kg ml cl dl l mm cm m km ft lb lbs oz kb mb gb tb w kw v hz h min
+grams gram kilo kilos tons liters litres liter litre meters metres meter metre kilometers kilometres miles mile feet
+inches pounds pound euros euro dollars dollar cents francs percent degrees
+seconds minutes minute hours hour days day weeks week months month years year
+stunden minuten tage wochen monate jahre segundos minutos horas hora días día semanas meses años gramos kilos litros
+metros kilómetros dólares heures jours semaines mois ans ore giorni settimane mesi anni dias anos
+"""
+"""Words that belong to the number before them: 5 mg is not 5 g."""
+SIGNS = frozenset("$€£¥₹₽%°")
 DATES = frozenset(MONTHS_AND_DAYS.split())
-TELLING = DATES | frozenset(NUMBER_WORDS.split()) | frozenset(FAMILY.split())
+MEASURES = frozenset(UNITS.split())
+TELLING = DATES | SIGNS | frozenset(NUMBER_WORDS.split()) | frozenset(FAMILY.split())
 MINIMAL = 0.6
 """The share of common words from which two facts count as one sentence with a few words changed."""
 DENIED = 0.85
@@ -68,18 +80,24 @@ DENIED = 0.85
 
 
 def find_telling_words(text: str) -> Counter[str]:
-    """Returns the words of a fact that must not get lost: numbers, negations, dates, family, and names (capitalized
-    words that don't begin a sentence)."""
+    """Returns the words of a fact that must not get lost: numbers with units, negations, dates, family, and names
+    (capitalized words that don't begin a sentence)."""
     found: Counter[str] = Counter()
-    plain = _plain(text)
+    plain, last = _plain(text), ""
     for match in TOKEN.finditer(plain):
         word, lower = match[0], match[0].lower()
         before = plain[: match.start()].rstrip(" \"'“„«(")
         begins = not before or before[-1] in ".!?:"
         if NEGATION.fullmatch(lower):
             found["not"] += 1
-        elif any(c.isdigit() for c in word) or lower in TELLING or (word[0].isupper() and not begins):
+        elif (
+            any(c.isdigit() for c in word)
+            or lower in TELLING
+            or (word[0].isupper() and not begins)
+            or (lower in MEASURES and any(c.isdigit() for c in last))
+        ):
             found[lower] += 1
+        last = word
     return found
 
 

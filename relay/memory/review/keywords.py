@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from relay.core.limits import TAGGED_FACT_LENGTH
-from relay.memory.review.calibration import weight
+from relay.memory.review.calibration import is_question, weight
 from relay.memory.review.findings import Finding, add_acknowledged, plain_sentence, rests_on_others
 from relay.memory.rows.upkeep.judging import JudgedMessage
 
@@ -91,6 +91,8 @@ def keyword_findings(
 def find_in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> list[Finding]:
     """Returns what keywords find in one message: what a short one expresses, else sentences of a known kind."""
     text, tainted = row.text.strip(), rests_on_others((row.id,), known)
+    if is_question(text) and weight(text):
+        return []
     if short := weight(text):
         what, worth = short
         if what == "feeling":

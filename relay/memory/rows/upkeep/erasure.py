@@ -121,4 +121,5 @@ class Retraction:
     chat_id: int
     message_id: int
     request: dict[str, object] | None
-    """What remains of the message, as `editMessageText` takes it; None: it is deleted."""
+    """What remains of the message, as `editMessageText` takes it; None: it is deleted. `{name}`: a topic's new name;
+    `message_id` is then the negative id of the topic."""

@@ -36,7 +36,7 @@ LAST_WORD = "This can't be undone. I delete my own messages that repeat it; plea
 THEIRS = {
     "yours": "Your own messages stay in Telegram until you delete them:",
     "ours": "I can't delete these messages of mine; please delete them yourself:",
-    "export": "These exports may also contain it; delete the files you don't need:",
+    "export": "These files of mine may also contain it; delete those you don't need:",
 }
 """Messages that the person has to delete, by kind."""
 AT_NIGHT = "Traces stay in the database's files until tonight, when I rewrite them."

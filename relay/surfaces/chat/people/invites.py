@@ -20,7 +20,7 @@ from relay.surfaces.chat.times import moment
 NO_NAME = "I can't ask Telegram for my name right now, and the link needs it. Try again later."
 NO_BOT = (
     "An invitation is a link to the Telegram bot, and there is none here. Set TELEGRAM_BOT_TOKEN (relay setup asks for "
-    "it), then write /invite to the bot, or in relay chat without --offline."
+    "it), then invite people in the chat with the bot, or in relay chat without --offline."
 )
 WHOM = "Say who: reply with /revoke to one of their messages, or write /revoke and their id or @name."
 REVOKE = (

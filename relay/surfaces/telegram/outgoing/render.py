@@ -72,7 +72,8 @@ def footer_of(answer: Answer) -> str:
     leave room for the rest."""
     by = f"Written by {answer.model}" if answer.model else ""
     memory = memory_line([*answer.withdrawn, *answer.changes], answer.failed)
-    off = "🧠 Learning is off (/settings)" if answer.unlearned else ""
+    explained = any(sign == "private" or sign.startswith("unlearned") for sign in answer.signs)
+    off = "🧠 Learning is off (/settings)" if answer.unlearned and not explained else ""
     signs = [SIGNS[sign] for sign in answer.signs if sign in SIGNS]
     reminders = [made_line(one, datetime.now(UTC)) for one in answer.reminders]
     which = WHICH if asks_which_is_better(answer) else ""
