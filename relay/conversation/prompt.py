@@ -103,7 +103,7 @@ def build_prompt(
     window = fit_window(incoming, context, recalled, layers.memory, share, media)
     messages = history(window.context.summary, window.recent, group, zone, window.shown, window.composed.text)
     mark_last_said(messages)
-    present = present_message(incoming, context, zone, group, window.here)
+    present = present_message(incoming, context, window.recent, zone, group, window.here)
     about = turn_notes(incoming, context, window.found, zone, group, layers.reminders)
     last = [*present[:-1], {**present[-1], "cache_control": CACHE}, about]
     messages = merge_adjacent([*messages, {"role": "user", "content": last}])
