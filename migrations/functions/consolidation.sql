@@ -128,7 +128,7 @@ returns bigint
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, tainted, thread_id,
         session_id, turn_id, source_message_id, derivation, confidence, valid_from, valid_until, exact_at, evidence,
-        promoted_by, last_used_at, uses)
+        promoted_by, last_used_at, recalled_at, uses)
     select p_newer.space_id, p_newer.kind, p_newer.subject_id, p_newer.subject, p_content,
         coalesce(p_newer.category, p_older.category),
         array(select distinct unnest(p_older.tags || p_newer.tags)), greatest(p_older.importance, p_newer.importance),
@@ -137,7 +137,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         least(p_older.valid_from, p_newer.valid_from), p_newer.valid_until, coalesce(p_newer.exact_at, p_older.exact_at),
         array(select distinct unnest(p_older.evidence || p_newer.evidence)),
         coalesce(p_newer.promoted_by, p_older.promoted_by), greatest(p_older.last_used_at, p_newer.last_used_at),
-        p_older.uses + p_newer.uses
+        greatest(p_older.recalled_at, p_newer.recalled_at), p_older.uses + p_newer.uses
     returning id
 $$;
 

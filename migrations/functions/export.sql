@@ -61,8 +61,8 @@ language sql stable set search_path = relay, extensions, pg_temp set timezone = 
             'tainted', m.tainted, 'thread', m.thread_id, 'session', m.session_id, 'source', m.source_message_id,
             'confidence', m.confidence, 'valid_from', m.valid_from, 'valid_until', m.valid_until,
             'exact_at', m.exact_at, 'replaced_by', m.replaced_by, 'evidence', to_jsonb(m.evidence), 'promoted_by', m.promoted_by,
-            'last_used_at', m.last_used_at, 'uses', m.uses, 'validated_at', m.validated_at,
-            'validated_by', m.validated_by,
+            'last_used_at', m.last_used_at, 'recalled_at', m.recalled_at, 'uses', m.uses,
+            'validated_at', m.validated_at, 'validated_by', m.validated_by,
             'made_by', m.derivation -> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at, 'changes', (
                 select coalesce(jsonb_agg(jsonb_build_object('action', c.action, 'status', c.status,
                     'user_id', c.user_id, 'before', c.before -> 'content', 'state', c.before -> 'status', 'created_at', c.created_at,

@@ -179,7 +179,7 @@ begin
         kind text, subject_id bigint, subject text, content text, category text, tags text[], importance smallint,
         pinned boolean, status text, tainted boolean, thread bigint, session bigint, source bigint, made_by text,
         confidence real, valid_from timestamptz, valid_until timestamptz, exact_at timestamptz, evidence bigint[],
-        promoted_by bigint,
+        promoted_by bigint, recalled_at timestamptz,
         last_used_at timestamptz, uses integer, validated_at timestamptz, validated_by bigint, created_at timestamptz,
         updated_at timestamptz, changes jsonb)
     loop
@@ -196,11 +196,12 @@ begin
         if found_id is null then
             insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status,
                 tainted, thread_id, session_id, source_message_id, confidence, valid_from, valid_until, exact_at,
-                evidence, promoted_by, last_used_at, uses, validated_at, validated_by, derivation, created_at, updated_at)
+                evidence, promoted_by, recalled_at, last_used_at, uses, validated_at, validated_by, derivation, created_at,
+                updated_at)
             values (p_space_id, one.kind, one.subject_id, one.subject, one.content, one.category, one.tags,
                 one.importance, one.pinned, one.status, one.tainted, one.thread, one.session, one.source,
                 coalesce(one.confidence, 1), one.valid_from, one.valid_until, one.exact_at, coalesce(one.evidence, '{}'),
-                one.promoted_by, one.last_used_at, coalesce(one.uses, 0), one.validated_at, one.validated_by,
+                one.promoted_by, one.recalled_at, one.last_used_at, coalesce(one.uses, 0), one.validated_at, one.validated_by,
                 jsonb_build_object('name', coalesce(one.made_by, 'tag'), 'version', 1), one.created_at, one.updated_at)
             returning id into found_id;
             insert into memory_change (space_id, memory_id, user_id, action, status, before, created_at, decided_at)

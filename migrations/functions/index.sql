@@ -209,6 +209,10 @@ begin
     insert into embed_due (entry_id)
     select made.id from made join gone using (id) where made.digest <> gone.digest and made.kind <> 'version'
     on conflict (entry_id) do update set since = now();
+    -- The vector of former words answers no question any more, and must not outlive what was erased of them.
+    delete from embedding where entry_id in (
+        select v.entry_id from made join gone using (id) join embedding v on v.entry_id = made.id
+        where made.words <> gone.words order by v.entry_id for update of v skip locked);
     return null;
 end $$;
 

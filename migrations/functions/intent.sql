@@ -13,11 +13,18 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from said where not common or not exists (select from said where not common)
 $$;
 
--- Tests whether an intent may apply in a turn: it doesn't rest, and wasn't shown too often. One that this turn has shown
--- still applies to it.
+-- Tests whether two turns answer the same message: one of them again.
+create or replace function relay.same_message(p_one bigint, p_other bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(p_one = p_other, false) or exists (
+        select from turn a join turn b using (user_message_id) where a.id = p_one and b.id = p_other)
+$$;
+
+-- Tests whether an intent may apply in a turn: it doesn't rest, and wasn't shown too often. One that was shown with this
+-- turn's message still applies to it.
 create or replace function relay.intent_open(p_intent relay.standing_intent, p_turn_id bigint) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select p_intent.status = 'active' and p_intent.expires_at > now() and coalesce(p_intent.used_turn = p_turn_id
+    select p_intent.status = 'active' and p_intent.expires_at > now() and coalesce(relay.same_message(p_intent.used_turn, p_turn_id)
         or p_intent.used < p_intent.most and (p_intent.used_at is null
             or p_intent.used_at < now() - make_interval(hours => p_intent.cooldown_hours)), false)
 $$;
@@ -30,10 +37,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where i.space_id = p_space_id and i.user_id = p_user_id and i.status = 'active' and relay.intent_open(i, p_turn_id)
 $$;
 
--- Counts that a turn shows intents, which it was given as open; once for each turn.
+-- Counts that a turn shows intents, which it was given as open; once for each message.
 create or replace function public.relay_use_intents(p_turn_id bigint, p_intent_ids jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    update standing_intent i set used = used + case when used_turn is distinct from p_turn_id then 1 else 0 end,
+    update standing_intent i set used = used + (not relay.same_message(used_turn, p_turn_id))::integer,
         used_at = now(), used_turn = p_turn_id
     from turn t
     where t.id = p_turn_id and i.space_id = t.space_id
@@ -42,10 +49,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns what a person asked to be reminded of when they say this: [{id, about, text}]. One that was shown rests for its
--- cooldown, and ends after it was shown so often; the same turn sees it again.
+-- cooldown, and ends after it was shown so often; the same message shows it again.
 create or replace function relay.intents_for(p_space_id bigint, p_user_id bigint, p_text text, p_turn_id bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     said tsvector;
     hits jsonb;
@@ -55,7 +61,7 @@ begin
     end if;
     said := to_tsvector('simple', left(p_text, 20000));
     with due as (
-        update standing_intent i set used = used + case when used_turn is distinct from p_turn_id then 1 else 0 end,
+        update standing_intent i set used = used + (not relay.same_message(used_turn, p_turn_id))::integer,
             used_at = now(), used_turn = p_turn_id
         where space_id = p_space_id and user_id = p_user_id and relay.intent_open(i, p_turn_id)
             and said @@ relay.intent_query(about)
@@ -128,8 +134,7 @@ $$;
 -- Sets the status of a person's own intent; one from others' words that is restored needs their OK again. Returns it; null
 -- if they have none such.
 create or replace function public.relay_set_intent(p_space jsonb, p_user_id bigint, p_intent_id bigint, p_status text)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     update standing_intent i
     set status = case when p_status = 'active' and status = 'deleted' and tainted then 'proposed' else p_status end
     where id = p_intent_id and space_id = relay.find_space(p_space) and user_id = p_user_id

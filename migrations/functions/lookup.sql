@@ -1,6 +1,5 @@
--- Opens search results: a message with its neighbours, a memory with its origin, another artefact, or a document
--- part. And the
--- model's search tool, within what the asking thread may see.
+-- Opens search results: a message with its neighbours, a memory with its origin, another artefact, or a document part.
+-- And the model's search tool, within what the asking thread may see.
 
 -- Tests whether a thread may read a space's memory now: its own, or a lent one.
 create or replace function relay.may_look(p_space_id bigint, p_asker jsonb) returns boolean
@@ -14,8 +13,7 @@ $$;
 -- turn_id} (the turn's own message is left out). p_query: as in relay.find_entries. Indexes recent messages first. Null
 -- if memory may not be used.
 create or replace function public.relay_look_up(p_space jsonb, p_asker jsonb, p_query jsonb, p_limit integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     select relay.enter_due(50);
     select case when relay.may_look(own.id, p_asker) then (
         select coalesce(jsonb_agg(one.line || jsonb_build_object('place',
@@ -40,8 +38,7 @@ $$;
 
 -- Returns a message with p_count before and after it in its thread. Null if it is missing, replaced or off the record.
 create or replace function relay.look_at_message(p_space_id bigint, p_bot_id bigint, p_id bigint, p_count integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (
         select m.*, t.chat_id, t.topic_id from message m join thread t on t.id = m.thread_id
         join session s on s.id = m.session_id
@@ -108,8 +105,7 @@ $$;
 
 -- Returns a document part; null if there is none.
 create or replace function relay.look_at_part(p_space_id bigint, p_bot_id bigint, p_id bigint, p_part integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', 'part', 'id', d.id, 'part', p.part, 'parts', d.parts, 'document', d.name,
         'at', m.created_at, 'name', m.name, 'user_id', m.user_id, 'message_id', m.id, 'content', left(p.text, 12000),
         'untrusted', true, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id))
@@ -122,8 +118,7 @@ $$;
 -- chat_id, topic_id}; `guarded` for the model) may not use memory.
 create or replace function public.relay_look_at(
     p_space jsonb, p_asker jsonb, p_guarded boolean, p_kind text, p_id bigint, p_part integer)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.find_space(p_space);
     bot bigint := (p_asker ->> 'bot_id')::bigint;
@@ -144,8 +139,7 @@ end $$;
 -- Stores the texts of a message's files: [{unique_id, name, mime, kind, pages, parts: [text]}]. A file that the space
 -- already has moves to this message; only changed parts are rewritten.
 create or replace function relay.keep_documents(p_message_id bigint, p_space_id bigint, p_documents jsonb)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     one jsonb;
     kept bigint;
@@ -186,8 +180,7 @@ $$;
 -- oldest) or the newest: {document, part, text, others: up to nine other versions, newest first}. If no name matches,
 -- several do, or the version is missing: {documents: up to ten candidates, else the newest}.
 create or replace function public.relay_open_document(p_space jsonb, p_name text, p_part integer, p_version integer)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.find_space(p_space);
     wanted constant text := lower(btrim(p_name));

@@ -281,19 +281,24 @@ language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     one record;
     used bigint := 0;
+    left_out integer := 0;
     carried bigint[] := '{}';
 begin
     if p_budget > 0 and relay.remembers(p_space_id) then
-        -- A loop stops reading when the budget is used up.
+        -- A loop stops reading soon after the budget is used up: what is too long for the rest is left out alone.
         for one in
             select id, length(content) + 8 as size from memory
             where space_id = p_space_id and status = 'active' and (valid_until is null or valid_until > now())
                 and not relay.has_faded(memory)
             order by pinned desc, importance desc, id desc limit 1000
         loop
-            used := used + one.size;
-            exit when used > p_budget;
-            carried := carried || one.id;
+            if used + one.size <= p_budget then
+                used := used + one.size;
+                carried := carried || one.id;
+            else
+                left_out := left_out + 1;
+                exit when left_out = 20;
+            end if;
         end loop;
     end if;
     return (

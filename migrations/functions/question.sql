@@ -2,8 +2,7 @@
 
 -- Counts how many entries of a space contain each word.
 create or replace function relay.numbers_of(p_space_id bigint, p_words text[])
-returns table (word text, entries bigint)
-language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
+returns table (word text, entries bigint) language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
     select word, sum(entries)::bigint from (
         select word, entries from lexeme where space_id = p_space_id and word = any (p_words)
         union all
@@ -47,8 +46,7 @@ $$;
 -- as a prefix. weight: rarity, the logarithm of the inverse document frequency as in BM25, with a hundred entries added
 -- so that small spaces give useful values. rest: the weight of a word that the space lacks.
 create or replace function relay.terms_of(p_space_id bigint, p_telling text[], p_languages text[], p_size bigint)
-returns table (place bigint, word text, entries bigint, weight real, rest real)
-language sql stable rows 20
+returns table (place bigint, word text, entries bigint, weight real, rest real) language sql stable rows 20
 set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
     with telling as materialized (
         select place, word from unnest(p_telling) with ordinality as t (word, place)),
@@ -99,18 +97,19 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         or p_text ~* ('\m(should|shall|could|would|can|must|might) \w'
             || '|\m(was|wie|wo|wann|welche\w*) (\w+ )?(kann|soll|könnte|würde|muss)'))
         and p_text !~* ('\m(did|were|have i|had|have we|we decided?|how long|how many|order|sequence|ago|last'
-            || '|habe ich|haben wir|hatte|wurde|war|waren)\M|\mwas\M(?! (soll|kann|könnte|würde|muss))'
+            || '|habe ich|haben wir|hatte|wurde|war|waren)\M'
             || '|\m(when|wann)\M(?! (should|shall|could|would|can|must|kann|soll))')
+        and (p_text !~* '\mwas\M(?! (soll|kann|könnte|würde|muss))' or relay.language_of(p_text) = 'german')
 $$;
 
--- Tests whether something was said on the date that a question names (month or day, in that year if given), or within a
--- week after.
+-- Tests whether something was said on the date that a question names (month or day, in that year if given, else the last
+-- one before it), or within a week after.
 create or replace function relay.said_about(p_at timestamptz, p_year integer, p_month integer, p_day integer)
-returns boolean
-language sql immutable set search_path = relay, extensions, pg_temp as $$
+returns boolean language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_at >= start - interval '1 day' and p_at < start + interval '7 days' + case when p_day is null
         then interval '1 month' else interval '1 day' end
-    from (select make_timestamptz(coalesce(p_year, extract(year from p_at at time zone 'UTC')::integer), p_month,
+    from (select (p_at + interval '1 day') at time zone 'UTC' as until) said, lateral (select make_timestamptz(
+        coalesce(p_year, extract(year from until)::integer - (p_month > extract(month from until))::integer), p_month,
         least(coalesce(p_day, 1), 28), 0, 0, 0, 'UTC') as start) named
 $$;
 
@@ -127,7 +126,7 @@ begin
     found := regexp_match(lower(p_text), '(?:\m(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of |de )?)?\m('
         || array_to_string(months, '|') || ')\M(?:\s+(\d{1,2})(?:st|nd|rd|th)?\M)?');
     if found is null or found[2] in ('may', 'march', 'mars') and found[1] is null and found[3] is null
-        and lower(p_text) !~ '\m(in|on|of|since|until|by|last|this|early|late) (may|march|mars)\M|\m(may|march|mars),? \d{4}\M'
+        and lower(p_text) !~ '\m(in|on|of|en|since|until|by|last|this|early|late) (may|march|mars)\M|\m(may|march|mars),? \d{4}\M'
     then
         return;
     end if;

@@ -5,8 +5,7 @@
 -- index on the vectors' signs finds.
 create or replace function relay.nearest_entries(
     p_space_id bigint, p_vector extensions.vector, p_model text, p_size bigint, p_limit integer)
-returns bigint[]
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns bigint[] language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     candidates constant integer := 300;
     found bigint[];
@@ -110,15 +109,16 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns candidates for a question, with their signals. p_query: {text, vector (as text) and model, or null, kinds (of
--- entries or memories; all but versions, which repeat messages), tags, since, until, not_message (the one that asks), not_thread and not_from (of that thread,
--- only what is before this message), valid: only memories in force}. relevance: the share of the question's weight that
--- the entry has (0 to 1), a quarter of it for a single word; cosine: of its vector. words, answer_words, question,
--- answer: scores by words of what a person said (or of a memory), of an answer, and of the other side of an exchange; 1
--- is the best of people's messages, 1.5 the maximum. meaning and answer_meaning: by cosine, 0 to 1. session and
--- session_meaning: the best of its session, among people. named: said by the one person whom the question names.
--- length: 0 to 1. asks: a question, among people. in_time: names a time, for a question about time. said_then: said
--- when the question says. answers: an answer. standing: a standing preference, for a question that asks for help.
--- Returns no rows if p_query has a floor (see relay.find_entries) that no candidate reaches.
+-- entries or memories; all but versions, which repeat messages), tags, since, until, not_message (the one that asks),
+-- not_thread and not_from (of that thread, only what is before this message), asker (whose standing preferences count;
+-- null: anybody's), valid: only memories in force}. relevance: the share of the question's weight that the entry has (0
+-- to 1), a quarter of it for a single word; cosine: of its vector. words, answer_words, question, answer: scores by
+-- words of what a person said (or of a memory), of an answer, and of the other side of an exchange; 1 is the best of
+-- people's messages, 1.5 the maximum. meaning and answer_meaning: by cosine, 0 to 1. session and session_meaning: the
+-- best of its session, among people. named: said by the one person whom the question names. length: 0 to 1. asks: a
+-- question, among people. in_time: names a time, for a question about time. said_then: said when the question says.
+-- answers: an answer. standing: a standing preference, for a question that asks for help. Returns no rows if p_query
+-- has a floor (see relay.find_entries) that no candidate reaches.
 create or replace function relay.entry_signals(p_space_id bigint, p_query jsonb)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, at timestamptz, relevance real, cosine real,
     words real, answer_words real, question real, answer real, session real, meaning real, answer_meaning real,
@@ -136,6 +136,7 @@ declare
     since constant timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
     until constant timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
     asking constant bigint := (p_query ->> 'not_message')::bigint;
+    asker constant bigint := (p_query ->> 'asker')::bigint;
     here constant bigint := (p_query ->> 'not_thread')::bigint;
     here_from constant bigint := (p_query ->> 'not_from')::bigint;
     valid constant boolean := coalesce((p_query ->> 'valid')::boolean, false);
@@ -201,7 +202,7 @@ begin
             case when e.kind = 'message' then e.session_id else -e.id end as session,
             coalesce(cardinality(names) = 1 and lower(substring(e.name from '\w+')) = names[1], false) as named,
             least(1, ln(1 + e.length) / ln(40)) as length, e.asks, coalesce(e.role = 'assistant', false) as answers,
-            e.standing and wants_help as standing, e.dated and about_time as in_time,
+            e.standing and wants_help and (asker is null or coalesce(e.user_id, asker) = asker) as standing, e.dated and about_time as in_time,
             named_date.month is not null
                 and relay.said_about(e.at, named_date.year, named_date.month, named_date.day) as said_then
         from (
@@ -213,7 +214,8 @@ begin
                 select id, 0, 0, 0, 0 from unnest(nearest) as id
                 union all
                 (select s.id, 0, 0, 0, 0 from entry s
-                    where s.space_id = p_space_id and s.standing and wants_help order by s.id desc limit 20)) either
+                    where s.space_id = p_space_id and s.standing and wants_help
+                        and (asker is null or coalesce(s.user_id, asker) = asker) order by s.id desc limit 20)) either
             group by entry_id) w
         -- Looked up one by one: for a young table, the planner's statistics suggest reading all of it.
         cross join lateral (select * from entry where id = w.entry_id offset 0) e

@@ -158,8 +158,7 @@ $$;
 -- the filters (null: no filter), newest first.
 create or replace function relay.hits(
     p_space_id bigint, p_index tsquery, p_phrases tsquery[], p_threads bigint[], p_query jsonb)
-returns bigint[]
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns bigint[] language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     since timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
     until timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
@@ -332,8 +331,7 @@ $$;
 
 -- Returns a message as a search result: author, time, place, Telegram message and passage.
 create or replace function relay.hit_json(p_message_id bigint, p_bot_id bigint, p_query tsquery, p_words integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', 'message', 'id', m.id, 'role', m.role, 'user_id', m.user_id, 'name', m.name,
         'at', m.created_at, 'topic_id', t.topic_id, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
         'posted', (select jsonb_build_object('chat_id', p.chat_id, 'message_id', p.telegram_message_id) from posted p
@@ -379,8 +377,7 @@ end $$;
 -- whether they have none, nowhere: whether no place has such a name, vague: whether no word can be searched for, found}.
 create or replace function public.relay_find(
     p_space jsonb, p_bot_id bigint, p_query jsonb, p_offset integer, p_limit integer)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.find_space(p_space);
     any_word tsquery := relay.words_query(p_query ->> 'words');
@@ -444,8 +441,7 @@ end $$;
 -- earlier, later: whether there are more}. Null if the space has no such message.
 create or replace function public.relay_found_context(
     p_space jsonb, p_bot_id bigint, p_query jsonb, p_message_id bigint, p_side text, p_count integer)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own thread;
     unrecorded bigint[];
@@ -480,8 +476,7 @@ end $$;
 
 -- Stores a search with its command, so that its buttons work after a restart.
 create or replace function public.relay_keep_search(p_turn_id bigint, p_fence bigint, p_space jsonb, p_text text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
@@ -508,8 +503,7 @@ $$;
 -- which do too, the best few come behind them.
 create or replace function relay.known_hits(
     p_space_id bigint, p_threads bigint[], p_query jsonb, p_partly boolean, p_beside boolean)
-returns table (kind text, id bigint, score real)
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns table (kind text, id bigint, score real) language sql stable set search_path = relay, extensions, pg_temp as $$
     with asked as materialized (
         select relay.phrases_of(p_query) as phrases, relay.sessions_about(p_space_id, p_query) as sessions, array(
             select one::tsquery
@@ -557,8 +551,7 @@ $$;
 -- Returns the newest artefacts with all words of scripts without spaces, or (p_any) one: up to 200 of each kind, and 5
 -- versions.
 create or replace function relay.artefacts_unspaced(p_space_id bigint, p_words text[], p_any boolean, p_kinds text[])
-returns table (kind text, id bigint)
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns table (kind text, id bigint) language sql stable set search_path = relay, extensions, pg_temp as $$
     select k.kind, one.id from relay.artefact_kinds() k, lateral (
         select found.id from relay.artefact_ids(k.kind, format(
             '%s = $1 and %s and lower(%s) like %s (array(select jsonb_array_elements_text($2)))', k.space, k.found, k.body,
@@ -579,8 +572,7 @@ $$;
 -- Ranks all results as relay.find_entries does: messages of relay.hits (those it doesn't rank come last, newest first),
 -- memories and summaries.
 create or replace function relay.ranked_hits(p_space_id bigint, p_messages bigint[], p_known jsonb, p_query jsonb)
-returns table (kind text, id bigint, nr bigint)
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns table (kind text, id bigint, nr bigint) language sql stable set search_path = relay, extensions, pg_temp as $$
     with scored as materialized (
         select coalesce(d.message_id, e.source_id) as id, max(e.score) as score
         from relay.find_entries(p_space_id, relay.entry_query(p_query, '["message", "part"]'), 500) e

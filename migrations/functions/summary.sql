@@ -143,8 +143,7 @@ end $$;
 -- p_least messages are new.
 create or replace function public.relay_want_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_least integer, p_user_id bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread := relay.find_thread(p_space, p_chat_id, p_topic_id);
     covered bigint := (select through_message_id from summary where id = own.summary_id);
@@ -184,8 +183,7 @@ $$;
 -- since}. Counts to 5,000.
 create or replace function public.relay_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_summary_id bigint)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own thread := relay.find_thread(p_space, p_chat_id, p_topic_id);
     shown record;
@@ -209,8 +207,7 @@ end $$;
 -- Returns a page of a thread's summary versions, newest first: {total, present, versions}.
 create or replace function public.relay_summaries(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_offset integer, p_limit integer)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own thread := relay.find_thread(p_space, p_chat_id, p_topic_id);
 begin
@@ -225,8 +222,7 @@ end $$;
 create or replace function public.relay_correct_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_of bigint, p_text text, p_version bigint, p_user_id bigint,
     p_name text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread;
     present summary;
@@ -279,8 +275,7 @@ $$;
 -- Safe to repeat. Does nothing if an input was erased meanwhile.
 create or replace function public.relay_keep_result(
     p_space_id bigint, p_derivation jsonb, p_result jsonb, p_most integer)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     if relay.read_what_is_gone(p_derivation -> 'inputs') then
         return 'false';

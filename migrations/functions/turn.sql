@@ -28,8 +28,7 @@ end $$;
 -- Returns the thread of a chat and topic in a space, with a new session after p_idle_hours of silence.
 create or replace function relay.ensure_thread(
     p_space_id bigint, p_chat_id bigint, p_topic_id bigint, p_idle_hours integer)
-returns relay.thread
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns relay.thread language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     found thread;
     past bigint;
@@ -54,28 +53,35 @@ begin
     return found;
 end $$;
 
--- Returns messages since the window's start, oldest first, within a count and a total length (with file texts).
+-- Returns messages since the window's start, oldest first, within a count and a total length (with file texts). Where
+-- no summary moves the window, its beginning moves in steps of 50 messages, so that the prompt stays cached in between.
 create or replace function relay.recent_messages(p_thread relay.thread, p_before bigint, p_budget integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with newest as materialized (
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
+    with held as (
+        select count(*) as messages from (
+            select from message
+            where thread_id = p_thread.id and status <> 'replaced' and id < p_before
+                and id >= greatest(p_thread.context_from, p_thread.window_from) limit 1000) up_to_1000),
+    newest as materialized (
         select id, role, user_id, name, text, blocks, untrusted, tainted, started_by, created_at,
             length(case role when 'user' then blocks::text else text end) as size
         from message
         where thread_id = p_thread.id and status <> 'replaced' and id < p_before
             and id >= greatest(p_thread.context_from, p_thread.window_from)
         order by id desc limit 200),
-    latest as (select *, sum(size) over (order by id desc rows unbounded preceding) as used from newest)
+    latest as (
+        select *, sum(size) over rows_so_far as used, row_number() over rows_so_far as nr from newest
+        window rows_so_far as (order by id desc rows unbounded preceding))
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'role', role, 'user_id', user_id, 'name', name, 'text', text,
         'blocks', blocks, 'untrusted', untrusted, 'tainted', tainted, 'started_by', started_by, 'created_at', created_at)
         order by id), '[]')
-    from latest where used - size <= p_budget
+    from latest, held
+    where used - size <= p_budget and nr <= case when messages > 200 then 150 + messages % 50 else 200 end
 $$;
 
 -- Saves the user's message of this turn with its documents and markers (again, if the turn runs again) and returns its id.
 create or replace function relay.save_user_message(p_turn relay.turn, p_thread relay.thread, p_input jsonb)
-returns bigint
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns bigint language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     saved bigint := p_turn.user_message_id;
 begin
@@ -111,8 +117,7 @@ end $$;
 -- Returns p_user_id's message to answer again (a turn's, else the thread's last); null if there is none. The old answer
 -- stays until the new one is saved.
 create or replace function relay.reopen_message(p_thread relay.thread, p_user_id bigint, p_of_turn bigint)
-returns bigint
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns bigint language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     again bigint;
 begin
@@ -220,8 +225,7 @@ end $$;
 
 -- Returns the topic of one of our messages; null if unknown.
 create or replace function public.relay_topic_of(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(coalesce(own.topic_id, l.topic_id))
     from posted p
     join turn t on t.id = p.turn_id

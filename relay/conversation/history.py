@@ -74,10 +74,13 @@ def history(
     if summary:
         text = f"<summary>\n{neutralize_markup(cut_to_tokens(summary.text, SUMMARY_TOKENS))}\n</summary>"
         messages.append({"role": "user", "content": [text_block("What was said earlier in this thread:\n" + text)]})
+    before = ""
     for row, media in zip(recent, shown, strict=True):
         if row.role == "user":
-            content = user_blocks(row.blocks, row.name or "", group, media, day_of(row.created_at, zone))
-            messages.append({"role": "user", "content": content})
+            day = day_of(row.created_at, zone)
+            content = user_blocks(row.blocks, row.name or "", group, media, day)
+            messages.append({"role": "user", "content": [*new_day(before, day), *content]})
+            before = day
         else:
             messages.extend(pair_tool_calls(row.blocks))
     if messages and messages[0]["role"] == "assistant":  # the API wants a user's message first
@@ -88,6 +91,12 @@ def history(
 def day_of(at: datetime, zone: tzinfo) -> str:
     """Returns the day of a message, as text."""
     return f"{at.astimezone(zone):%Y-%m-%d}"
+
+
+def new_day(before: str, day: str) -> list[Block]:
+    """Returns a line for a message that was sent on another day than the one before it, so that "tomorrow" in either
+    has its date. `before`: empty for the first message."""
+    return [text_block(f"(A new day: {day}. The message before is from {before}.)")] if before not in ("", day) else []
 
 
 def user_blocks(
@@ -152,12 +161,19 @@ def remove_breakpoint(block: Block) -> Block:
 
 
 def present_message(
-    incoming: Incoming, context: Context, zone: tzinfo, group: bool, media: Mapping[str, Block] = NO_MEDIA
+    incoming: Incoming,
+    context: Context,
+    recent: Sequence[StoredMessage],
+    zone: tzinfo,
+    group: bool,
+    media: Mapping[str, Block] = NO_MEDIA,
 ) -> list[Block]:
-    """Returns the present message as the next turn's history will show it."""
+    """Returns the present message as the next turn's history will show it. `recent`: the messages shown before it."""
     stored = context.message
     name, at = (stored.name or "", stored.created_at) if stored else (incoming.name, incoming.at)
-    return user_blocks(present_blocks(incoming, context), name, group, media, day_of(at, zone))
+    day = day_of(at, zone)
+    before = next((day_of(row.created_at, zone) for row in reversed(recent) if row.role == "user"), "")
+    return [*new_day(before, day), *user_blocks(present_blocks(incoming, context), name, group, media, day)]
 
 
 def is_wordless(blocks: Sequence[Block]) -> bool:

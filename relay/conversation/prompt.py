@@ -23,7 +23,7 @@ from relay.conversation.history import (
 )
 from relay.conversation.memory_layer import MemoryLayer, memory_layer
 from relay.conversation.preference_layer import PreferenceLayer, preference_layer, reminder
-from relay.conversation.quotes import passage, recall_within, reply_note, unshown
+from relay.conversation.quotes import passage, recall_within, replied_text, reply_note, unshown
 from relay.conversation.taint import taints
 from relay.core import metrics
 from relay.core.frozen import frozen
@@ -103,7 +103,7 @@ def build_prompt(
     window = fit_window(incoming, context, recalled, layers.memory, share, media)
     messages = history(window.context.summary, window.recent, group, zone, window.shown, window.composed.text)
     mark_last_said(messages)
-    present = present_message(incoming, context, zone, group, window.here)
+    present = present_message(incoming, context, window.recent, zone, group, window.here)
     about = turn_notes(incoming, context, window.found, zone, group, layers.reminders)
     last = [*present[:-1], {**present[-1], "cache_control": CACHE}, about]
     messages = merge_adjacent([*messages, {"role": "user", "content": last}])
@@ -204,10 +204,12 @@ def fit_window(
     said = present_blocks(incoming, context)
     *shown, here = place_files(fit_share(media, said, share), [*map(files_of, context.recent), said])
     recent, dropped = fit_budget(context.recent, int(RECENT_TOKENS * share))
-    found = recall_within(unshown(recalled, memory.memories, context), RECALL_TOKENS)
+    composed = composed_layer(context.composed, share)
+    replied = replied_text(incoming.reply_to, context.reply_to) if incoming.reply_to else ""
+    found = recall_within(unshown(recalled, memory.memories, context, f"{composed.text} {replied}"), RECALL_TOKENS)
     if dropped and context.latest_summary:
         context = replace(context, summary=context.latest_summary)
-    files, composed = [*map(files_of, recent), said], composed_layer(context.composed, share)
+    files = [*map(files_of, recent), said]
     return Window(context, recent, dropped, found, files, shown[dropped:], here=here, composed=composed)
 
 

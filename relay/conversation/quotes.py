@@ -46,8 +46,7 @@ def author(row: FoundEntry) -> str:
 
 def reply_note(reply: ReplyTo, stored: RepliedMessage | None, user_id: int, zone: tzinfo) -> str:
     """Describes what the present message replies to. It is quoted as data unless the user or Relay wrote it."""
-    text = remove_markers(reply.quote or (stored.text if stored else reply.text))
-    text = cut_to_tokens(text, REPLY_CHARACTERS // 4)
+    text = replied_text(reply, stored)
     ours = stored.role == "assistant" if stored else reply.by == "you"
     author = "you" if ours else f'"{clean_name(reply.by or "the user")}"'
     when = ""
@@ -60,11 +59,27 @@ def reply_note(reply: ReplyTo, stored: RepliedMessage | None, user_id: int, zone
     return f"{head}\n<reply>\n{body}\n</reply>"
 
 
-def unshown(recalled: Sequence[FoundEntry], memories: Sequence[int], context: Context) -> Sequence[FoundEntry]:
-    """Returns the recalled entries without the memories and summaries that the prompt shows anyway."""
+def replied_text(reply: ReplyTo, stored: RepliedMessage | None) -> str:
+    """Returns as much of the message replied to, or of its quoted part, as a prompt shows."""
+    text = remove_markers(reply.quote or (stored.text if stored else reply.text))
+    return cut_to_tokens(text, REPLY_CHARACTERS // 4)
+
+
+def unshown(
+    recalled: Sequence[FoundEntry], memories: Sequence[int], context: Context, text: str
+) -> Sequence[FoundEntry]:
+    """Returns the recalled entries without those that the prompt shows anyway: memories, summaries, the present message
+    and its documents, and what is part of `text`."""
     summaries = (row.id for row in (context.summary, context.latest_summary) if row)
     shown = {*(("memory", id) for id in memories), *(("summary", id) for id in summaries)}
-    return [row for row in recalled if (row.kind, row.id) not in shown]
+    text = " ".join(text.split())
+    return [
+        row
+        for row in recalled
+        if (row.kind, row.id) not in shown
+        and (row.message_id is None or row.message_id != context.message_id)
+        and row.snippet.strip() not in text
+    ]
 
 
 def recall_within(recalled: Sequence[FoundEntry], tokens: int) -> Sequence[FoundEntry]:

@@ -127,8 +127,7 @@ async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
     incoming = replace(incoming, text=said.text, reply_to=said.reply_to, spoken=is_spoken(said.blocks))
     found = await recall_for_turn(engine, incoming)
     context = await add_meant_intents(engine, incoming, context, found.query)
-    rows = [row for row in found.rows if row.message_id != context.message_id]
-    return BegunTurn(incoming, context, rows, reminders)
+    return BegunTurn(incoming, context, found.rows, reminders)
 
 
 def show_files(

@@ -103,6 +103,16 @@ async def test_no_vector_is_stored_for_an_outdated_text(driver: TurnDriver, stor
     assert again.text == "new words"
 
 
+async def test_a_changed_text_loses_the_vector_of_its_former_words(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "my secret is a cellar", "answer")
+    await store.store_embeddings("mine", stored(await store.take_embed_due(10, 60)))
+    await sql("update message set name = 'Ada L.' where role = 'user'")
+    assert await texts_of(sql, "mine") == {"my secret is a cellar", "answer"}, "the words are the same"
+    await sql("update message set text = 'my secret is gone' where role = 'user'")
+    assert await texts_of(sql, "mine") == {"answer"}
+    assert [row.text for row in await store.take_embed_due(10, 60)] == ["my secret is gone"]
+
+
 async def test_a_text_enqueued_again_meanwhile_stays_due(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await driver.exchange(ADA, "question", "answer")
     taken = await store.take_embed_due(10, 60)

@@ -400,13 +400,13 @@ async def test_the_history_of_memories_is_exported_and_imported(
     ((old,),) = await sql("select id from memory")
     moved = {"action": "supersede", "memory_id": old, "content": "lives in Lisbon"}
     await driver.exchange(ADA, "so", actions=[moved, goal | more])
-    await sql("update memory set uses = 7, last_used_at = now() where kind = 'goal'")
+    await sql("update memory set uses = 7, last_used_at = now(), recalled_at = now() where kind = 'goal'")
     store, look = other
     work = Import(store, check(await written(driver.store, private(ADA), tmp_path)))
     await work.run()
     lives = (
         "select m.content, m.kind, m.status, m.importance, m.confidence, m.valid_from, m.valid_until,"
-        " m.exact_at, m.uses, m.last_used_at, m.promoted_by, r.content,"
+        " m.exact_at, m.uses, m.last_used_at, m.recalled_at, m.promoted_by, r.content,"
         " (select array_agg(e.text) from message e where e.id = any (m.evidence))"
         " from memory m left join memory r on r.id = m.replaced_by order by m.created_at, m.content"
     )

@@ -130,3 +130,23 @@ async def test_a_message_that_means_an_intent_shows_it_once_a_day(driver: TurnDr
         await driver.close(turn)
     assert shown == [[], ["take the insurance card"], []]
     assert [one.used for one in await store.intents(private(ADA), ADA)] == [1]
+
+
+@pytest.mark.parametrize("said", ["the dentist called", "this toothache is killing me"])
+async def test_a_message_that_is_answered_again_shows_its_intent_again(driver: TurnDriver, said: str) -> None:
+    store = driver.store
+    await driver.exchange(ADA, "hello")
+    await store.make_intent({
+        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": "dentist",
+        "text": "take the insurance card", "turn_id": None, "proposed": False,
+    })  # fmt: skip
+    engine = Engine(store, Gate(OfflineModel(), store), "m", 100, UTC, embedder=Toothed())
+    shown = []
+    for text, retry in ((said, False), ("/retry", True), (said, False)):
+        turn = await driver.turn(ADA, text)
+        begun = await begin(engine, incoming_of(turn, text, private(ADA), retry=retry))
+        shown.append([one.text for one in begun.context.intents])
+        await store.finish(begun.incoming, reply())
+        await driver.close(turn)
+    assert shown == [["take the insurance card"], ["take the insurance card"], []]
+    assert [one.used for one in await store.intents(private(ADA), ADA)] == [1]

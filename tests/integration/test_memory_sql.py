@@ -565,6 +565,20 @@ async def test_the_prompt_contains_pinned_important_and_new_memories_within_budg
     assert 4 < len(numbers) < 20
 
 
+async def test_a_memory_longer_than_the_budget_takes_no_others_place(driver: TurnDriver, sql: Sql) -> None:
+    await driver.teach(ADA, "likes tea", "lives in Berlin", "the house rules")
+    await sql("update memory set pinned = true, content = content || repeat(' x', 2000) where content like 'the %'")
+    await sql("update memory set content = content || repeat(' y', 400) where content like 'lives%'")
+    [(space_id,)] = await sql("select distinct space_id from memory")
+    for budget, fits in ((2000, ["lives", "likes"]), (100, ["likes"]), (5, [])):
+        rows = await sql(
+            "select split_part(one ->> 'content', ' ', 1) "
+            "from jsonb_array_elements(relay.memories_for_prompt(%s, %s)) as one",
+            space_id, budget,
+        )  # fmt: skip
+        assert sorted(word for (word,) in rows) == sorted(fits)
+
+
 async def test_the_prompt_lists_memories_in_a_stable_order(driver: TurnDriver) -> None:
     await driver.teach(ADA, "likes tea", "lives in Berlin", "has a boat")
     first = (await driver.exchange(ADA, "one")).context.memories

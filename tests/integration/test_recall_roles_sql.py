@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BOT, TurnDriver, private
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private
 
 LONG = (
     "The greenhouse heater is a good topic. A greenhouse heater needs power; compare heater sizes for the greenhouse. "
@@ -52,6 +52,21 @@ async def test_messages_of_the_time_named_in_a_question_come_first(driver: TurnD
     assert (await found(driver, "What did we do with bread in May 2023?"))[0] == "We baked bread together"
 
 
+async def test_the_week_after_a_named_date_may_be_in_the_next_year(sql: Sql) -> None:
+    for at, month, day, expected in (
+        ("2027-01-02", 12, 30, True), ("2026-12-30", 12, 30, True), ("2026-12-31", 1, 1, True),
+        ("2026-11-30", 12, 1, True), ("2026-12-20", 12, 30, False), ("2027-01-20", 12, 30, False),
+        ("2027-01-02", 12, None, True), ("2027-06-04", 5, 31, True),
+    ):  # fmt: skip
+        rows = await sql("select relay.said_about(%s::timestamptz, null, %s, %s)", f"{at}T12:00:00Z", month, day)
+        assert rows == [(expected,)], at
+
+
+async def test_a_month_is_named_in_french_too(sql: Sql) -> None:
+    assert await sql("select month from relay.named_date('Qu’avons-nous fait en mars ?')") == [(3,)]
+    assert await sql("select month from relay.named_date('Is Mars larger than Venus?')") == [(None,)]
+
+
 async def test_a_standing_instruction_keeps_its_place_among_many_full_matches(driver: TurnDriver) -> None:
     await driver.exchange(ADA, "Please always use metric units and number the steps.", "I will.")
     for number in range(12):
@@ -67,6 +82,28 @@ async def test_a_standing_instruction_is_recalled_in_a_turn_without_a_question(d
     for question, heard in (("How should I bake bread?", 1), ("Did we bake bread?", 0)):
         rows = await driver.store.recall_for(private(ADA), {**query, "text": question}, 5)
         assert len(rows) == heard
+
+
+async def test_a_german_request_with_was_recalls_a_standing_instruction(driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Bitte antworte mir immer in kurzen Sätzen.", "Gern.")
+    query = {"vector": None, "model": "", "chat_id": 9_000_000, "topic_id": 0}
+    for question, heard in (
+        ("Kannst du mir erklären, was ein Risotto ist?", 1),
+        ("Was soll ich heute kochen?", 1),
+        ("Was habe ich gestern gekocht?", 0),
+        ("Can you say what was in the risotto?", 0),
+    ):
+        rows = await driver.store.recall_for(private(ADA), {**query, "text": question}, 5)
+        assert len(rows) == heard, question
+
+
+async def test_in_a_group_only_the_askers_standing_instructions_count(driver: TurnDriver) -> None:
+    for person, text in ((ADA, "Please always use metric units."), (BEN, "Please always answer in rhymes.")):
+        await driver.exchange(person, text, "I will.", chat_id=GROUP, topic_id=3)
+    for person, expected in ((ADA, "Please always use metric units."), (BEN, "Please always answer in rhymes.")):
+        turn = await driver.turn(person, "How should I bake bread?", GROUP, topic_id=person)
+        rows = await driver.store.recall(incoming_of(turn, "How should I bake bread?", group()))
+        assert [row.snippet for row in rows] == [expected]
 
 
 async def test_an_answer_is_found_through_its_question(driver: TurnDriver) -> None:

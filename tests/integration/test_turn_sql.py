@@ -145,6 +145,20 @@ async def test_a_turn_without_an_answer_saves_no_message_and_counts_nothing(
     assert await sql("select error from turn") == [("The model is away.",)]
 
 
+async def test_a_long_window_without_a_summary_begins_at_the_same_message_for_a_while(
+    driver: TurnDriver, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "hello")
+    await sql(
+        "insert into message (space_id, thread_id, session_id, role, user_id, text, blocks) "
+        "select space_id, thread_id, session_id, (array['assistant', 'user'])[n % 2 + 1], user_id, n::text, '[]' "
+        "from (select * from message limit 1) m, generate_series(1, 238) n"
+    )
+    windows = [(await driver.exchange(ADA, "and more")).context.recent for _ in range(6)]
+    assert [len(recent) for recent in windows] == [190, 192, 194, 196, 198, 150], "240 messages, then two more each"
+    assert len({recent[0].id for recent in windows}) == 2, "it moved once, by 50"
+
+
 async def test_the_recent_window_has_a_budget(driver: TurnDriver, sql: Sql) -> None:
     await driver.exchange(ADA, "old", "x" * RECENT_CHARACTERS)
     await driver.exchange(ADA, "newer", "y")

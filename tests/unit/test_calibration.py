@@ -95,10 +95,44 @@ def test_assent_has_importance_five(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Das stimmt nicht.", "Funktioniert nicht", "Точно нет", "It works not", "Correct?", "Funktioniert das?"]
+    "text",
+    [
+        "Is that right?",
+        "Correct?",
+        "Funktioniert das?",
+        "Is this correct?",
+        "Stimmt das?",
+        "Funktioniert es?",
+        "Ça marche ?",
+        "Are you sad?",
+        "Did I miss something?",
+        "¿Estás feliz?",
+    ],
 )
-def test_a_denial_or_a_question_is_no_assent(text: str) -> None:
+def test_a_question_is_neither_a_feeling_nor_assent(text: str) -> None:
     assert weight(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stimmt nicht.",
+        "Das stimmt so nicht",
+        "Das stimmt nicht.",
+        "Ça marche pas",
+        "Точно нет",
+        "Es klappt nie",
+        "It works not",
+        "Funktioniert nicht",
+    ],
+)
+def test_denied_assent_is_no_assent(text: str) -> None:
+    assert weight(text) is None
+
+
+def test_a_question_takes_nothing_from_the_sentence_beside_it() -> None:
+    assert weight("I'm so sad. Why?") == ("feeling", 6)
+    assert weight("Exactly right! And then?") == ("acknowledgement", 5)
 
 
 @pytest.mark.parametrize(

@@ -297,6 +297,28 @@ def test_keywords_find_plain_statements(text: str, kind: str) -> None:
     assert one.importance >= 5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich habe beschlossen, am 3. Mai nach Lissabon umzuziehen, mit allen Katzen.",
+        "I want to keep the dose at 3.5 mg until Dr. Brown is back from St. Ives.",
+    ],
+)
+def test_keywords_quote_whole_sentences(text: str) -> None:
+    (one,) = keyword_findings({1: message(1, text)})
+    assert one.text == f"“{text}”"
+
+
+@pytest.mark.parametrize("text", ["Is that right?", "Did I miss something?", "Stimmt nicht."])
+def test_keywords_keep_nothing_of_questions_and_denials(text: str) -> None:
+    assert keyword_findings({1: message(1, text)}) == []
+
+
+def test_keywords_take_a_denial_for_the_trouble_that_it_is() -> None:
+    (one,) = keyword_findings({1: message(1, "Funktioniert nicht.")})
+    assert one.kind == "issue"
+
+
 @pytest.mark.parametrize(("text", "worth"), [("You're amazing!", 6), ("Exactly right!", 5)])
 def test_keywords_give_praise_and_assent_their_importance(text: str, worth: int) -> None:
     (one,) = keyword_findings({1: message(1, text)})

@@ -155,6 +155,15 @@ def test_the_layer_has_the_documented_wording() -> None:
     assert preference_layer(layer.shown, speaker="Ada").text.startswith("# HOW Ada LIKES ANSWERS\n")
 
 
+def test_a_preference_that_is_seen_again_leaves_the_text_as_it_is() -> None:
+    rows = [likes("short answers", 0.9, "length"), likes("typed code", 0.9, "code"), likes("no emoji", 0.5, "tone")]
+    before = preference_layer(rows)
+    seen = replace(rows[1], strength=0.95, last_seen=datetime(2026, 2, 1, tzinfo=UTC))
+    after = preference_layer([rows[0], seen, rows[2]])
+    assert after.text == before.text
+    assert patterns(after.shown)[0] == "typed code", "the strongest is still the first to get room"
+
+
 def test_the_reminder_adds_preferences_relevant_to_the_message() -> None:
     layer = preference_layer([
         likes("short answers", 0.9, "length"), likes("typed code", 0.9, "code"), likes("emoji", 0.5, "tone", -1),

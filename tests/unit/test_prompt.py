@@ -228,6 +228,25 @@ def test_no_block_is_empty(blocks: list[Row]) -> None:
     assert all(block["text"].strip() for block in everything(prompt))
 
 
+def test_a_message_of_another_day_says_so() -> None:
+    """The model could not tell which day "tomorrow" is."""
+    evening, night = "2026-02-26T22:00:00+00:00", "2026-02-26T23:30:00+00:00"  # in Berlin, the next day has begun
+    rows = [
+        user(1, "hi", created_at=evening), assistant(2, "hello", created_at=evening),
+        user(3, "my exam is tomorrow", created_at=night), assistant(4, "good luck", created_at=night),
+    ]  # fmt: skip
+    line = "(A new day: {}. The message before is from {}.)"
+    prompt = build(incoming("when is it?"), context(rows))
+    said = [[block["text"] for block in message["content"]] for message in prompt.messages if message["role"] == "user"]
+    assert said[0] == ["hi"]
+    assert said[1] == [line.format("2026-02-27", "2026-02-26"), "my exam is tomorrow"]
+    assert said[2][:2] == [line.format("2026-03-01", "2026-02-27"), "when is it?"]
+    later = context([*rows, user(5, "when is it?", created_at="2026-03-01T17:30:00+00:00"), assistant(6, "Saturday")])
+    after = build(incoming("thanks"), later)
+    assert [b["text"] for b in after.messages[4]["content"]] == said[2][:2], "the next turn repeats it, from the cache"
+    assert "A new day" not in last_text(after)
+
+
 def test_a_file_is_shown_if_available_and_described_otherwise() -> None:
     file = {"kind": "photo", "file_id": "abc", "unique_id": "u1", "name": ""}
     image = {"type": "image", "file": file, "untrusted": "photo", "from": "Ben"}
@@ -336,6 +355,19 @@ def test_a_prompt_that_was_too_long_shows_fewer_files() -> None:
         prompt = build_prompt(said, about, [], ZONE, share, media)
         seen.append([block["source"]["data"] for block in everything(prompt) if "source" in block])
     assert seen == [["old", "new", "paper"], ["new", "paper"], ["new"], []]
+
+
+def test_recall_leaves_out_what_the_prompt_shows_anyway() -> None:
+    rows = [found(3, "The gate is green."), found(4, "The bell is loud."), found(99, "hello"), found(5, "News.")]
+    replied = {"role": "user", "user_id": ADA, "text": "Listen:\n\nThe bell is  loud.", "untrusted": False}
+    about = context(
+        composed=composed(("2026-01-01", "The gate is green.")),
+        reply_to=replied | {"at": "2026-02-01T12:00:00+00:00"},
+    )
+    prompt = build(incoming(reply_to=ReplyTo(5, "", "", True, "Ada")), about, rows)
+    assert prompt.record.recalled == (5,)
+    only_quoted = build(incoming(reply_to=ReplyTo(5, "", "Listen:", True, "Ada")), about, rows)
+    assert only_quoted.record.recalled == (4, 5)
 
 
 def test_the_record_lists_what_the_prompt_contains() -> None:

@@ -61,6 +61,7 @@ def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embe
             "tags": [str(tag)[:100] for tag in given.get("tags") or []][:MOST] or None,
             "since": moment(given.get("since"), zone),
             "until": moment(given.get("until"), zone),
+            "asker": incoming.user_id,
         }
         limit = max(1, min(int(given.get("limit") or 8), MOST))
         found = await store.look_up(incoming.space, describe_asker(incoming), query, limit)

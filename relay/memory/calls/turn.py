@@ -80,6 +80,7 @@ class TurnCalls(Calls):
             "model": model,
             "chat_id": incoming.chat_id,
             "topic_id": incoming.topic_id,
+            "asker": incoming.user_id,
         }
         return await self.recall_for(space or incoming.space, query, RECALLED)
 

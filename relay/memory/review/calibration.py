@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from relay.memory.contexts.sentences import sentences_of
 from relay.memory.review.distinction import DATES, NEGATION
 from relay.memory.review.words import (
     ANSWERS,
@@ -24,6 +25,7 @@ CASELESS = 3
 LEAST = 5
 """The least importance of what is stored."""
 FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
+QUESTION = re.compile(r"[?？؟]\W*$")
 EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
 
 
@@ -31,41 +33,38 @@ def worth_judging(text: str) -> bool:
     """Tests whether to judge a message: long ones, and short ones with a feeling, an acknowledgement, a name, a number
     or a date; in a script without capitals, where names can't be recognized, ones with a few letters."""
     text = text.strip()
-    if len(text) >= SHORT or weight(text):
+    if len(text) >= SHORT or holds_feeling(text) or is_acknowledgement(text):
         return True
     return holds_number(text) or holds_date(text) or holds_name(text) or tells_no_names(text)
 
 
 def weight(text: str) -> tuple[str, int] | None:
-    """Returns a short message's kind, `feeling` or `acknowledgement`, and its weight; None: neither, or not short."""
-    text = text.strip()
-    if len(text) >= SHORT:
+    """Returns a short message's kind, `feeling` or `acknowledgement`, and its weight; None: neither, or not short.
+    A question is neither: “Is that right?” confirms nothing."""
+    if len(text.strip()) >= SHORT:
         return None
-    if is_acknowledgement(text):
+    said = " ".join(one.text for one in sentences_of(text) if not QUESTION.search(one.text))
+    if is_acknowledgement(said):
         return "acknowledgement", ACKNOWLEDGEMENT_WORTH
-    if EMPHASIS.search(text) or THANKS.search(text) or FEELING.intersection(word.lower() for word in words_of(text)):
-        return "feeling", FEELING_WORTH
-    return None
+    return ("feeling", FEELING_WORTH) if holds_feeling(said) else None
+
+
+def holds_feeling(text: str) -> bool:
+    """Tests for a word or sign of a feeling, or thanks beyond politeness."""
+    words = (word.lower() for word in words_of(text))
+    return bool(EMPHASIS.search(text) or THANKS.search(text) or FEELING.intersection(words))
 
 
 def is_acknowledgement(text: str) -> bool:
-    """Tests whether a message says that something was right or worked, and little else: no question, and no “not”."""
+    """Tests whether a message says that something was right or worked, and little else."""
     words = words_of(text.lower())
-    if is_question(text):
-        return False
     if ASSENTS.union(HALF_ASSENTS, AROUND_ASSENT).issuperset(words) and (
         ASSENTS.intersection(words) or (len(words) > 1 and HALF_ASSENTS.intersection(words))
     ):
         return True
     said = " ".join(words)
-    if said in ANSWERS:
-        return True
-    denied = any(map(NEGATION.fullmatch, words))
-    return not denied and any(said.startswith(f"{one} ") and len(said) <= len(one) + 12 for one in ANSWERS)
-
-
-def is_question(text: str) -> bool:
-    return text.rstrip().endswith(("?", "？", "؟"))
+    rests = (said[len(one) :] for one in ANSWERS if said == one or said.startswith(f"{one} "))
+    return any(len(rest) <= 12 and not any(map(NEGATION.fullmatch, rest.split())) for rest in rests)
 
 
 def holds_number(text: str) -> bool:

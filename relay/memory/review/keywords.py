@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 
 from relay.core.limits import TAGGED_FACT_LENGTH
-from relay.memory.review.calibration import is_question, weight
+from relay.memory.contexts.sentences import sentences_of
+from relay.memory.review.calibration import QUESTION, weight
 from relay.memory.review.findings import Finding, add_acknowledged, plain_sentence, rests_on_others
 from relay.memory.rows.upkeep.judging import JudgedMessage
 
 NAME, VERSION = "keyword judge", 1
-SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
 PATTERNS = [
     (
         "decision",
@@ -91,8 +91,6 @@ def keyword_findings(
 def find_in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> list[Finding]:
     """Returns what keywords find in one message: what a short one expresses, else sentences of a known kind."""
     text, tainted = row.text.strip(), rests_on_others((row.id,), known)
-    if is_question(text) and weight(text):
-        return []
     if short := weight(text):
         what, worth = short
         if what == "feeling":
@@ -104,9 +102,9 @@ def find_in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> l
 def find_known_sentences(text: str) -> list[tuple[str, int, str]]:
     """Returns a text's first sentences of known kinds: kind, weight and sentence."""
     found: list[tuple[str, int, str]] = []
-    for sentence in SENTENCE.findall(text):
-        said = plain_sentence(sentence).replace("’", "'")
-        if said.endswith("?") or len(found) >= MOST:
+    for sentence in sentences_of(text):
+        said = plain_sentence(sentence.text).replace("’", "'")
+        if QUESTION.search(said) or len(found) >= MOST:
             continue
         kind = next(((kind, worth) for kind, worth, words in KNOWN if words.search(said)), None)
         if kind:
