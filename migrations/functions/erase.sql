@@ -332,21 +332,25 @@ end $$;
 
 -- Continues an erasure (null: the oldest unfinished one) for half a second: {erasure_id, done, counts, theirs: what
 -- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited,
--- posted: 0, for older versions}. Null if there is none or another process runs it. Previews not started within 15
--- minutes are dropped.
+-- posted: 0, for older versions}. Null if there is none, another process runs it, or it has to wait. Previews not started
+-- within 15 minutes are dropped.
 create or replace function public.relay_erase_step(p_erasure_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
-    phases constant text[] := array['rows', 'messages', 'artefacts', 'turns', 'events', 'entries', 'words', 'rest',
-        'end'];
+    phases constant text[] := string_to_array('rows messages artefacts turns events entries words rest end', ' ');
     phase text;
     after bigint;
 begin
     delete from erasure where status = 'preview' and created_at < now() - interval '15 minutes';
     loop
-        select * into own from erasure
-        where status = 'working' and id = coalesce(p_erasure_id, id) order by id limit 1 for update skip locked;
+        -- An answer in progress may repeat what is erased. The sweeps begin when it has ended.
+        select * into own from erasure e
+        where status = 'working' and id = coalesce(p_erasure_id, id) and not (
+            work @> '{"phase": "messages", "after": 0}' and exists (
+                select from turn t where t.space_id = e.space_id and t.kind = 'message' and t.lease_until > now()
+                    and t.status in ('working', 'answered') and t.created_at < e.created_at))
+        order by id limit 1 for update skip locked;
         exit when own.id is null;
         phase := own.work ->> 'phase';
         after := (own.work ->> 'after')::bigint;
@@ -374,5 +378,5 @@ begin
         select jsonb_build_object('erasure_id', id, 'done', status = 'done', 'counts', counts,
             'theirs', coalesce(posted, '[]'), 'posted', 0,
             'waiting', (select count(*) from retraction r where r.erasure_id = erasure.id))
-        from erasure where id = coalesce(own.id, p_erasure_id) and status <> 'preview');
+        from erasure where id = coalesce(own.id, p_erasure_id) and (id = own.id or status = 'done'));
 end $$;

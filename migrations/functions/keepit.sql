@@ -99,7 +99,7 @@ begin
     for own in
         select block ->> 'text' as text, (place - 1)::smallint as place
         from jsonb_array_elements(p_blocks) with ordinality as one (block, place)
-        where block ->> 'type' = 'text' and not coalesce((block ->> 'untrusted')::boolean, false) order by place
+        where block ->> 'type' = 'text' and coalesce(block ->> 'untrusted', '') in ('', 'false') order by place
     loop
         begins := regexp_instr(own.text, head, 1, 1, 0, 'i');
         while begins > 0 and jsonb_array_length(found) < most loop

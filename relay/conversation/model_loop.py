@@ -55,6 +55,9 @@ class Tools:
 
     definitions: list[ToolDefinition] = field(default_factory=list)
     runs: dict[str, ToolRun] = field(default_factory=dict)
+    note_taint: Callable[[bool], None] = lambda _: None
+    """Called before they run. The flag: the model has read untrusted text, which it may have found on the web just
+    before it called them."""
 
 
 @dataclass(slots=True)
@@ -130,6 +133,7 @@ async def converse(
             return make_partial_reply(talk, "stopped", "Stopped.")
         keep(talk, step)
         if step.stop_reason == "tool_use":
+            tools.note_taint(talk.tainted)
             talk.steps.append({"role": "user", "content": await run_tools(step.blocks, tools, talk)})
             talk.dirty = talk.tainted
         elif step.stop_reason != "pause_turn":

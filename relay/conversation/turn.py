@@ -159,7 +159,6 @@ async def say(
         tools = make_tools(engine, begun, prompt.tainted)
 
         def request(steps: Sequence[ModelMessage], dirty: bool, prompt: Prompt = prompt) -> ModelRequest:
-            begun.reminders.tainted = prompt.tainted or dirty
             now = make_tools(engine, begun, prompt.tainted or dirty).definitions
             messages = with_steps(prompt, steps)
             return ModelRequest(model_of(engine, incoming), prompt.system, messages, engine.max_tokens, now)
@@ -186,7 +185,8 @@ def make_tools(engine: Engine, begun: BegunTurn, tainted: bool) -> Tools:
         "read_document": read_document(engine.store, incoming.space, incoming.lent),
         **begun.reminders.runs,
     }
-    return Tools([SEARCH_MEMORY, OPEN_MEMORY, READ_DOCUMENT, *REMINDER_TOOLS, *web], runs)
+    definitions = [SEARCH_MEMORY, OPEN_MEMORY, READ_DOCUMENT, *REMINDER_TOOLS, *web]
+    return Tools(definitions, runs, begun.reminders.note_taint)
 
 
 @metrics.time_stage("finish")

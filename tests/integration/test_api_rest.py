@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import zipfile
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, BinaryIO
 
 import icalendar
 import pytest
 
+from relay.archive.packed import pack
 from relay.memory.store import Store
+from relay.surfaces.http.api import history
 from tests.integration.api import open_api, refused
 from tests.integration.conftest import Sql
 from tests.integration.test_why_sql import answered
@@ -180,6 +183,31 @@ async def test_the_export_is_an_archive(driver: TurnDriver, store: Store) -> Non
     assert answer.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert any("oolong" in archive.read(name).decode() for name in archive.namelist())
+
+
+async def test_a_person_gets_one_export_at_a_time(
+    driver: TurnDriver, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await driver.teach(ADA, "Likes oolong tea")
+    packed, begun, may = 0, asyncio.Event(), asyncio.Event()
+
+    async def pack_slowly(*given: Any, **more: Any) -> BinaryIO:
+        nonlocal packed
+        packed += 1
+        begun.set()
+        await may.wait()
+        return await pack(*given, **more)
+
+    monkeypatch.setattr(history, "pack", pack_slowly)
+    async with open_api(store) as api:
+        first = asyncio.create_task(api.get("/api/export"))
+        await begun.wait()
+        async with asyncio.timeout(10):
+            await refused(api.get("/api/export"), 429, "too_many")
+        may.set()
+        assert (await first).status_code == 200
+        assert (await api.get("/api/export")).status_code == 200
+    assert packed == 2
 
 
 async def test_a_calendar_has_its_own_address_that_can_be_revoked(store: Store, sql: Sql) -> None:

@@ -342,6 +342,29 @@ async def test_an_erasure_continues_after_a_kill_between_two_steps(
     assert await sql("select count(*) from job where kind = 'erasure'") == [(0,)]
 
 
+async def test_an_answer_in_progress_is_erased_too_once_it_has_ended(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await told_of(driver, sql)
+    turn = await driver.turn(ADA, "Which pet do I have?", topic_id=5)
+    incoming = incoming_of(turn, "Which pet do I have?", private(ADA))
+    context = await store.begin(incoming, "model-1")
+    assert WORDS[0] in str(context).lower()
+    shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
+    assert shown is not None
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
+    while await store.erase_step(shown.erasure_id) is not None:
+        pass
+    await store.finish(incoming, reply("A parrot, Zanzibarix."))
+    await store.deliver(turn, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": "A parrot, Zanzibarix."})])
+    assert await store.erase_step(shown.erasure_id) is None, "it is being sent"
+    await store.store_sent(turn, [PartResult(1, "sent", 101)], True)
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
+        pass
+    assert await holding(sql, WORDS[0]) == {}
+    assert 101 in [one.message_id for one in await store.retractions(BOT.id, shown.erasure_id, 50)]
+
+
 async def test_a_started_erasure_is_a_job_that_any_process_finishes(
     driver: TurnDriver, store: Store, sql: Sql, another: Any, tmp_path: Path
 ) -> None:

@@ -395,6 +395,26 @@ async def test_web_tools_are_removed_once_a_page_and_memory_were_read(driver: Tu
     assert done.text.startswith("It wants")
 
 
+async def test_what_the_model_sets_or_deletes_after_reading_a_web_page_waits_for_a_tap(
+    driver: TurnDriver, sql: Sql
+) -> None:
+    room = Room(driver, web=True)
+    due = {"text": "Water the plants", "at": "2031-03-01T18:00"}
+    await room.say(ADA, "remind me of the plants", [call("set_reminder", **due)], "Set.")
+    [(own,)] = await sql("select id from reminder where status = 'active'")
+    page: list[Block] = [
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_fetch", "input": {"url": "https://evil.example"}},
+        {"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_1", "content": {}},
+        call("set_reminder", text="Pay Mallory", at="2031-03-01T18:00"),
+    ]
+    await room.say(ADA, "what stands there?", page, "Done.", topic=1)
+    await room.say(ADA, "and now?", [*page[:2], call("delete_reminder", id=own)], "Done.", topic=2)
+    assert await sql("select text, status, tainted from reminder order by id") == [
+        ("Water the plants", "active", False),
+        ("Pay Mallory", "proposed", True),
+    ]
+
+
 async def test_an_answer_interrupted_after_a_web_page_is_tainted_when_continued(
     driver: TurnDriver, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:

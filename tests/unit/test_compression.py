@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -138,6 +139,13 @@ def test_a_text_is_split_into_whole_sentences(text: str, sentences: list[str]) -
 def test_no_word_is_lost_between_sentences(text: str) -> None:
     joined = "".join(one.text for one in sentences_of(text))
     assert "".join(joined.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("line", ["a. ", "1. 2. ", "...", "`", "?! ", "Dr. ) "])
+def test_a_long_line_is_split_quickly(line: str) -> None:
+    began = time.process_time()
+    sentences_of((line * 60_000)[:60_000] + "x")
+    assert time.process_time() - began < 2
 
 
 def test_a_text_is_cut_at_a_whole_sentence() -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import relay
 from relay.clients.fakes import FakeLedger
+from relay.conversation.tools.web import WEB
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ModelUnavailable
-from relay.core.models import ModelRequest, Step
+from relay.core.models import Block, ModelRequest, Step
 from relay.core.prices import Price, Prices
 from relay.memory.spending.budget import Budget, Spent
 from relay.memory.spending.gate import Gate
@@ -182,6 +184,46 @@ async def test_simultaneous_calls_do_not_overshoot_a_persons_budget() -> None:
     ended = [type(one) for one in done]
     assert ended.count(Step) + ended.count(BudgetUsedUp) == 10
     assert len(model.asked) - 1 <= 4, "overshot by one call at most"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "AAAA"}},
+        {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "A" * 4000}},
+        {"type": "tool_result", "tool_use_id": "t", "content": "found " * 1000},
+    ],
+)
+async def test_pictures_documents_and_tool_results_count_in_what_running_calls_may_cost(block: Block) -> None:
+    model = HeldModel()
+    gate = Gate(model, FakeLedger(), Budget(each=1.5, prices=Prices({"m": Price(1_000.0, 0.0, 0.0)})))
+
+    async def one(number: int) -> Step:
+        asked = request(str(number))
+        asked.messages[0]["content"].append(block)
+        async with gate.work(Charge("answer", user_id=ADA), "m") as work:
+            return await work.reply(asked, lambda _: None)
+
+    tasks = [asyncio.create_task(one(number)) for number in range(4)]
+    await settle()
+    assert model.asked == ["0"], "each costs more than a dollar"
+    model.may.set()
+    await asyncio.gather(*tasks)
+
+
+async def test_web_searches_count_in_what_running_calls_may_cost() -> None:
+    model = HeldModel()
+    gate = Gate(model, FakeLedger(), Budget(each=0.07, prices=Prices({"m": Price(0.0, 0.0, 0.0)})))
+
+    async def one(number: int) -> Step:
+        async with gate.work(Charge("answer", user_id=ADA), "m") as work:
+            return await work.reply(replace(request(str(number)), tools=WEB), lambda _: None)
+
+    tasks = [asyncio.create_task(one(number)) for number in range(4)]
+    await settle()
+    assert model.asked == ["0"], "five searches cost five cents"
+    model.may.set()
+    await asyncio.gather(*tasks)
 
 
 async def test_the_total_budget_limits_all_people_together() -> None:

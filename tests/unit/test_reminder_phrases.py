@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
+from datetime import time as clock
 from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from dateutil.rrule import rrulestr
 
-from relay.memory.reminders.phrases import Understood, read_phrase
+from relay.memory.reminders.phrases import Understood, read_phrase, says_clock
 
 PHRASES = Path(__file__).parent.parent / "reminder_phrases.tsv"
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -60,6 +63,15 @@ def judge(phrase: Phrase) -> str:
     if occurrences(read.start, read.rule) != occurrences(start, "".join(rule)):
         return WRONG
     return EXACT if read.text == phrase.text else OTHER_TEXT
+
+
+@pytest.mark.parametrize("words", ["monday ", "1 ", "every ", "9:00 ", "9:00 monday ", "every day 9:00 until monday "])
+def test_a_long_text_is_read_quickly(words: str) -> None:
+    began = time.process_time()
+    for end in ("", "x"):
+        read_phrase((words * 40_000)[:40_000] + end, NOW, BERLIN)
+    says_clock((words * 4_000)[:4_000] + "x", clock(14))
+    assert time.process_time() - began < 2
 
 
 def test_reminder_phrases_are_almost_never_misunderstood() -> None:

@@ -136,7 +136,8 @@ async def test_connections_per_address_are_limited_except_for_proxies(
     url: str, taken: Taken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     addresses = {"192.168.3.4": "", "127.0.0.1": "", "::1": "", "::ffff:10.0.0.7": "", "fe80::1%eth0": "", "": ""}
-    addresses |= {"203.0.114.9": "203.0.114.9", "::ffff:8.8.8.8": "8.8.8.8", "2a00:1450::1": "2a00:1450::1"}
+    addresses |= {"203.0.114.9": "203.0.114.9", "::ffff:8.8.8.8": "8.8.8.8", "2a00:1450::1": "2a00:1450::/64"}
+    addresses |= {"2a00:1450:0:0:ffff::9": "2a00:1450::/64", "2a00:1450:0:1::9": "2a00:1450:0:1::/64"}
     for given, expected in addresses.items():
         assert connection.find_remote(Peer(given)) == expected, given
     monkeypatch.setattr(connection, "find_remote", lambda transport: "8.8.8.8")

@@ -1,4 +1,4 @@
-"""A turn that another process takes over ends without an error."""
+"""A turn that another process takes over ends without an error; commands of one person wait for each other."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import pytest
 
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import TurnLost
+from relay.memory.claims import ClaimedTurn
 from relay.surfaces.telegram.outgoing.delivery import allow_everywhere
+from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns import turn_runner
+from relay.surfaces.telegram.turns.fair_queue import FairQueue
 
 
 class SilentPreview:
@@ -73,3 +76,27 @@ async def test_work_that_fails_while_being_stopped_causes_no_error(stopped: bool
     gc.collect()
     await asyncio.sleep(0)
     assert unheard == []
+
+
+async def test_a_flood_of_stops_runs_a_few_at_a_time_and_waits_for_no_other_command() -> None:
+    queue = FairQueue(Bot(77, "relay_bot"))
+    running: list[str] = []
+    may = asyncio.Event()
+
+    async def run(turn: ClaimedTurn, name: str) -> None:
+        async with queue.place(turn):
+            running.append(name)
+            await may.wait()
+
+    def said(text: str) -> ClaimedTurn:
+        sent = {"message_id": 1, "date": 1, "chat": {"id": 9, "type": "private"}, "from": {"id": 9}, "text": text}
+        return ClaimedTurn(1, 1, "control", "working", 0, 9, ({"update_id": 1, "message": sent},), ())
+
+    tasks = [asyncio.create_task(run(said("/usage"), "usage")) for _ in range(5)]
+    tasks += [asyncio.create_task(run(said("/stop"), "stop")) for _ in range(5)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert sorted(running) == ["stop", "stop", "usage", "usage"]
+    may.set()
+    await asyncio.gather(*tasks)
+    assert len(running) == 10

@@ -94,7 +94,7 @@ class ReminderTools:
     incoming: Incoming
     zone: tzinfo
     tainted: bool = False
-    """Untrusted text is in the prompt, so what is set now waits for a tap, and nothing is changed."""
+    """The model has read untrusted text, so what is set now waits for a tap, and nothing is changed."""
     made: list[Reminder] = field(default_factory=list)
     """The reminders that were set or changed in this turn, to be shown under the answer."""
 
@@ -107,6 +107,10 @@ class ReminderTools:
             "change_reminder": self.change,
             "delete_reminder": self.delete,
         }
+
+    def note_taint(self, tainted: bool) -> None:
+        """Notes whether the model has read untrusted text."""
+        self.tainted = tainted
 
     async def set(self, given: ToolInput) -> tuple[str, bool]:
         """Sets a reminder. Raises `ValueError` for an impossible time or rule."""

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Sequence
 
 from relay.core.frozen import frozen
 
-CODE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^[ \t]*+\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 """A fenced code block, which stays whole."""
-END = re.compile(r"(?:[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？]+[」』”’]*)\s*")
+END = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|[。！？]+[」』”’]*)\s*")
 SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\d+|[A-Za-z]\.[A-Za-z]|[DMS]r|Mrs|Ms|St|Prof|bzw|ca|Nr|No|vgl|etc|approx|usw|inkl|evtl)\.$"
 )
 """Words that end with a full stop without ending a sentence: an initial, a day of a month, an abbreviation."""
+SHORT_LENGTH = 40
+"""The most characters at the end of a sentence in which one is searched for."""
 WORD = re.compile(r"[^\W\d_][\w'’-]+")
 NUMBER_WORD = re.compile(r"\d+")
 DATES = re.compile(
@@ -70,9 +72,9 @@ def _prose(text: str) -> list[tuple[str, bool]]:
 def _line(line: str) -> list[str]:
     sentences, begin = [], 0
     for end in END.finditer(line):
-        said = line[begin : end.end()].rstrip()
-        if said and not SHORT.search(said):
-            sentences.append(said)
+        stop = end.start() + len(end[0].rstrip())
+        if not SHORT.search(line[max(begin, stop - SHORT_LENGTH) : stop]):
+            sentences.append(line[begin:stop])
             begin = end.end()
     if rest := line[begin:].strip():
         sentences.append(rest)

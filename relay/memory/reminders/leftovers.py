@@ -13,7 +13,7 @@ from zoneinfo import available_timezones
 from relay.memory.reminders.languages.language import HOUR, MINUTE, Language, words
 from relay.memory.reminders.meaning.found import Open
 from relay.memory.reminders.reading.parts import Reading, number, word
-from relay.memory.reminders.reading.reader import read_parts
+from relay.memory.reminders.reading.reader import LONGEST, read_parts
 from relay.memory.reminders.reading.rhythms import read_end
 
 ZONES = words("utc gmt bst cet cest eet eest est edt cst cdt mst mdt pst pdt jst aest aedt msk ortszeit")
@@ -75,7 +75,8 @@ def is_bare(reading: Reading) -> bool:
 def has_day_behind(language: Language, tokens: Sequence[str], end: int) -> bool:
     """Tests whether a text ends in a day: call Tom tomorrow, but not pack for tomorrow."""
     return any(
-        tokens[at - 1] not in language.lasting and ends_in_day(language, tokens, at) for at in range(end, len(tokens))
+        tokens[at - 1] not in language.lasting and ends_in_day(language, tokens, at)
+        for at in range(max(end, len(tokens) - LONGEST), len(tokens))
     )
 
 
@@ -83,7 +84,7 @@ def has_end(language: Language, reading: Reading, tokens: Sequence[str], end: in
     """Tests whether the text of a rule ends in words that say until when: pills for 5 days, pills until Christmas."""
     if reading.until or reading.lasts or reading.times:
         return False
-    for at in range(end, len(tokens)):
+    for at in range(max(end, len(tokens) - LONGEST), len(tokens)):
         if tokens[at] in language.until | language.goes_on and len(tokens) - at <= 3:
             return True
         rest = Reading(every=True, unit=reading.unit)

@@ -20,12 +20,14 @@ from relay.memory.reminders.meaning.found import Moment
 from relay.memory.reminders.meaning.hours import clock_of
 from relay.memory.reminders.meaning.moments import resolve
 from relay.memory.reminders.reading.parts import Reading
-from relay.memory.reminders.reading.reader import read_parts
+from relay.memory.reminders.reading.reader import LONGEST, read_parts
 
 LANGUAGES = (ENGLISH, GERMAN)
 WORD = re.compile(r"\S+")
 EDGES = " ,;:–—-"
 MARKS = ',;:.!?()"“”„'
+CLOCK_WORDS = 12
+"""The most words that say a time of day."""
 
 
 @frozen
@@ -92,7 +94,7 @@ def places(language: Language, tokens: Sequence[str]) -> Iterator[tuple[int, int
     reading, end = read_parts(language, tokens, begin)
     if reading is not None:
         yield begin, end, reading
-    for start in range(begin + 1, len(tokens)):
+    for start in range(max(begin + 1, len(tokens) - LONGEST), len(tokens)):
         reading, end = read_parts(language, tokens, start)
         if reading is not None and end == len(tokens):
             yield start, end, reading
@@ -103,7 +105,7 @@ def says_clock(text: str, clock: time) -> bool:
     afternoon, but not 2."""
     tokens = [match[0].casefold().strip(MARKS) for match in WORD.finditer(text)]
     return any(
-        sure_clock(read_parts(language, tokens, begin)[0]) == clock
+        sure_clock(read_parts(language, tokens[begin : begin + CLOCK_WORDS], 0)[0]) == clock
         for language in LANGUAGES
         for begin in range(len(tokens))
     )

@@ -11,10 +11,10 @@ import asyncio
 import contextlib
 import copy
 import hashlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from relay.core.charge import Account, Charge, Spending
@@ -22,10 +22,14 @@ from relay.core.errors import BudgetUsedUp, ModelUnavailable, RelayError, Stream
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Model
 from relay.core.prompt_markup import estimate_tokens
+from relay.media.extraction import image_tokens
+from relay.media.media_cost import PAGE_TOKENS
 from relay.memory.spending.budget import NOTHING, UNLIMITED, Budget, Spent, Tally
 
 KEEP_SECONDS = 2.0
 """How long interrupted work may take to record its use."""
+MOST_PAGES = 100
+"""The most pages that a model reads of a document."""
 
 
 class UsageLedger(Protocol):
@@ -222,10 +226,27 @@ class Gate:
 
 
 def estimate_most(request: ModelRequest) -> dict[str, int]:
-    """Estimates the most tokens that a call may use, by kind."""
-    blocks = [*request.system, *(block for message in request.messages for block in message["content"])]
-    read = sum(estimate_tokens(str(block.get("text") or "")) for block in blocks)
-    return {"input_tokens": read, "output_tokens": request.max_tokens}
+    """Estimates the most tokens and searches that a call may use, by kind. All of a prompt may be written to the
+    cache."""
+    read = [*request.system, *(block for message in request.messages for block in message["content"]), *request.tools]
+    searches = sum(tool.get("max_uses", 0) for tool in request.tools if tool["name"] == "web_search")
+    return {
+        "cache_creation_input_tokens": sum(map(_estimate_tokens, read)),
+        "output_tokens": request.max_tokens,
+        "web_search_requests": searches,
+    }
+
+
+def _estimate_tokens(block: Mapping[str, Any]) -> int:
+    """Estimates the most tokens of a content block or a tool. A document's pages are not known, only its size."""
+    match block.get("type"):
+        case "text":
+            return estimate_tokens(str(block["text"]))
+        case "image":
+            return image_tokens.MOST
+        case "document":
+            return min(len(str(block["source"])), MOST_PAGES * PAGE_TOKENS)
+    return estimate_tokens(str(block))
 
 
 def _key(request: ModelRequest, charge: Charge) -> str:

@@ -48,6 +48,10 @@ class ApiCore:
     rate: RateLimiter = field(default_factory=RateLimiter)
     streams: Streams = field(default_factory=Streams)
     """The open event streams, which must be closed first when the server stops."""
+    exporting: set[int] = field(default_factory=set)
+    """Who is getting an export."""
+    packing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while an export is packed."""
 
 
 async def find_caller(request: Request) -> ApiCaller:

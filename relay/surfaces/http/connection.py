@@ -15,7 +15,8 @@ MOST_CONNECTIONS = 200
 """The most connections. A new one replaces the longest silent one, one whose body is late, or one that reads no answer;
 else it is closed."""
 MOST_OF_ADDRESS = 50
-"""The most connections from one address. No limit for this machine and its network, where a proxy may be."""
+"""The most connections from one address, or from one /64 network of IPv6: anyone who has one address of it has all.
+No limit for this machine and its network, where a proxy may be."""
 UNREAD_SECONDS = 20.0
 """How long a client may leave an answer unread."""
 HEAD_SECONDS = 3.0
@@ -160,10 +161,12 @@ def _fits(target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
 
 
 def find_remote(transport: asyncio.BaseTransport) -> str:
-    """Returns the remote address; empty for this machine and its network."""
+    """Returns the remote address, or its /64 network of IPv6; empty for this machine and its network."""
     try:
         address = ipaddress.ip_address(str((transport.get_extra_info("peername") or ("",))[0]).partition("%")[0])
     except ValueError:
         return ""
     address = getattr(address, "ipv4_mapped", None) or address
-    return "" if address.is_private else str(address)
+    if address.is_private:
+        return ""
+    return str(address if address.version == 4 else ipaddress.ip_network((address, 64), strict=False))

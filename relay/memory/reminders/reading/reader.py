@@ -17,6 +17,8 @@ STEPS: tuple[Step, ...] = (
     read_moment, read_every, read_amount, read_end, read_following, read_days, read_date, read_clock, read_part,
 )  # fmt: skip
 MOST_PARTS = 16
+LONGEST = 60
+"""The most words that say when. With it, reading from each of a text's last words takes as long for any text."""
 
 
 def read_parts(language: Language, tokens: Sequence[str], begin: int) -> tuple[Reading | None, int]:

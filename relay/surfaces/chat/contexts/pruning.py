@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -108,7 +109,7 @@ async def press_compare(call: ChatContext, to: CompareSelected) -> ButtonReply:
     if len(chosen) != 2:
         raise CommandRefused("First tap the two versions to compare.")
     found = await compare_versions(call, *chosen)
-    text, file = comparison(found)
+    text, file = await asyncio.to_thread(comparison, found)  # long texts take a while
     return ButtonReply(says=CommandReply(text, file=file, result=found))
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, BinaryIO
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from relay.archive.packed import pack
@@ -16,7 +16,8 @@ from relay.commands.session.usage import UsageReport, usage
 from relay.memory.rows.search import Hit
 from relay.memory.rows.turns.why import Explanation
 from relay.surfaces.http.api.paging import Page
-from relay.surfaces.http.caller import Reading
+from relay.surfaces.http.caller import ApiCore, Reading
+from relay.surfaces.http.problems import ApiError
 from relay.surfaces.http.wire import GivenId, WireModel, wire, wire_of
 
 router = APIRouter(tags=["history"])
@@ -50,12 +51,26 @@ async def show_usage(ctx: Reading, days: Annotated[int, Query(ge=1, le=90)] = 30
     return await usage(ctx, days)
 
 
+async def take_turn(request: Request, ctx: Reading) -> AsyncIterator[ApiCore]:
+    """Lets a person have one export at a time, which counts until its response has ended."""
+    core: ApiCore = request.app.state.core
+    if ctx.user_id in core.exporting:
+        raise ApiError(429, "too_many", "You are getting an export already.", {"Retry-After": "10"})
+    core.exporting.add(ctx.user_id)
+    try:
+        yield core
+    finally:
+        core.exporting.discard(ctx.user_id)
+
+
 @router.get("/export", response_class=StreamingResponse, responses={200: {"content": {"application/zip": {}}}})
-async def export_all(ctx: Reading) -> StreamingResponse:
-    """Returns everything that is known and was said, as an archive: a text to read and a file to import."""
+async def export_all(ctx: Reading, core: Annotated[ApiCore, Depends(take_turn)]) -> StreamingResponse:
+    """Returns everything that is known and was said, as an archive: a text to read and a file to import. A person gets
+    one at a time."""
     wanted = await export(ctx)
     here = ctx.services.installation
-    archive = await pack(ctx.store, wanted.space, here.version, wanted.title, ctx.zone, here.scratch, most=None)
+    async with core.packing:
+        archive = await pack(ctx.store, wanted.space, here.version, wanted.title, ctx.zone, here.scratch, most=None)
     headers = {"Content-Disposition": f'attachment; filename="{wanted.name}"'}
     return StreamingResponse(_read(archive), media_type="application/zip", headers=headers)
 

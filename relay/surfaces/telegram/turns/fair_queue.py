@@ -19,15 +19,16 @@ class FairQueue:
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
-        self._places: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
+        self._places: WeakValueDictionary[tuple[int, bool], asyncio.Semaphore] = WeakValueDictionary()
 
     @contextlib.asynccontextmanager
     async def place(self, turn: ClaimedTurn) -> AsyncIterator[bool]:
-        """Waits for one of the person's slots and holds it. Yields whether it had to wait. A stop never waits."""
-        if turn.kind != "control" or self._stops(turn):
+        """Waits for one of the person's slots and holds it. Yields whether it had to wait. A stop waits only for other
+        stops."""
+        if turn.kind != "control":
             yield False
             return
-        places = self._places.setdefault(turn.user_id, asyncio.Semaphore(AT_ONCE))
+        places = self._places.setdefault((turn.user_id, self._stops(turn)), asyncio.Semaphore(AT_ONCE))
         waits = places.locked()
         async with places:
             yield waits
