@@ -155,9 +155,9 @@ def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:
                 "observations": [pattern.as_observed("said")],
             }
         case "abandon":
-            raise CommandRefused(f"An answer is stopped (stop) or asked for again (again), not {one.how}.")
+            raise CommandRefused(f"abandon takes stop or again, not {one.how}.")
         case _:
-            raise CommandRefused(f"{one.kind} is not feedback that I know.")
+            raise CommandRefused(f"I don't know the kind of feedback {one.kind}.")
 
 
 async def show_tags(ctx: CommandContext, turn_id: int) -> AnswerTags:
