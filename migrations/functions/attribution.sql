@@ -10,13 +10,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'chosen', case when f.value ? 'text' then 'b' else 'a' end,
         'attributable', not (t.tainted or coalesce(o.tainted, false) or coalesce(other.tainted, false)),
         'dimensions', coalesce(f.value -> 'dimensions', '[]'),
-        'counts_in', relay.observed_in(h),
         'known', (select coalesce(jsonb_agg(distinct jsonb_build_object('type', p.type, 'pattern', p.pattern)), '[]') from (
             select type, pattern from preference where space_id = f.space_id and user_id = f.user_id
             order by last_seen desc limit 50) p))
     from feedback f
     join turn t on t.id = f.turn_id
-    join thread h on h.id = f.thread_id
     join message said on said.id = t.assistant_message_id
     left join message asked on asked.id = t.user_message_id
     left join turn o on o.id = f.other_turn_id
@@ -105,7 +103,7 @@ begin
         delete from job where id = held.id;
     else
         update job set payload = jsonb_build_object('after', last), lease_owner = null, lease_until = null,
-            due_at = now() + interval '1 day'
+            due_at = now() + interval '1 day', failures = 0, last_error = null
         where id = held.id;
     end if;
     return to_jsonb(taken);

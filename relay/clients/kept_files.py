@@ -44,7 +44,7 @@ class KeptFiles:
                 if not await in_thread(self._is_full):
                     await in_thread(self._write, path, content)
             except (FileRefused, OSError) as error:
-                log.warning("a file is not kept", error=type(error).__name__)
+                log.warning("a file was not kept", error=type(error).__name__)
 
     async def remove(self, unique_ids: Sequence[str]) -> bool:
         """See `ports.MediaStore.remove`."""

@@ -28,12 +28,7 @@ class Command:
     run: Callable[..., Awaitable[Any]]
     help: str
     usage: str
-    """Its arguments: `[auto
-
-    always
-
-    never]`.
-    """
+    """Its arguments, such as `[auto|always|never]`."""
     audience: Audience
     surfaces: tuple[Surface, ...]
     places: tuple[Place, ...]

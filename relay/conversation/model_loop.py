@@ -226,7 +226,7 @@ class OutageNotice:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._sentence = "The model has not begun to answer."
+        self._sentence = "The model hasn't started to answer."
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, sentence: str = "") -> None:
@@ -235,7 +235,7 @@ class OutageNotice:
             self._timer = asyncio.get_running_loop().call_later(TELL_AFTER, self._tell)
 
     def _tell(self) -> None:
-        self._sink.report_wait(f"⏳ {self._sentence} I keep trying.")
+        self._sink.report_wait(f"⏳ {self._sentence} I'll keep trying.")
 
     def end(self) -> None:
         if self._timer is not None:

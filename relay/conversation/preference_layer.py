@@ -9,7 +9,7 @@ from typing import Literal
 
 from relay.core.frozen import frozen
 from relay.core.limits import PREFERENCE_TOKENS
-from relay.memory.rows.turns.preferences import Preference
+from relay.memory.rows.turns.preferences import Preference, in_words
 from relay.memory.rows.turns.record import PreferenceNote
 
 LEAST_STRENGTH = 0.40
@@ -201,7 +201,7 @@ def reminder(layer: PreferenceLayer, text: str) -> str:
     ]
     used, parts = 0, []
     for row in bearing[:REMINDERS]:
-        part = f"{'prefer' if row.polarity > 0 else 'avoid'} {row.pattern}"
+        part = in_words(row.polarity, row.pattern)
         used += -(-len(part) // 4)
         if used > REMINDER_TOKENS:
             break

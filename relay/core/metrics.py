@@ -47,29 +47,29 @@ def measure(name: str, about: str, labels: tuple[str, ...]) -> Histogram:
     return Histogram(name, about, labels, registry=REGISTRY, buckets=BOUNDS)
 
 
-UPDATES = count("relay_updates", "Updates taken in, by what became of them.", ("kind",))
-TURNS = count("relay_turns", "Turns that ended in this process, by how.", ("kind", "outcome"))
+UPDATES = count("relay_updates", "Updates received, by what became of them.", ("kind",))
+TURNS = count("relay_turns", "Turns that ended in this process, by outcome.", ("kind", "outcome"))
 SET_ASIDE = count("relay_turns_set_aside", "Turns given up for good after failing three times.")
-TURN_SECONDS = measure("relay_turn_seconds", "From taking a turn up to its delivered reply.", ("kind",))
+TURN_SECONDS = measure("relay_turn_seconds", "From starting a turn to its delivered reply.", ("kind",))
 STAGE_SECONDS = measure(
     "relay_turn_stage_seconds",
-    "Parts of a turn: queue (until it was taken up), understand, media (its files are read), begin (recall is within "
-    "it), preferences (chosen in the database and for the prompt), model (with its tools; model_first_token is within "
-    "it), finish, deliver.",
+    "Parts of a turn: queue (until it starts), understand, media (reading its files), begin (includes recall), "
+    "preferences (choosing them in the database and for the prompt), model (with its tools; includes "
+    "model_first_token), finish, deliver.",
     ("stage",),
 )
-FILES = count("relay_files", "Files that people sent, by kind and by what became of them.", ("kind", "outcome"))
-FILE_SECONDS = measure("relay_file_seconds", "From a file's turn to what is in it, download included.", ("kind",))
+FILES = count("relay_files", "Files that people sent, by kind and outcome.", ("kind", "outcome"))
+FILE_SECONDS = measure("relay_file_seconds", "Reading a file, including its download.", ("kind",))
 MODEL_TOKENS = count("relay_model_tokens", "Tokens by model and kind.", ("model", "kind"))
-DELIVERIES = count("relay_deliveries", "Parts of replies, by whether Telegram took them.", ("outcome",))
+DELIVERIES = count("relay_deliveries", "Parts of replies, by whether Telegram accepted them.", ("outcome",))
 JOBS = count("relay_jobs", "Runs of background jobs.", ("job", "outcome"))
 VECTORS = count(
     "relay_vectors",
-    "Vectors: made for what was stored; of what is looked for, used, come too late, or failed.",
+    "Vectors: made for stored texts; for searches: used, too late, or failed.",
     ("outcome",),
 )
-ERRORS = count("relay_errors", "What went wrong, by where and what.", ("where", "error"))
-RETRIES = count("relay_retries", "What was tried again, by where and why.", ("where", "error"))
+ERRORS = count("relay_errors", "Errors, by place and kind.", ("where", "error"))
+RETRIES = count("relay_retries", "Retries, by place and error.", ("where", "error"))
 
 
 class Recent:

@@ -146,7 +146,7 @@ def _price(path: Path, name: str, given: Any) -> Price:
             "in dollars for a million tokens."
         )
     if unknown := sorted(given.keys() - set(KINDS)):
-        raise SettingsError(f"{where} has {', '.join(unknown)}, which is none of {', '.join(KINDS)}.")
+        raise SettingsError(f"{where} has {', '.join(unknown)}; the kinds are {', '.join(KINDS)}.")
     for kind, amount in given.items():
         if not isinstance(amount, int | float) or isinstance(amount, bool) or not 0 <= amount <= MOST_DOLLARS:
             shown = json.dumps(amount)[:40]

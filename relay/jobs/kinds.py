@@ -18,7 +18,8 @@ from relay.memory.store import Store
 from relay.memory.writing.compressor import Compressor
 from relay.memory.writing.summaries import Summariser
 
-JOB_PAUSES = RetryPolicy(first=30.0, longest=3600.0)
+JOB_PAUSES = RetryPolicy(first=30.0, longest=3600.0, obeyed=6_600.0)
+"""No pause exceeds two hours: `relay.is_due` takes a longer one for the mistake of a wrong clock."""
 
 
 @frozen

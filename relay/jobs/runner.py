@@ -61,7 +61,7 @@ class Runner:
         return done
 
     async def run_one(self, name: str, key: str) -> bool:
-        """Runs one job now, even if it waits after a failure. Returns whether it had a result; False also if it is not
+        """Runs one job now, even if it waits after a failure. Returns whether this process ran it; False if it is not
         owed, or another process has it."""
         jobs = await self.store.claim_jobs(name, self.bot_id, 1, key)
         await self._run_all(self.kinds[name], jobs)

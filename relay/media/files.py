@@ -24,7 +24,7 @@ TELEGRAM_LIMIT = 20 * 2**20
 SECONDS = 300
 """The time limit for one file in seconds, including retries."""
 GONE = "Telegram no longer gives it to me. Please send it again."
-LATER = "I can't reach Telegram for it right now. Please send it again later."
+LATER = "I can't get it from Telegram right now. Please send it again later."
 OWN_SERVER = (
     " (Telegram gives bots no more. My admins can raise the limit with a Bot API server of their own: "
     "TELEGRAM_API_URL and RELAY_MAX_FILE_MB.)"

@@ -15,7 +15,7 @@ from relay.media.reading import NAMES, FileContents
 SIGNS = {"photo": "📷", "sticker": "🏷", "animation": "🎞"}
 STILL = 300_000
 """The size that is assumed for a preview, in bytes: more than Telegram's own have."""
-NO_PREVIEW = "It is a moving picture, and Telegram gave me no still one of it. Send a screenshot of it."
+NO_PREVIEW = "It's an animation, and Telegram sent no still picture of it. Please send a screenshot."
 
 
 class Pictures:

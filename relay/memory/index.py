@@ -273,12 +273,12 @@ async def keep_fresh(indexer: Indexer, woken: asyncio.Event | None = None, look_
             pause = TROUBLE_SECONDS
             metrics.ERRORS.labels("index", type(error).__name__).inc()
             if not troubled:
-                log.warning("the index cannot be kept fresh now; it is tried again", error=str(error))
+                log.warning("the index could not be updated; retrying", error=str(error))
             troubled = True
         except Exception as error:  # its text may quote what it failed on
             pause = TROUBLE_SECONDS
             metrics.ERRORS.labels("index", type(error).__name__).inc()
-            log.error("the index failed; it is tried again", error=type(error).__name__)
+            log.error("indexing failed; retrying", error=type(error).__name__)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause):
                 await woken.wait()

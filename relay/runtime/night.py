@@ -23,13 +23,13 @@ from relay.runtime.runtime import Runtime
 def phases(relay: Runtime, bot_id: int, runner: Runner) -> list[Phase]:
     """Returns a night's phases in order. `bot_id`: the sender of digests and questions; `runner` makes the backup and
     writes owed texts."""
-    mind = make_batch_model(relay, relay.background_gate)
-    consolidation = Consolidation(mind, bot_id, lambda: sorted(relay.people.admins))
+    batch = make_batch_model(relay, relay.background_gate)
+    consolidation = Consolidation(batch, bot_id, lambda: sorted(relay.people.admins))
     return [
         Phase("backup", partial(back_up, runner)),
         Phase("consolidate", consolidation.run),
         Phase("decay", Decay(relay.store, relay.background_gate).run),
-        Phase("digest", Digests(mind, bot_id).run),
+        Phase("digest", Digests(batch, bot_id).run),
         Phase("prepare", Preparation(relay.store, writings(runner)).run),
         Phase("files", lambda _: rewrite_files(relay)),
     ]

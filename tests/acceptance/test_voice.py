@@ -152,7 +152,7 @@ async def test_a_failed_speech_service_is_reported_in_one_silent_line(
     chat = shared_relay.guest()
     speech.mode = mode
     await shared_relay.asked(chat, "aloud please")
-    await shared_relay.until_said(chat, "🔇 I couldn't say this aloud: The service that speaks", timeout=60)
+    await shared_relay.until_said(chat, "🔇 I couldn't say this aloud: The speech service", timeout=60)
     await shared_relay.tg.wait_for(lambda: done(shared_relay, chat))
     text, line = shared_relay.replies(chat)
     assert "forty-two" in text.text

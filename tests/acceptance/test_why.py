@@ -142,7 +142,7 @@ async def test_why_of_a_private_answer_is_refused_to_people_who_joined_later(bot
     bot.tg.add_member(room, ben, by=ada)
     before = await bot.ask(ben_dm, ben, "/start")
     await bot.ask(room, ben, f"/why@{bot.tg.bot.username}", reply_to=answer)
-    refused = await said_next(bot, ben_dm, before, "not yours to look into")
+    refused = await said_next(bot, ben_dm, before, "not yours")
     assert "4242" not in refused.text
     mine = await bot.ask(dm, ada, "/start")
     await bot.ask(room, ada, f"/why@{bot.tg.bot.username}", reply_to=answer)

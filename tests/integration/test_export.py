@@ -546,7 +546,7 @@ async def test_the_readable_text_contains_every_section(driver: TurnDriver, sql:
         "# What Relay remembers of Ada\n",
         "## What I know\n\n### About Ada\n\n- Ada likes tea (20",
         "### Forgotten\n\n#### About Ada\n\n- Ada has a parrot (20",
-        "### Waiting for your word\n\n#### About Ada\n\n- waits for a tap",
+        "### Waiting for your decision\n\n#### About Ada\n\n- waits for a tap",
         "## Private chat\n",
         "## Private chat, topic 5\n",
         " – Second\n\n**Ada** (20",

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from relay.clients.postgres.database import Postgres
-from relay.core.errors import ModelUnavailable
+from relay.core.errors import MessengerThrottled, ModelUnavailable
 from relay.jobs.kinds import JobKind, Retry
 from relay.jobs.registry import PeriodicJobFailed, run_periodic
 from relay.jobs.runner import Runner
@@ -177,6 +177,14 @@ async def test_a_failed_job_waits_a_random_and_growing_time(store: Store, sql: S
     await sql("update job set due_at = now()")
     assert await run.run_due("work") == 8
     assert sorted(done) == sorted(str(number) for number in range(8))
+
+
+async def test_a_job_waits_for_hours_if_a_server_asks_for_that(store: Store, sql: Sql) -> None:
+    await owe(sql, "a")
+    work, done = runner(store, MessengerThrottled(10 * 3600), MessengerThrottled(10 * 3600))
+    assert await work.run_due("work") == 0
+    assert await sql("select failures, due_at > now() + interval '1 hour' from job") == [(1, True)]
+    assert done == []
 
 
 async def test_a_permanently_failing_job_is_parked_and_reported(store: Store, sql: Sql) -> None:

@@ -70,7 +70,7 @@ def test_programs_report_feedback_and_read_the_resulting_preferences(relay: Any)
     for words, sentence in [
         (("--kind", "thumbs"), "Name the turn"),
         (("--kind", "thumbs", "--turn", "812"), "isn't an answer to you"),
-        (("--kind", "dance", "--turn", "1"), "not feedback that I know"),
+        (("--kind", "dance", "--turn", "1"), "I don't know the kind of feedback"),
         (("--kind", "compare", "--turn", "1"), "the other answer"),
     ]:
         code, refused = relay("preferences", "signal", *words)

@@ -296,6 +296,7 @@ async def test_old_reactions_are_imported_in_daily_portions(driver: TurnDriver, 
     await sql("truncate feedback cascade")
     await sql("delete from job")
     await sql("insert into job (kind, key, payload) values ('backfill', '', '{\"after\": 0}')")
+    await sql("update job set failures = 1, last_error = 'yesterday' where kind = 'backfill'")
     for taken in (3, 5, 5):
         [job] = await store.claim_jobs("backfill", None, 1)
         await store.backfill_feedback(job, 3)

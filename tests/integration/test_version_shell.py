@@ -75,13 +75,13 @@ def test_custom_tiers_work_and_wrong_options_are_explained(relay: Any) -> None:
 def test_a_source_is_named_by_its_id_and_files_need_yes(relay: Any, tmp_path: Path) -> None:
     code, said = run("compress", "30:1", "--model", "none", "--to", str(tmp_path / "files"), "--json")
     assert code == 1
-    assert json.loads(said)["error"] == "--to writes the version that is made. Add --yes to make it."
+    assert json.loads(said)["error"] == "--to writes a version that was made. Add --yes to make it."
     code, said = run("compress", "10:1", "--model", "none", "--yes", "--json")
     first = json.loads(said)
     for id in (str(first["id"]), f"#{first['id']}"):
         code, said = run("compress", "30:1", "--from", id, "--json")
         assert (code, json.loads(said)["source"]) == (0, first["name"])
     code, said = run("compress", "30:1", "--from", "v001", "--json")
-    assert "“v001” is no version's id." in json.loads(said)["error"]
+    assert "“v001” isn't a version's id" in json.loads(said)["error"]
     code, said = run("compress", "30:1", "--from", "99", "--json")
     assert "no such version to start from" in json.loads(said)["error"]

@@ -274,7 +274,7 @@ async def test_slow_preferences_are_reported_once(watch: Watch, sql: Sql) -> Non
     assert await watch.look() == []
     watch.slow = 0.08
     (told,) = await watch.look()
-    assert told.startswith("⚠️ Choosing how people like answers takes 80 ms of a turn; it should be under 50.")
+    assert told.startswith("⚠️ Choosing preferences takes 80 ms of a turn; it should be under 50.")
     assert await watch.look() == []
     watch.slow = 0.03
     assert await watch.look() == []
@@ -282,4 +282,4 @@ async def test_slow_preferences_are_reported_once(watch: Watch, sql: Sql) -> Non
     assert await watch.look() == []
     await sql(CALM)
     (over,) = await watch.look()
-    assert over.startswith("✅ It's over: Choosing how people like answers took long")
+    assert over.startswith("✅ It's over: Choosing preferences took too long")

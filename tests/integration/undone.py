@@ -8,7 +8,8 @@ from typing import Any
 
 import psycopg
 
-from relay.clients.postgres.database import _call_function, _translate
+from relay.clients.postgres.database import _call_function
+from relay.clients.postgres.errors import translate
 
 TRIES = 200
 """After this many examples, a vacuum frees their space."""
@@ -27,7 +28,7 @@ class Undone:
             async with self._connection.transaction():
                 return await _call_function(self._connection, function, arguments)
         except psycopg.Error as error:
-            raise _translate(error) from None
+            raise translate(error) from None
 
     async def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Runs a statement in the same transaction, and returns its rows."""

@@ -41,7 +41,7 @@ def pinned(name: str) -> set[str]:
     return set(re.findall(r"^([a-z0-9-]+)(?:\[[^]]*\])?==", (ROOT / name).read_text("utf-8"), re.MULTILINE))
 
 
-OWN, OTHERS = rows("What Relay asks for itself"), rows("What comes with these")
+OWN, OTHERS = rows("What Relay requires itself"), rows("What these require")
 
 
 def test_the_page_lists_each_pinned_package_once_and_no_other() -> None:

@@ -98,7 +98,7 @@ def test_hidden_xml_with_entities_is_detected_by_its_beginning(encoding: str, be
         "_rels/.rels": papers.relations(("r1", "officeDocument", "word/document.bin")),
         "word/document.bin": text.encode(encoding),
     }
-    assert "do not open it" in why_not(papers.docx("", **hidden))
+    assert "unusual XML" in why_not(papers.docx("", **hidden))
 
 
 def test_a_file_that_is_not_xml_may_contain_entity_declarations() -> None:
@@ -111,7 +111,7 @@ def test_a_document_type_without_declarations_is_accepted() -> None:
     answer, _ = work(papers.epub(["<p>It began.</p>"], before=named))
     assert answer["parts"] == ["It began."]
     for declared in (DECLARED, '<!DOCTYPE x SYSTEM ">" [<!ATTLIST item more CDATA "much">]>'):
-        assert "do not open it" in why_not(papers.epub(["<p>x</p>"], before=declared))
+        assert "unusual XML" in why_not(papers.epub(["<p>x</p>"], before=declared))
 
 
 @pytest.mark.parametrize("second", [0xE3, 0xF1, 0xF2, 0xF3, 0xF9, 0xFA, 0xFB])
@@ -140,7 +140,7 @@ LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="limits are tested 
     ("make", "words"),
     [
         (lambda: papers.docx("", **{"word/big.xml": b" " * 2**28 + b"<x/>"}), "unpacks to more"),
-        (lambda: papers.docx("", **{"word/a.bin": DECLARED}), "do not open it"),
+        (lambda: papers.docx("", **{"word/a.bin": DECLARED}), "unusual XML"),
         (lambda: papers.xlsx({"S": [["x"]]}, **{"xl/worksheets/sheet1.xml": b"<a>" * 2**24}), ""),
         (lambda: papers.docx("<w:tbl><w:tr><w:tc>" * 50_000), "damaged"),
         (lambda: papers.docx("<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 200_000), "unpacks to more"),

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relay.commands.memory.browse import PAGE
 from relay.core.text import escape_markdown
 from relay.memory.calls.base import decode_row
 from relay.memory.rows.changes import ChangePage, PastChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage, MemorySource, OpenedMemory, Posted
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory.cards import card, cut_around, origin, quote
-from relay.surfaces.chat.memory_pages import PAGE, Page, cut_units, history_page, list_page, people_page
+from relay.surfaces.chat.memory_pages import Page, cut_units, history_page, list_page, people_page
 from relay.surfaces.chat.memory_views import CHOSEN, View
 from relay.surfaces.telegram.formatting.format import Formatted, format_reply
 from tests.strategies import examples

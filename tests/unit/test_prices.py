@@ -40,7 +40,7 @@ def test_prices_from_a_file_override_the_built_in_ones(tmp_path: Path) -> None:
         ("[1]", "must be an object"),
         ('{"m": 3}', "the price of m must be an object"),
         ('{"m": {"input": 3}}', "the price of m must be an object"),
-        ('{"m": {"input": 3, "output": 1, "outptu": 2}}', "has outptu, which is none of input, output"),
+        ('{"m": {"input": 3, "output": 1, "outptu": 2}}', "has outptu; the kinds are input, output"),
         ('{"m": {"input": -3, "output": 1}}', "has -3 for input"),
         ('{"m": {"input": 3, "output": "1"}}', 'has "1" for output'),
         ('{"m": {"input": true, "output": 1}}', "has true for input"),

@@ -173,3 +173,25 @@ async def test_a_clock_that_is_set_back_reschedules_jobs(
     await asyncio.sleep(0.2)
     assert scheduler._scheduler.get_jobs()[0].next_run_time < datetime.now(UTC) + timedelta(days=2)
     scheduler.stop()
+
+
+async def test_a_job_whose_time_passed_while_the_machine_slept_runs_when_it_wakes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The monotonic clock, by which timers wait, stands still during that sleep."""
+    woken = datetime.now(UTC) + timedelta(days=2)
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return woken
+
+    monkeypatch.setattr(scheduling, "CLOCK_SECONDS", 0.05)
+    scheduler = Scheduler([Schedule("work", asyncio.Event().wait, at=(3, 30))])
+    scheduler.start()
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 2 * 86_400)
+    monkeypatch.setattr(scheduling, "datetime", Later)
+    await asyncio.sleep(0.2)
+    assert scheduler._scheduler.get_jobs()[0].next_run_time == woken
+    scheduler.stop()

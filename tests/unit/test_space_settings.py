@@ -67,7 +67,7 @@ def test_a_setting_is_named_by_its_path_or_the_end_of_it(name: str, value: str, 
     ("name", "value", "says"),
     [
         ("maxCacheSize", "lots", "storage.maxCacheSize should be a size such as 500MB or 1GB."),
-        ("compressionRetention", "0", "storage.compressionRetention should be all, how many versions"),
+        ("compressionRetention", "0", "storage.compressionRetention should be all, a number of versions"),
         ("compressionPreset", "custom", "should be 'gentle', 'standard' or 'aggressive'."),
         ("keepitDecayEnabled", "maybe", "defaults.keepitDecayEnabled should be on or off."),
         ("model", "opus", "defaults.model should be 'small' or 'big'."),

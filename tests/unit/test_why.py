@@ -215,7 +215,7 @@ async def test_another_persons_answer_is_not_explained() -> None:
 async def test_malformed_button_data_forgets_nothing(data: tuple[str, str, str]) -> None:
     database = Canned(why=found() if data[0] == "7" else None)
     done = await press_button(call(database), ":".join(["yf", *data]))
-    assert done.toast in (TOO_OLD.toast, str(NotAllowed()), "This answer is not yours to look into.")
+    assert done.toast in (TOO_OLD.toast, str(NotAllowed()), "You can't look into this answer: it's not yours.")
     assert done.text is None
     assert "change_memory" not in [name for name, _ in database.calls]
 

@@ -28,10 +28,10 @@ MEDIA = {"image": "picture", "document": "document"}
 NAME_LENGTH = 120
 STATES = {
     "superseded": "Replaced",
-    "archived": "Put away",
+    "archived": "Archived",
     "forgotten": "Forgotten",
     "discarded": "Undone",
-    "pending": "Waiting for your word",
+    "pending": "Waiting for your decision",
 }
 WORDINGS = ("refresh", "restore", "supersede", "merge")
 """Changes that give a memory another wording."""
@@ -69,7 +69,7 @@ class Readable:
             case "persona":
                 persona = _PERSONA.validate_python(row)
                 if persona.text:
-                    yield f"\nWho I am in this chat besides (by {persona.author}): {persona.text}\n"
+                    yield f"\nMy role in this chat (set by {persona.author}): {persona.text}\n"
             case "memory":
                 self._memories.append(_MEMORY.validate_python(row))
             case "preference":

@@ -15,7 +15,7 @@ from relay.core.models import Block
 def encode_body(body: Mapping[str, Any]) -> bytes:
     """Encodes the request as JSON. Inserts base64 as it is: scanning megabytes of it for characters to escape would
     block the loop."""
-    mark = f"here stands a file {secrets.token_hex(16)}"
+    mark = f"placeholder of a file {secrets.token_hex(16)}"
     files: list[bytes] = []
 
     def sparing(block: Block) -> Block:

@@ -126,7 +126,9 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
     log.warning("model call refused", status=error.status, type=error.kind, told=told)
     kind, message = error.kind, error.message.lower()
     if 300 <= error.status < 400:
-        return ModelMisconfigured("The model's server sends me to another address. Put that into ANTHROPIC_BASE_URL.")
+        return ModelMisconfigured(
+            "The model's server redirects to another address. Set ANTHROPIC_BASE_URL to that address."
+        )
     if error.status < 400:
         return _cut_error(streamed) if kind in TRANSIENT or not kind else ModelError("The model reported an error.")
     if error.status in (429, 529) or kind in ("overloaded_error", "rate_limit_error"):

@@ -69,7 +69,8 @@ class Account:
             if not let_through(directory, self.uid):
                 directory.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)
                 log.warning(
-                    "other users may pass through a directory now, as the database's has to", path=str(directory)
+                    "opened a directory to other users, because the database's user has to pass through it",
+                    path=str(directory),
                 )
 
     def open_programs(self, package: Path) -> None:

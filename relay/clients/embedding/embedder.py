@@ -40,10 +40,10 @@ PIECES = 8
 RETRIES = RetryPolicy(first=1.0, longest=300.0)
 """The pauses before a process that failed at once is restarted."""
 
-NOT_THERE = "The embedder is not there now; it is started again."
-NOT_LOADED = f"The embedder cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
-TOO_SLOW = "The embedder takes this machine too long."
-TOO_MANY = "Too many texts wait to be embedded."
+NOT_THERE = "The embedder isn't running; it's being restarted."
+NOT_LOADED = f"The embedder can't be loaded. Run `{RELAY} doctor` where Relay runs to find out why."
+TOO_SLOW = "The embedder is too slow on this machine."
+TOO_MANY = "Too many texts are waiting to be embedded."
 
 
 class ChildEmbedder:
@@ -102,7 +102,7 @@ class ChildEmbedder:
         try:
             await self._ready()
         except EmbedderUnavailable:
-            log.warning("the embedder could not be loaded at the start; it is tried again")
+            log.warning("the embedder could not be loaded at the start; retrying")
 
     async def close(self) -> None:
         """Ends the process and its work."""
@@ -161,7 +161,7 @@ class ChildEmbedder:
         """Ends a dead process, once for all callers that waited for it."""
         if self._vectors is vectors:
             self._vectors = None
-            log.warning("the embedder ended; it is started again", model=self.model)
+            log.warning("the embedder exited; restarting it", model=self.model)
             self._pause()
         await vectors.end()
 

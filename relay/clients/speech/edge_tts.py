@@ -39,10 +39,10 @@ VOICES = {
     "uk": "uk-UA-PolinaNeural", "vi": "vi-VN-HoaiMyNeural", "zh": "zh-CN-XiaoxiaoNeural",
 }  # fmt: skip
 """The voice of each language; the multilingual English one reads all others."""
-AWAY = "The service that speaks cannot be reached, or does not let me in."
-SILENT = "The service that speaks fell silent."
-STRANGE = "The service that speaks gave no sound that can be used."
-NO_VOICE = "RELAY_TTS_VOICE, RELAY_TTS_RATE or RELAY_TTS_PITCH is nothing that edge-tts knows."
+AWAY = "The speech service can't be reached, or refuses the connection."
+SILENT = "The speech service stopped responding."
+STRANGE = "The speech service returned no usable sound."
+NO_VOICE = "edge-tts doesn't accept RELAY_TTS_VOICE, RELAY_TTS_RATE or RELAY_TTS_PITCH as set."
 
 
 class EdgeTts:

@@ -36,9 +36,9 @@ IDLE_SECONDS = 600.0
 """After this many seconds without a recording, the process ends and frees its memory."""
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
-NOT_LOADED = f"The speech model cannot be loaded here; `{RELAY} doctor`, where Relay runs, may say why."
+NOT_LOADED = f"The speech model can't be loaded. Run `{RELAY} doctor` where Relay runs to find out why."
 BROKEN = "I can't listen to it right now. Please write it to me, or send it again later."
-TOO_LONG = "It takes this machine too long to listen to."
+TOO_LONG = "This machine takes too long to transcribe it."
 DIED = "The speech engine failed on it twice. This machine may have too little memory."
 
 
@@ -78,7 +78,7 @@ class Whisper:
             try:
                 await self._ready(engine)
             except (MediaRefused, ProcessEnded):
-                log.warning("the speech model could not be loaded at the start; the first recording tries again")
+                log.warning("the speech model could not be loaded at the start; retrying with the first recording")
 
     async def close(self) -> None:
         """Ends the process and its work."""
@@ -100,7 +100,7 @@ class Whisper:
             try:
                 return await self._transcribe(engine, recording)
             except ProcessEnded:
-                log.warning("the speech engine ended while it heard a recording", bytes=len(recording))
+                log.warning("the speech engine exited while transcribing a recording", bytes=len(recording))
                 await self._end()
             except MediaRefused:
                 raise

@@ -49,7 +49,7 @@ class Bucket:
                     await storage.from_(NAME).upload(unique_id, content, CONTENT)
         except Exception as error:
             self._private = None
-            log.warning("a file is not kept", error=type(error).__name__)
+            log.warning("a file was not kept", error=type(error).__name__)
 
     async def remove(self, unique_ids: Sequence[str]) -> bool:
         """See `ports.MediaStore.remove`."""

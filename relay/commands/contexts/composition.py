@@ -42,7 +42,7 @@ REFUSALS = {
     "off_record": "This conversation is off the record, so I don't compose here. /private off ends that.",
     "no_session": "There's no session {what} here. /sessions lists them.",
     "empty": "There's nothing to take from ‘{what}’ yet.",
-    "twice": "‘{what}’ is in it twice. Name each session once.",
+    "twice": "‘{what}’ is named twice. Name each session once.",
     "no_version": "‘{session}’ has no version called {what}.",
     "nothing_left": "The parts you chose use the whole budget. Raise the budget, or leave a part out.",
 }

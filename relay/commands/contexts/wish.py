@@ -79,7 +79,7 @@ def read_tiers(text: str) -> tuple[Tier, ...]:
         said = re.fullmatch(r"\s*(\d{1,3})%?\s*=\s*(\d{1,9}):1(?:\s+(\w+))?\s*", part)
         if said is None or (said[3] and said[3].lower() not in LEVELS):
             raise CommandRefused(
-                f"“{shorten(part.strip(), 30)}” is no tier. Write them so: 25=25:1, 75=10:1, 100=3:1 light"
+                f"“{shorten(part.strip(), 30)}” isn't a tier. For example: 25=25:1, 75=10:1, 100=3:1 light"
             )
         ratio = check_ratio(int(said[2]))
         found.append(Tier(int(said[1]), ratio, LEVELS[said[3].lower()] if said[3] else level_of(ratio)))

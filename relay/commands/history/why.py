@@ -65,11 +65,11 @@ async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
 def say_unasked(said: Unasked) -> str:
     """Says why a message was sent that answers nothing."""
     if said.by != "reminder":
-        return f"I said that unasked: {UNASKED.get(said.by, 'it is no answer.')}"
+        return f"I said that unasked: {UNASKED.get(said.by, 'it is not an answer.')}"
     checked = any(one.kind == "check" for one in said.reminders)
     made = ", ".join(f"{one.created_at.astimezone(one.tzinfo):%Y-%m-%d}" for one in said.reminders)
     when = f" of {made}" if made else ""
-    cost = "I looked first; /usage tells what unasked looks cost." if checked else "No model was asked."
+    cost = "I looked first; /usage shows what such looks cost." if checked else "No model was asked."
     return f"I said that unasked: it is your reminder{when}. {cost} /reminders shows what happened to it."
 
 
@@ -88,7 +88,7 @@ async def explain_turn(ctx: CommandContext, turn_id: int) -> Explanation:
     """Explains a turn's answer. Raises `NotFound` unless this person sees its space."""
     found = await ctx.store.explain(turn_id, ctx.user_id)
     if found is None or not await ctx.sees(found.space):
-        raise NotFound("This answer is not yours to look into.")
+        raise NotFound("You can't look into this answer: it's not yours.")
     return add_cost(found, ctx.services.budget.prices)
 
 

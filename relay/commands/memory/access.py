@@ -42,8 +42,11 @@ def check_switch(ctx: CommandContext, space: Space) -> None:
         raise NotAllowed(NOT_YOURS if space.kind == "private" else ADMINS_ONLY)
 
 
-async def find_space(ctx: CommandContext, space_id: int) -> Space:
-    """Returns a space by id (0: the person's own). Raises `NotFound` if this person may not see it here."""
+async def find_space(ctx: CommandContext, space_id: int | None) -> Space:
+    """Returns a space by id (None: this one; 0: the person's own). Raises `NotFound` if this person may not see it
+    here."""
+    if space_id is None:
+        return ctx.space
     if not ctx.private:
         raise NotFound(GONE)
     if not space_id:

@@ -55,7 +55,7 @@ async def list_memories(
     space_id: int | None = None,
 ) -> MemoryPage:
     """Returns a page of memories, newest first. `space_id` None: this space; 0: the person's own."""
-    space = ctx.space if space_id is None else await find_space(ctx, space_id)
+    space = await find_space(ctx, space_id)
     return await ctx.store.memories(space, offset, limit, chosen)
 
 

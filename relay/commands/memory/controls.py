@@ -51,12 +51,12 @@ class ForgottenAll:
 @operation("chat", "cli", "http")
 async def show_controls(ctx: CommandContext, space_id: int | None = None) -> Controls:
     """Returns a memory's switches. `space_id` None: this space; 0: the person's own."""
-    return await _controls(ctx, await _space(ctx, space_id))
+    return await _controls(ctx, await find_space(ctx, space_id))
 
 
 async def switch(ctx: CommandContext, to: MemorySwitch, space_id: int | None = None) -> Controls:
     """Sets a space's or this chat's memory switches. Returns the new state."""
-    space = await _space(ctx, space_id)
+    space = await find_space(ctx, space_id)
     check_switch(ctx, space)
     await ctx.store.control(space, ctx.chat_id, ctx.topic_id, ctx.user_id, to.as_json())
     return await _controls(ctx, space)
@@ -87,10 +87,6 @@ async def talk_privately(ctx: CommandContext, on: bool | None = True) -> OffReco
     if done.refused:
         raise NotAllowed(ADMINS_ONLY if on else NOT_ENDED)
     return done
-
-
-async def _space(ctx: CommandContext, space_id: int | None) -> Space:
-    return ctx.space if space_id is None else await find_space(ctx, space_id)
 
 
 async def _controls(ctx: CommandContext, space: Space) -> Controls:

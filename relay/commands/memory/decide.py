@@ -127,7 +127,7 @@ async def list_changes(
 ) -> ChangePage:
     """Returns a page of a space's changes, newest first. `waiting`: only pending ones. `space_id` None: this space; 0:
     the person's own."""
-    space = ctx.space if space_id is None else await find_space(ctx, space_id)
+    space = await find_space(ctx, space_id)
     return await ctx.store.history(space, waiting, offset, limit, ctx.user_id, ctx.admin)
 
 
@@ -146,5 +146,5 @@ async def decide_waiting(
     ctx: CommandContext, decision: Literal["keep", "discard"], space_id: int | None = None
 ) -> DecidedWaiting:
     """Keeps or discards all pending changes that this person may decide, up to 200."""
-    space = ctx.space if space_id is None else await find_space(ctx, space_id)
+    space = await find_space(ctx, space_id)
     return await ctx.store.decide_waiting(space, ctx.user_id, ctx.admin, decision)

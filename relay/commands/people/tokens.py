@@ -29,7 +29,7 @@ async def new_token(ctx: CommandContext, name: str = "") -> NewToken:
     """Makes a token with which programs use the API as this person. Raises `CommandRefused` at the limit."""
     await _check_known(ctx)
     if len(await ctx.store.list_api_tokens(ctx.user_id)) >= API_TOKENS:
-        raise CommandRefused(f"You have {API_TOKENS} tokens, and that is the most. Revoke one first.")
+        raise CommandRefused(f"You have {API_TOKENS} tokens, which is the limit. Revoke one first.")
     made = NewToken(f"relay_{secrets.token_urlsafe(32)}", _name(name))
     await ctx.store.store_api_token(ctx.user_id, "token", made.name, hash_token(made.token), None)
     return made

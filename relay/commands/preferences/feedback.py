@@ -87,7 +87,7 @@ class AnswerTags:
     """The preferences that answers follow from now on."""
 
 
-@command("better", usage="<your version>", help="show me how you'd have said it (reply to an answer)")
+@command("better", usage="<your version>", help="show me how you'd have worded an answer (reply to it)")
 async def better(ctx: CommandContext, text: str, message_id: int = 0) -> FeedbackResult:
     """Stores a person's own version of an answer, which teaches how they like answers."""
     return await signal(ctx, Signal("refine", await _answer(ctx, message_id), words=_find_own_version(text)))
@@ -155,9 +155,9 @@ def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:
                 "observations": [pattern.as_observed("said")],
             }
         case "abandon":
-            raise CommandRefused(f"An answer is stopped (stop) or asked for again (again), not {one.how}.")
+            raise CommandRefused(f"abandon takes stop or again, not {one.how}.")
         case _:
-            raise CommandRefused(f"{one.kind} is not feedback that I know.")
+            raise CommandRefused(f"I don't know the kind of feedback {one.kind}.")
 
 
 async def show_tags(ctx: CommandContext, turn_id: int) -> AnswerTags:

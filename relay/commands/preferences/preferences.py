@@ -66,14 +66,14 @@ class ResetPreferences:
 )
 async def list_preferences(ctx: CommandContext, space_id: int | None = None) -> Preferences:
     """Returns how a person likes answers. `space_id` None: this space; 0: the person's own."""
-    space = await _space(ctx, space_id)
+    space = await find_space(ctx, space_id)
     return await ctx.store.preferences(space, *_place(ctx, space), ctx.user_id)
 
 
 @operation("chat", "cli", "http")
 async def open_preference(ctx: CommandContext, preference_id: int, space_id: int | None = None) -> PreferenceSource:
     """Returns a preference with what taught it."""
-    found = await ctx.store.preference_source(await _space(ctx, space_id), ctx.user_id, preference_id)
+    found = await ctx.store.preference_source(await find_space(ctx, space_id), ctx.user_id, preference_id)
     if found is None:
         raise NotFound(UNKNOWN)
     return found
@@ -110,7 +110,7 @@ async def forget_preferences(
     ctx: CommandContext, preferences: Sequence[int], space_id: int | None = None
 ) -> ForgottenPreferences:
     """Forgets preferences by their ids: earlier observations no longer count."""
-    done = await ctx.store.forget_preferences(await _space(ctx, space_id), ctx.user_id, preferences)
+    done = await ctx.store.forget_preferences(await find_space(ctx, space_id), ctx.user_id, preferences)
     if not done:
         raise NotFound(UNKNOWN)
     return ForgottenPreferences(tuple(done))
@@ -119,7 +119,7 @@ async def forget_preferences(
 @operation("chat", "http")
 async def undo_forgetting(ctx: CommandContext, decisions: Sequence[int], space_id: int | None = None) -> int:
     """Restores forgotten preferences. Returns how many."""
-    back = await ctx.store.recall_preferences(await _space(ctx, space_id), ctx.user_id, decisions)
+    back = await ctx.store.recall_preferences(await find_space(ctx, space_id), ctx.user_id, decisions)
     if not back:
         raise Conflict("There's nothing to bring back, or I've learned something new about it since.")
     return back
@@ -128,7 +128,7 @@ async def undo_forgetting(ctx: CommandContext, decisions: Sequence[int], space_i
 @operation("chat", "http")
 async def decide_waiting(ctx: CommandContext, keep: bool, space_id: int | None = None) -> int:
     """Lets a person's acts that wait for their tap count, or discards them. Returns how many acts."""
-    done = await ctx.store.decide_observations(await _space(ctx, space_id), ctx.user_id, keep)
+    done = await ctx.store.decide_observations(await find_space(ctx, space_id), ctx.user_id, keep)
     if not done:
         raise Conflict("Nothing is waiting for you.")
     return done
@@ -137,7 +137,7 @@ async def decide_waiting(ctx: CommandContext, keep: bool, space_id: int | None =
 @operation("chat", "cli", "http")
 async def reset_preferences(ctx: CommandContext, known: int, space_id: int | None = None) -> ResetPreferences:
     """Forgets all of a person's preferences in a space. `known`: their number, as confirmation."""
-    done = await ctx.store.reset_preferences(await _space(ctx, space_id), ctx.user_id, known)
+    done = await ctx.store.reset_preferences(await find_space(ctx, space_id), ctx.user_id, known)
     if done is None:
         raise Conflict("That number doesn't match. Nothing was forgotten.")
     return ResetPreferences(done)
@@ -147,16 +147,12 @@ async def reset_preferences(ctx: CommandContext, known: int, space_id: int | Non
 async def switch_preferences(ctx: CommandContext, to: PreferenceSwitch, space_id: int | None = None) -> Preferences:
     """Sets the switches of preferences in a space, or what this chat does with them. Returns the new state. Raises
     `OutOfRange` for a pause that has ended or is too long."""
-    space = await _space(ctx, space_id)
+    space = await find_space(ctx, space_id)
     check_switch(ctx, space)
     now = datetime.now(UTC)
     if to.paused_until is not None and not now < to.paused_until < now + LONGEST_PAUSE:
         raise OutOfRange("A pause ends in the future, and within ten years.")
     return await ctx.store.preference_control(space, *_place(ctx, space), ctx.user_id, to.as_json())
-
-
-async def _space(ctx: CommandContext, space_id: int | None) -> Space:
-    return ctx.space if space_id is None else await find_space(ctx, space_id)
 
 
 def _place(ctx: CommandContext, space: Space) -> tuple[int, int]:

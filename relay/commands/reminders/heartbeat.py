@@ -40,7 +40,7 @@ async def change_heartbeat(ctx: CommandContext, **change: object) -> Heartbeat:
     """Turns the heartbeat off, or changes its checklist. Raises `CommandRefused` if it was never on."""
     require_own(ctx)
     if await ctx.store.heartbeat(ctx.space) is None:
-        raise CommandRefused(f"The heartbeat was never on. {HOW}")
+        raise CommandRefused(f"You haven't turned the heartbeat on yet. {HOW}")
     checklist = str(change.get("checklist", ""))
     if len(checklist) > CHECKLIST_LENGTH:
         raise CommandRefused(f"That is {len(checklist)} characters; a checklist has at most {CHECKLIST_LENGTH}.")

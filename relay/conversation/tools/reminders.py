@@ -18,7 +18,7 @@ from relay.conversation.tools.reminder_input import (
     words_of,
     zone_of,
 )
-from relay.core.limits import INTENT_WORDS_LENGTH
+from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, OPEN_REMINDERS
 from relay.core.models import Incoming, ToolDefinition
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.rows.proactive.reminders import NewReminder, Reminder, ReminderKind
@@ -80,7 +80,8 @@ DELETE_REMINDER: ToolDefinition = {
 REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER, DELETE_REMINDER]
 TAINTED = "Not in this turn: somebody else's words are in it. The person can change it with /reminders."
 REFUSED = {
-    "many": "They have 200 open reminders, the most there can be. They can delete some with /reminders.",
+    "many": f"They have {OPEN_REMINDERS} open reminders, which is the limit. They can delete some with /reminders.",
+    "mentions": f"They have {OPEN_INTENTS} open mentions, which is the limit. They can delete some with /reminders.",
     "words": "mention needs a word.",
     "private": "This conversation is off the record, so no reminder can be kept.",
 }
@@ -158,7 +159,7 @@ class ReminderTools:
             "proposed": self.tainted, **limits_of(given),
         })  # fmt: skip
         if isinstance(made, str):
-            return REFUSED[made]
+            return REFUSED["mentions" if made == "many" else made]
         waits = " It begins once they press Yes in /reminders." if made.status == "proposed" else ""
         return f"Set: when they mention “{made.about}”, you will be told.{waits}"
 

@@ -51,7 +51,7 @@ def load(path: Path | None) -> tuple[OwnPattern, ...]:
     found = [(number, line.strip()) for number, line in enumerate(lines, 1)]
     found = [(number, line) for number, line in found if line and not line.startswith("#")]
     if len(found) > MOST_PATTERNS:
-        raise SettingsError(f"RELAY_REDACT: {path} has {len(found):,} patterns; {MOST_PATTERNS} are the most.")
+        raise SettingsError(f"RELAY_REDACT: {path} has {len(found):,} patterns; the limit is {MOST_PATTERNS}.")
     return tuple(_compile(path, number, line) for number, line in found)
 
 
@@ -65,8 +65,8 @@ def _compile(path: Path, number: int, line: str) -> OwnPattern:
         raise SettingsError(f"RELAY_REDACT: line {number} of {path} is not a regular expression: {error}.") from None
     if empty:
         raise SettingsError(
-            f"RELAY_REDACT: line {number} of {path} matches where there is nothing, and so everywhere. "
-            "Let it ask for at least one character: + instead of *."
+            f"RELAY_REDACT: line {number} of {path} also matches the empty text, so it matches everywhere. "
+            "Make it require at least one character: + instead of *."
         )
     return own
 

@@ -75,14 +75,17 @@ class Scheduler:
         return Daily(hour=job.at[0], minute=job.at[1], timezone=self._zone)
 
     def _watch_clock(self, before: float) -> None:
-        """Reschedules the jobs after the wall clock was set, so that none waits for an outdated time. `before`: by how
-        many seconds it was ahead of the machine's monotonic clock."""
+        """Reschedules the jobs after the wall clock was set or the machine slept, so that none waits for an outdated
+        time. Those whose time was skipped run now. `before`: by how many seconds the wall clock was ahead of the
+        monotonic one, which stands still while the machine sleeps."""
         ahead = time.time() - time.monotonic()
         if abs(ahead - before) > CLOCK_SECONDS:
             log.warning("the clock was set", seconds=round(ahead - before))
             now = datetime.now(UTC)
             for job in self._scheduler.get_jobs():
-                self._scheduler.modify_job(job.id, next_run_time=job.trigger.get_next_fire_time(None, now))
+                skipped = job.next_run_time <= now and job.id not in self._running
+                due = now if skipped else job.trigger.get_next_fire_time(None, now)
+                self._scheduler.modify_job(job.id, next_run_time=due)
         self._watching = asyncio.get_running_loop().call_later(CLOCK_SECONDS, self._watch_clock, ahead)
 
     def run_soon(self, names: Sequence[str]) -> None:

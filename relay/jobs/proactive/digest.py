@@ -14,6 +14,6 @@ def kind(services: JobServices) -> JobKind:
     return digest_kind(BatchModel(services.store, services.gate, services.lookout.small_model), services.bot_id)
 
 
-def digest_kind(mind: BatchModel, bot_id: int) -> JobKind:
+def digest_kind(batch: BatchModel, bot_id: int) -> JobKind:
     """Returns the same kind, from only what it needs."""
-    return JobKind("digest", partial(tell_morning, mind, bot_id), timeout=240, retry=Retry(most=1_000), at_once=2)
+    return JobKind("digest", partial(tell_morning, batch, bot_id), timeout=240, retry=Retry(most=1_000), at_once=2)

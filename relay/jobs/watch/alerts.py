@@ -53,7 +53,7 @@ PAST = {
     "queue": "Messages waited in the queue",
     "errors": "I couldn't answer many messages",
     "summaries": "Background jobs failed",
-    "preferences": "Choosing how people like answers took long",
+    "preferences": "Choosing preferences took too long",
     "disk": "A disk was nearly full",
     "database": "My database was unavailable",
     "budget": "The budget of the day was used up",
@@ -151,7 +151,7 @@ class AlertMonitor:
         except DatabaseError as error:
             if self._away_since is None:
                 self._away_since = self.clock()
-            log.error("the sentinel cannot reach the database", error=str(error))
+            log.error("the alerts cannot reach the database", error=str(error))
             await self._tell_of_a_full_disk()
 
     async def _tell_of_a_full_disk(self) -> None:

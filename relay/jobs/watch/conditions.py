@@ -124,7 +124,7 @@ def from_preferences(seconds: float, bot_id: int) -> Condition:
     return Condition(
         f"preferences {bot_id}",
         between(seconds, SLOW, SLOW_CALM),
-        f"Choosing how people like answers takes {seconds * 1000:.0f} ms of a turn; it should be under "
+        f"Choosing preferences takes {seconds * 1000:.0f} ms of a turn; it should be under "
         f"{SLOW * 1000:.0f}. The machine or its database is probably busy.",
     )
 
@@ -156,7 +156,7 @@ def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
         yield Condition(
             f"disk {machine} {folder}",
             between(-disk.free, -least, -1.5 * least),
-            f"The disk of {folder} on {machine} is nearly full: {disk.free / 1e6:,.0f} MB of "
+            f"The disk with {folder} on {machine} is nearly full: {disk.free / 1e6:,.0f} MB of "
             f"{disk.total / 1e9:,.1f} GB are free. Free some space: without it I can't keep anything.",
         )
 

@@ -27,7 +27,7 @@ KNOWN = (
     (b"\x1aE\xdf\xa3", RECORDING),
 )
 CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
-PACKED = "It is packed as {kind}, which I cannot open. Please send it as .zip, or the file itself."
+PACKED = "It's a {kind} archive, which I can't open. Please send it as .zip, or the file itself."
 REFUSED = (
     (b"Rar!\x1a\x07", PACKED.format(kind=".rar")),
     (b"7z\xbc\xaf\x27\x1c", PACKED.format(kind=".7z")),

@@ -46,7 +46,7 @@ LIGHT = 200
 
 UNKNOWN = "I can look at JPEG, PNG, GIF, WebP, AVIF, TIFF and BMP pictures, and this is none of them."
 HEIC = "I cannot open HEIC pictures. Send it as a photo instead of a file: then Telegram makes a JPEG of it."
-SVG = "An SVG is a drawing in words, which I do not open. Send it as a PNG."
+SVG = "I can't open SVG drawings. Please send it as a PNG."
 MOVING = "I cannot look at animated stickers of this kind."
 
 

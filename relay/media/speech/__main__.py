@@ -19,8 +19,8 @@ NICENESS = 10
 """The niceness of this process, because text answers take priority."""
 FILES = 256
 """How many files may be open. A download uses many connections."""
-TOO_MUCH = "It needs more memory than a recording gets here."
-BROKEN = "The speech engine could not make anything of it."
+TOO_MUCH = "It needs more memory than I may use for a recording."
+BROKEN = "The speech engine couldn't transcribe it."
 
 Requests = queue.Queue[tuple[dict[str, Any], bytes]]
 

@@ -215,7 +215,7 @@ def _sentence(error: Mapping[str, Any]) -> str:
 _SETTINGS = TypeAdapter(ContextSettings)
 _MEANT = {
     "storage.maxCacheSize": "should be a size such as 500MB or 1GB.",
-    "storage.compressionRetention": "should be all, how many versions of a session stay, such as 5, or for how "
-    "many days, such as 30d.",
+    "storage.compressionRetention": "should be all, a number of versions to keep for each session, such as 5, "
+    "or a number of days, such as 30d.",
 }
 _NAMES = {part for path in ContextSettings().values() for part in path.split(".")}

@@ -40,7 +40,9 @@ class Decay:
                     done = await self.store.decay(after, night_id, sunday, pays=not used_up)
                     told.update(made=done.made, dropped=done.dropped, left=int(bool(used_up)))
                 except (RelayError, TimeoutError) as error:
-                    log.warning("a space's versions were not looked after", space_id=after, error=str(error))
+                    log.warning(
+                        "a space's old versions were not compressed or dropped", space_id=after, error=str(error)
+                    )
                     told["left"] += 1
         return told
 

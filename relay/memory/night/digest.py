@@ -45,14 +45,14 @@ class DigestTopic:
 class Digests:
     """The parts that digests need."""
 
-    mind: BatchModel
+    batch: BatchModel
     bot_id: int
 
     async def run(self, night_id: int) -> PhaseResult:
         """Writes and queues the due digests, silently and once each; returns how many."""
         sent = left = 0
         after = 0
-        while spaces := await self.mind.store.sleepers(night_id, "digest", after):
+        while spaces := await self.batch.store.sleepers(night_id, "digest", after):
             for space in spaces:
                 after = space.space_id
                 try:
@@ -64,37 +64,37 @@ class Digests:
 
     async def _space(self, space_id: int) -> int:
         """Writes and queues one space's digest. Returns 1 if there was something to report."""
-        day = await self.mind.store.digest_due(space_id)
+        day = await self.batch.store.digest_due(space_id)
         if day is None:
             return 0
         decayed = f"🗜 {decay_told(day.decay)}" if day.decay else ""
-        digest = as_markdown(await write_digest(self.mind, day), day.put_away)
+        digest = as_markdown(await write_digest(self.batch, day), day.put_away)
         text = "\n\n".join(filter(None, [digest, decayed]))
         taught = [f"message:{id}" for one in day.put_away for id in one.messages]
-        inputs = [*derivation_of(self.mind, day).inputs, *taught]
+        inputs = [*derivation_of(self.batch, day).inputs, *taught]
         dropped = day.decay and day.decay.undo
         notice = notice_of(text, inputs) | {"dropped_version": dropped} if text else None
-        return int(await self.mind.store.post_digest(space_id, self.bot_id, notice))
+        return int(await self.batch.store.post_digest(space_id, self.bot_id, notice))
 
 
-async def write_digest(mind: BatchModel, day: DigestDay, user_id: int | None = None) -> tuple[DigestTopic, ...]:
+async def write_digest(batch: BatchModel, day: DigestDay, user_id: int | None = None) -> tuple[DigestTopic, ...]:
     """Returns a day's digest; no topics if there is nothing to report. One is written at a time per space, and
     concurrent callers get the same. `user_id`: who pays; None: the space's owner. Raises the model's errors and
     `BudgetUsedUp`."""
     if day.space_id is None or len(day.messages) < LEAST_MESSAGES:
         return ()
     words = (DIGEST, day_as_data(day))
-    async with mind.gate.lock_for(f"digest {day.space_id}"):
-        derivation = derivation_of(mind, day)
-        found = await mind.answer(day.space_id, "digest", derivation, words, MOST_TOKENS, check_topics, user_id)
+    async with batch.gate.lock_for(f"digest {day.space_id}"):
+        derivation = derivation_of(batch, day)
+        found = await batch.answer(day.space_id, "digest", derivation, words, MOST_TOKENS, check_topics, user_id)
     return topics_of(found)
 
 
-def derivation_of(mind: BatchModel, day: DigestDay) -> Derivation:
+def derivation_of(batch: BatchModel, day: DigestDay) -> Derivation:
     """Returns the derivation of a day's digest."""
     inputs = [Input("message", row.id, row.text) for row in day.messages]
     inputs += [Input("memory", row.id, row.content) for row in day.learned]
-    return make_derivation("digest", f"{VERSION}/{mind.model_name}", inputs)
+    return make_derivation("digest", f"{VERSION}/{batch.model_name}", inputs)
 
 
 def day_as_data(day: DigestDay) -> str:

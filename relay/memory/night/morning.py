@@ -20,20 +20,20 @@ log = structlog.get_logger()
 TEXT_LENGTH = 120
 
 
-async def tell_morning(mind: BatchModel, bot_id: int, job: ClaimedJob) -> bool:
+async def tell_morning(batch: BatchModel, bot_id: int, job: ClaimedJob) -> bool:
     """Writes and queues one space's digest. Returns whether there was something to report. Raises the model's errors
     and `BudgetUsedUp` only if nothing is due, because due reminders are listed without a model."""
-    work = await mind.store.morning_work(job)
+    work = await batch.store.morning_work(job)
     if work is None:
         return False
     zone = ZoneInfo(work.digest.zone)
     next_at = next_clock(work.digest.at_time or time(), zone, work.now)
     if work.quiet:
-        return await mind.store.post_morning(job, bot_id, None, None, next_at)
+        return await batch.store.post_morning(job, bot_id, None, None, next_at)
     topics: tuple[DigestTopic, ...] = ()
     through: int | None = work.through_message
     try:
-        topics = await write_digest(mind, work.day)
+        topics = await write_digest(batch, work.day)
     except (RelayError, TimeoutError) as error:
         if not work.reminders:
             raise
@@ -42,8 +42,8 @@ async def tell_morning(mind: BatchModel, bot_id: int, job: ClaimedJob) -> bool:
     due = due_today(work.reminders, zone, work.now)
     text = "\n\n".join(part for part in (due, as_markdown(topics)) if part)
     inputs = [f"reminder:{one.id}" for one in work.reminders]
-    inputs += derivation_of(mind, work.day).inputs if topics else []
-    return await mind.store.post_morning(job, bot_id, notice_of(text, inputs) if text else None, through, next_at)
+    inputs += derivation_of(batch, work.day).inputs if topics else []
+    return await batch.store.post_morning(job, bot_id, notice_of(text, inputs) if text else None, through, next_at)
 
 
 def due_today(reminders: Sequence[Reminder], zone: tzinfo, now: datetime) -> str:

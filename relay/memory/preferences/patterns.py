@@ -13,6 +13,7 @@ from typing import Literal
 from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
 from relay.core.limits import PATTERN_LENGTH, TAGGED_PATTERNS
+from relay.memory.rows.turns.preferences import in_words
 
 TYPES = (
     "length", "form", "tone", "language", "depth", "examples", "initiative", "sources", "code", "voice", "other",
@@ -52,7 +53,7 @@ class Pattern:
     @property
     def words(self) -> str:
         """Returns the pattern with its direction in words."""
-        return f"{'prefer' if self.polarity > 0 else 'avoid'} {self.pattern}"
+        return in_words(self.polarity, self.pattern)
 
     def as_observed(self, kind: str) -> dict[str, object]:
         """Returns the pattern as `relay_feedback` takes it from an act of this kind."""

@@ -19,7 +19,7 @@ from relay.memory.preferences.attribution import (
     observations,
 )
 from relay.memory.rederivation.change import Change, Estimate, Step
-from relay.memory.rows.turns.preferences import AttributionWork, DerivedFeedback, ObservedPattern
+from relay.memory.rows.turns.preferences import AttributionWork, DerivedFeedback, ObservedPattern, in_words
 
 
 @dataclass(slots=True)
@@ -83,5 +83,5 @@ def label(work: AttributionWork) -> str:
 
 def format_patterns(patterns: Sequence[ObservedPattern]) -> str | None:
     """Returns patterns on one line; None if there are none."""
-    said = [f"{'prefer' if one.polarity > 0 else 'avoid'} {one.pattern}" for one in patterns]
+    said = [in_words(one.polarity, one.pattern) for one in patterns]
     return ", ".join(said) or None

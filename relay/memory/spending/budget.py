@@ -86,8 +86,8 @@ class Budget:
                 raise SettingsError(
                     f"{setting} is {model}, whose price is not known, so a daily budget in dollars cannot be kept. "
                     f'Give its price in the file that RELAY_PRICES names, such as {{"{model}": {{"input": 2, '
-                    '"output": 10}} (dollars for a million tokens; 0 where it costs nothing), or take '
-                    "RELAY_DAILY_BUDGET_USD and RELAY_DAILY_BUDGET_USD_PER_USER away."
+                    '"output": 10}} (dollars per million tokens; 0 if it is free), or remove '
+                    "RELAY_DAILY_BUDGET_USD and RELAY_DAILY_BUDGET_USD_PER_USER."
                 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
+from relay.commands.memory.browse import PAGE
 from relay.core.models import Button
 from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.changes import ChangePage, PastChange
@@ -25,7 +26,6 @@ from relay.surfaces.chat.memory_views import CHOSEN, HistoryView, View
 from relay.surfaces.chat.reply import Page, button
 from relay.surfaces.chat.times import day, moment
 
-PAGE = 8
 NAMES = {
     "a": "All",
     "f": "Facts",

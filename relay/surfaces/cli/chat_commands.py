@@ -14,7 +14,7 @@ from relay.surfaces.cli.command_list import VerbCommand
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.shell import ready, run_work
 
-Sure = Annotated[bool, typer.Option("--yes", help="Yes to what it asks.")]
+Sure = Annotated[bool, typer.Option("--yes", help="Answer its questions with yes.")]
 GROUPS = ("compose", "memory", "preferences")
 """Commands that are groups of commands in the shell."""
 IN_THE_CHAT = ("; --erase: for good", ", or the message you reply to", " (reply to it)")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter
 
-AsJson = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def print_json(value: object) -> None:

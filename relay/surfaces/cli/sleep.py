@@ -79,7 +79,7 @@ async def plan_space(consolidation: Consolidation, space: NightSpace, asks: bool
             return (await consolidation.plan(space_id))[0]
         except (RelayError, TimeoutError) as error:
             print(f"  The model could not be asked: {error}")
-    goals = await consolidation.mind.store.past_goals(space_id)
+    goals = await consolidation.batch.store.past_goals(space_id)
     pairs, _ = await consolidation.pairs(space_id)
     return [*(PlanStep("archive", goal) for goal in goals), *(PlanStep("compare", *one.strip_dates()) for one in pairs)]
 

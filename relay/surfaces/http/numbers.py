@@ -26,17 +26,17 @@ class Numbers(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """See `Collector.collect`."""
-        yield gauge("relay_build_info", "What runs.", 1, version=self.version, python=platform.python_version())
-        yield gauge("relay_turns_running", "Turns under way in this process.", self.process.running())
-        yield gauge("relay_turns_free", "How many more turns may run here.", self.process.free())
+        yield gauge(
+            "relay_build_info", "The running version.", 1, version=self.version, python=platform.python_version()
+        )
+        yield gauge("relay_turns_running", "Turns in progress in this process.", self.process.running())
+        yield gauge("relay_turns_free", "How many more turns this process may run.", self.process.free())
         yield gauge("relay_database_up", "Whether the database answers.", int(self.queue is not None))
-        yield gauge("relay_telegram_silence_seconds", "Since Telegram was last heard of.", self.process.silence())
+        yield gauge("relay_telegram_silence_seconds", "Seconds since Telegram last answered.", self.process.silence())
         if self.queue is not None:
-            yield gauge("relay_queue_updates", "Updates that wait for their turn.", self.queue.waiting)
-            yield gauge("relay_queue_turns", "Turns under way or left behind, in all processes.", self.queue.turns)
-            yield gauge(
-                "relay_queue_oldest_seconds", "For how long the oldest could have been taken up.", self.queue.oldest
-            )
+            yield gauge("relay_queue_updates", "Updates waiting for their turn.", self.queue.waiting)
+            yield gauge("relay_queue_turns", "Turns in progress or abandoned, in all processes.", self.queue.turns)
+            yield gauge("relay_queue_oldest_seconds", "How long the oldest has been ready to run.", self.queue.oldest)
         yield from metrics.REGISTRY.collect()
 
 

@@ -58,7 +58,7 @@ TITLES = {
 OF_HTTP = {
     400: ("malformed", "The body is not JSON."),
     404: ("unknown", "There is no such address. /api/docs lists all of them."),
-    405: ("method", "This address has other methods. /api/docs lists them."),
+    405: ("method", "This address doesn't take that method. /api/docs lists those it takes."),
 }
 """The code and the detail of errors that the framework finds."""
 
@@ -128,7 +128,7 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         log.error("a request failed", exc_info=error)
-        return problem(500, "internal", "Something went wrong here. My admins find it in the log.")
+        return problem(500, "internal", "Something went wrong. The log has the details for my admins.")
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {

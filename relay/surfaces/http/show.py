@@ -17,8 +17,8 @@ log = structlog.get_logger()
 STOP_SECONDS = 2.0
 
 
-async def show(app: ASGIApp, settings: Settings, stands: asyncio.Event, end_streams: Callable[[], None]) -> None:
-    """Serves an application until cancelled, then ends open streams. Sets `stands` once it listens or has failed to.
+async def show(app: ASGIApp, settings: Settings, shown: asyncio.Event, end_streams: Callable[[], None]) -> None:
+    """Serves an application until cancelled, then ends open streams. Sets `shown` once it listens or has failed to.
 
     Raises `SettingsError` if it cannot listen on an address that was set. If it cannot listen on the default one, for
     example because another program has the port, the bot runs without HTTP.
@@ -31,7 +31,7 @@ async def show(app: ASGIApp, settings: Settings, stands: asyncio.Event, end_stre
         if settings.model_fields_set & {"web_host", "web_port"}:
             raise
         log.warning("not listening over HTTP", error=str(error))
-    stands.set()
+    shown.set()
     try:
         await asyncio.Event().wait()
     finally:

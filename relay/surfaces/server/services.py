@@ -82,15 +82,15 @@ def make_source(runtime: Runtime, messenger: Messenger, worker: Worker, listenin
     return UpdateSource(polling.run, lambda: time.monotonic() - max(begun, polling.polled_at), polling.count_lost)
 
 
-async def _listen(settings: Settings, intake: Intake, registration: Registration, stands: asyncio.Event) -> None:
-    """Receives Telegram's deliveries, and keeps the webhook registered. Sets `stands` once it listens."""
+async def _listen(settings: Settings, intake: Intake, registration: Registration, listening: asyncio.Event) -> None:
+    """Receives Telegram's deliveries, and keeps the webhook registered. Sets `listening` once it does."""
     await asyncio.to_thread(importlib.import_module, "relay.surfaces.http.webhook")
     from relay.surfaces.http.webhook import Webhook
 
     webhook = Webhook(settings.webhook_url, settings.webhook_token, registration.wrap(intake.take))
     async with webhook.listen(settings.webhook_host, settings.webhook_port) as port:
         log.info("listening for Telegram", host=settings.webhook_host, port=port)
-        stands.set()
+        listening.set()
         await registration.run()
 
 
@@ -100,7 +100,7 @@ def make_alerts_job(runtime: Runtime, connection: Connection, source: UpdateSour
     from relay.jobs.watch.alerts import AlertMonitor
 
     settings = runtime.settings
-    sentinel = AlertMonitor(
+    monitor = AlertMonitor(
         store=Store(runtime.database, runtime.worker_name),
         people=runtime.people,
         messenger=connection.messenger,
@@ -111,7 +111,7 @@ def make_alerts_job(runtime: Runtime, connection: Connection, source: UpdateSour
         lost_polls=source.lost_polls,
         outcomes=scheduler.outcomes,
     )
-    return Schedule("sentinel", sentinel.look, minutes=1)
+    return Schedule("alerts", monitor.look, minutes=1)
 
 
 async def settle_in(messenger: Messenger, scheduler: Scheduler, people: People, web_url: str) -> None:
@@ -145,12 +145,12 @@ async def run_indexer(runtime: Runtime, embedder: EmbedderRouter, woken: asyncio
     await keep_fresh(indexer, woken, DISTANT_SECONDS if runtime.settings.supabase_url else LOOK_SECONDS)
 
 
-async def offer_claim(runtime: Runtime, bot: Bot, *stand: asyncio.Event) -> None:
-    """Offers a claim link if the bot has no admin. First waits for the events in `stand`, so that the bot works."""
+async def offer_claim(runtime: Runtime, bot: Bot, *ready: asyncio.Event) -> None:
+    """Offers a claim link if the bot has no admin. First waits for the events in `ready`, so that the bot works."""
     people = runtime.people
     if people.admins:
         return
-    for one in stand:
+    for one in ready:
         await one.wait()
     from relay.surfaces.telegram.groups import claim
 

@@ -15,7 +15,7 @@ READ = 300
 LARGEST = 2**20
 """The most bytes that are read from each file."""
 TOTAL = 6 * 2**20
-LOCKED = "Its files are protected by a password: I only see their names."
+LOCKED = "Its files are protected by a password, so I only see their names."
 SKIPPED = "I read the texts in it, and did not open {count} other files."
 
 

@@ -14,7 +14,7 @@ from relay.media.extraction.text import BYTES, decode
 from relay.media.extraction.zipped.package import BROKEN, Package
 
 CONTAINER = "META-INF/container.xml"
-LOCKED = "It is a protected book (DRM), which only its own reader can open."
+LOCKED = "It's a book with copy protection (DRM), which only its own reader can open."
 
 
 def read(package: Package) -> dict[str, Any]:

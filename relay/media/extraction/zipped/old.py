@@ -7,8 +7,8 @@ from typing import Any
 from relay.media.extraction.failure import LOCKED, Unusable
 from relay.media.extraction.zipped import sheets
 
-ADVICE = "It is {kind} of the old kind (.{ending}), which I cannot open. Please save it as .{better} or PDF."
-UNKNOWN = "It is an old Office file or something like it, which I cannot open. Please save it as PDF and send that."
+ADVICE = "It's {kind} in an old format (.{ending}), which I can't open. Please save it as .{better} or PDF."
+UNKNOWN = "It looks like an old Office file, which I can't open. Please save it as PDF and send that."
 
 
 def read(content: bytes) -> dict[str, Any]:

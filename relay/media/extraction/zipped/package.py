@@ -17,8 +17,8 @@ TAGS, XML = 500_000, 16 * 2**20
 microseconds. Books have fewer."""
 PIECE = 2**20
 BROKEN = "It is damaged."
-TOO_MUCH = "It unpacks to more than a file may here."
-TRICK = "It holds XML of a kind that such files do not have, so I do not open it."
+TOO_MUCH = "It unpacks to more than I accept."
+TRICK = "It contains unusual XML, so I don't open it."
 APPLE = "It is a file of Apple's {app}, which I cannot open. Please export it as PDF and send that."
 APPS = {"Index/Document.iwa": "Pages", "Index/Presentation.iwa": "Keynote", "Index/CalculationEngine.iwa": "Numbers"}
 CODES = ("ascii", "utf-16-le", "utf-16-be")

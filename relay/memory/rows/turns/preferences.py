@@ -13,6 +13,11 @@ Level = Literal["low", "medium", "high"]
 Status = Literal["stable", "under_review", "archived"]
 
 
+def in_words(polarity: int, pattern: str) -> str:
+    """Returns a pattern with its direction: prefer short answers."""
+    return f"{'prefer' if polarity > 0 else 'avoid'} {pattern}"
+
+
 @frozen
 class Preference:
     """A pattern that answers should follow, or avoid."""
@@ -161,8 +166,6 @@ class AttributionWork:
     """The person's patterns, at most 50."""
     dimensions: tuple[str, ...] = ()
     """The reasons given for a choice."""
-    counts_in: int | None = None
-    """The only thread in which it counts; None: it counts everywhere."""
 
 
 @frozen

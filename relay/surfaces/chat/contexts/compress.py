@@ -63,7 +63,7 @@ async def press_change(call: ChatContext, to: ChangeDraft) -> ButtonReply:
 async def press_make(call: ChatContext, to: MakeVersion) -> ButtonReply:
     made = await make_version(call, to.session_id, to.draft.settings(), to.draft.source or None)
     if made.version is not None:
-        return show_making(call, made)
+        return show_making(made)
     without = replace(to.draft, method="extract")
     rows = [
         [button("Make it without a model", MakeVersion(to.session_id, without))],
@@ -111,7 +111,7 @@ def shape_text(found: CompressionPreview) -> str:
     """Says how a version is shortened."""
     settings = found.settings
     if settings["mode"] == "tiered":
-        told = ABOUT.get(settings["tierPreset"], f"In {len(settings.get('customTiers', ()))} parts of your own.")
+        told = ABOUT.get(settings["tierPreset"], f"In {len(settings.get('customTiers', ()))} tiers of your own.")
     else:
         told = f"Everything at {settings['compactionRatio']}:1, {settings['aggressiveness']}."
     if settings["skipFirstMessages"]:

@@ -58,7 +58,7 @@ async def press_version(call: ChatContext, to: OpenVersion) -> ButtonReply:
     one = opened.version
     back = [button("‹ Versions", ListVersions(one.session_id))]
     if one.status != "ready":
-        shown = show_making(call, await look(call, one.id))
+        shown = show_making(await look(call, one.id))
         return replace(shown, rows=[*(shown.rows or ()), back])
     return ButtonReply(text=_describe(call, opened), rows=[*use_rows(one), back])
 

@@ -36,12 +36,12 @@ NOTHING_LEFT_OUT = (
 
 @pressed(LookAtVersion)
 async def press_look(call: ChatContext, to: LookAtVersion) -> ButtonReply:
-    return show_making(call, await await_version(call, to.version_id))
+    return show_making(await await_version(call, to.version_id))
 
 
 @pressed(MakeWithoutModel)
 async def press_without_model(call: ChatContext, to: MakeWithoutModel) -> ButtonReply:
-    return show_making(call, await make_without_model(call, to.version_id))
+    return show_making(await make_without_model(call, to.version_id))
 
 
 @pressed(DownloadVersion)
@@ -86,7 +86,7 @@ async def left_out_page(call: ChatContext, to: ListLeftOut) -> ButtonReply:
     return ButtonReply(text="\n\n".join(lines), rows=[keep, *rows, back])
 
 
-def show_making(call: ChatContext, made: Making) -> ButtonReply:
+def show_making(made: Making) -> ButtonReply:
     """Shows the progress of a version, in place of the message above the button."""
     one = made.version
     if one is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
+from relay.commands.memory.browse import PAGE
 from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.changes import MemoryPast
@@ -25,7 +26,7 @@ from relay.surfaces.chat.memory_buttons import (
     UnpinMemory,
     ValidateMemory,
 )
-from relay.surfaces.chat.memory_pages import PAGE, arrange_by_four, cut_units, history_lines, page_buttons, pages_of
+from relay.surfaces.chat.memory_pages import arrange_by_four, cut_units, history_lines, page_buttons, pages_of
 from relay.surfaces.chat.memory_views import HistoryView, View
 from relay.surfaces.chat.reply import Page, button
 from relay.surfaces.chat.times import moment

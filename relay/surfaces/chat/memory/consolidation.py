@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from relay.commands.memory.consolidation import settle_consolidation
+from relay.commands.memory.decide import SETTLED
 from relay.core.models import Rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.memory_buttons import SettleConsolidation
 from relay.surfaces.chat.reply import ButtonReply, button
 
-SETTLED = "That's already decided."
 LEFT = "🌙 OK, I'll leave everything as it is."
 
 

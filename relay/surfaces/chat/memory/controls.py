@@ -145,7 +145,7 @@ async def _switch(call: ChatContext, change: MemorySwitch) -> CommandReply:
 
 async def _page(call: ChatContext, now: Controls, space_id: int | None = None) -> Page:
     """Renders the switches of a space's memory. `space_id`: None is the space of this chat."""
-    space = call.space if space_id is None else await find_space(call, space_id)
+    space = await find_space(call, space_id)
     own = space == call.space
     return Page(describe_switches(call, now, await place_of(call, space), own), rows(now, own and call.private))
 

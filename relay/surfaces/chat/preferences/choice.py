@@ -83,8 +83,8 @@ def _say_changes(changes: Sequence[MemoryChange], turn_id: int) -> CommandReply 
     """Says what a choice changed in memory, with the button that undoes it. None: nothing."""
     if not changes:
         return None
-    stand = [one for one in changes if one.status in ("applied", "pending")]
-    return CommandReply(escape_markdown(memory_line(changes, [])), rows=make_closed_row(stand, turn_id))
+    kept = [one for one in changes if one.status in ("applied", "pending")]
+    return CommandReply(escape_markdown(memory_line(changes, [])), rows=make_closed_row(kept, turn_id))
 
 
 @pressed(PreferThis)

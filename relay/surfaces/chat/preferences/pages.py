@@ -9,7 +9,7 @@ from typing import Literal
 from relay.commands.preferences.feedback import Feedback
 from relay.core.models import Button, Rows
 from relay.core.text import escape_markdown, pluralize, shorten
-from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource
+from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource, in_words
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.reply import button
@@ -136,7 +136,7 @@ def state(found: Preferences, zone: tzinfo, space_id: int = 0) -> list[str]:
     if HERE[found.here]:
         lines.append(HERE[found.here])
     if found.waiting:
-        named = ", ".join(f"{'prefer' if one.polarity > 0 else 'avoid'} {one.pattern}" for one in found.waits)
+        named = ", ".join(in_words(one.polarity, one.pattern) for one in found.waits)
         lines.append(
             f"⏳ {pluralize(found.waiting, 'reaction')} of yours may teach me: {escape_markdown(named)}. Keep it?"
         )

@@ -34,7 +34,7 @@ async def heartbeat(call: ChatContext) -> CommandReply:
     if word == "edit":
         now = await commands.heartbeat(call)
         if now is None:
-            raise CommandRefused(f"The heartbeat was never on. {commands.HOW}")
+            raise CommandRefused(f"You haven't turned the heartbeat on yet. {commands.HOW}")
         text = f"{question(CHECKLIST)} – reply with what I should watch for. Now: {escape_markdown(checklist(now))}"
         return CommandReply(text, asks="My open orders, deadlines, …", result=now)
     if word:

@@ -14,9 +14,6 @@ from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reminders.wording import plain_moment
 from relay.surfaces.chat.reply import ButtonReply, button
 
-SNOOZES = (10, 60, 0)
-"""Minutes; 0: tomorrow morning."""
-
 
 @callback("rs")
 class Snooze(Callback):

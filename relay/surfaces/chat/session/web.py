@@ -15,12 +15,12 @@ async def browse(call: ChatContext) -> CommandReply:
     """Offers the app: in private as a button that opens it, elsewhere as a link to the private chat."""
     app = await browse_command(call)
     if call.private:
-        text = "Here is what I know and keep, to look through and to change:"
+        text = "Look through what I know and keep, and change it:"
         return CommandReply(text, rows=app_rows(call, "", "Open the app"), result=app)
     me = await ask(BotUser, call.messenger, "getMe")
     if not me or not me.username:
-        return CommandReply("Write /browse in our private chat: the app opens there.", result=app)
+        return CommandReply("The app opens in our private chat: write /browse there.", result=app)
     # A link with startapp opens the app at once, but only if @BotFather knows it. Otherwise /start offers it.
     to = "startapp" if me.has_main_web_app else "start=hello"
     rows = [[link_button("Open it in our chat", f"https://t.me/{me.username}?{to}")]]
-    return CommandReply("The app shows what is yours alone, so it opens in our private chat.", rows=rows, result=app)
+    return CommandReply("The app shows your private data, so it opens in our private chat.", rows=rows, result=app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from relay.commands.soul.growth import accept_idea, draft_idea, grown_soul, settle_idea, soul_growth
+from relay.commands.soul.growth import DECIDED, accept_idea, draft_idea, grown_soul, settle_idea, soul_growth
 from relay.core.errors import CommandRefused
 from relay.core.models import Rows
 from relay.surfaces.chat.callbacks import Callback, callback
@@ -64,7 +64,7 @@ async def press_idea(call: ChatContext, to: DecideIdea) -> ButtonReply:
             return await edit(call, to.idea_id)
     done = await settle_idea(call, to.idea_id, "dismissed")
     if done.status != "dismissed":
-        return ButtonReply("That's already decided.", rows=[])
+        return ButtonReply(DECIDED, rows=[])
     return ButtonReply("I won't propose it again.", rows=[[button("✖ Dismissed", NOTHING)]], result=done)
 
 

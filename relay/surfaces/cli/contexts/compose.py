@@ -53,7 +53,7 @@ def begin(ctx: typer.Context, as_json: AsJson = False) -> None:
 @compose.command("choose", cls=VerbCommand)
 def choose(
     words: list[str] | None = typer.Argument(None, metavar="[name]"),  # noqa: B008 - its own each
-    yes: Annotated[bool, typer.Option("--yes", help="Yes to what it asks.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Answer its questions with yes.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Choose past sessions step by step, as /compose does."""
@@ -64,14 +64,16 @@ def choose(
 def new(
     name: Name,
     session: Annotated[
-        list[str], typer.Option("--session", help="ID, ID=original, ID=new or ID=v002; @3000 gives it so many tokens.")
+        list[str], typer.Option("--session", help="ID, ID=original, ID=new or ID=v002; @3000 gives it 3,000 tokens.")
     ],
     budget: Annotated[str, typer.Option(help=f"Tokens, {LEAST_BUDGET:,} to {MOST_BUDGET:,}: 16000, 8.5k.")] = str(
         COMPOSED_BUDGET
     ),
     strategy: Annotated[str, typer.Option(help="equal, recency or proportional.")] = "equal",
     form: Annotated[str, typer.Option("--format", help="markdown, jsonl or both.")] = "both",
-    in_order: Annotated[bool, typer.Option("--in-order", help="As given, not by time.")] = False,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Keep the order given, instead of ordering by time.")
+    ] = False,
     chat: Chat = None,
     topic: Topic = 0,
     as_json: AsJson = False,
@@ -140,7 +142,7 @@ def use(name: Name, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False
 @compose.command()
 def drop(
     name: Name,
-    yes: Annotated[bool, typer.Option("--yes", help="That it may go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm that it may be dropped.")] = False,
     chat: Chat = None,
     topic: Topic = 0,
     as_json: AsJson = False,
@@ -161,7 +163,7 @@ def drop(
 @compose.command()
 def export(
     name: Name,
-    path: Annotated[Path | None, typer.Argument(help="The file; without it, the composition's name.")] = None,
+    path: Annotated[Path | None, typer.Argument(help="The file. By default, it has the composition's name.")] = None,
     chat: Chat = None,
     topic: Topic = 0,
     as_json: AsJson = False,
@@ -188,7 +190,7 @@ def part(text: str) -> tuple[int, PartAsked]:
     session, _, version = asked.partition("=")
     number, allocation = parse_number(session.strip()), read_budget(tokens)
     if number is None or (tokens and allocation is None):
-        raise CommandRefused(f"{text} is no session. For example: 12, 12=v002 or 12@3000")
+        raise CommandRefused(f"{text} isn't a session. For example: 12, 12=v002 or 12@3000")
     return number, PartAsked(version.strip() or None, allocation)
 
 

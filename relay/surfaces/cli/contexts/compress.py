@@ -40,18 +40,18 @@ class Options:
 @session.command()
 def compress(
     words: Annotated[
-        list[str] | None, typer.Argument(help="As /compress in the chat: standard 2, or 30:1 moderate.")
+        list[str] | None, typer.Argument(help="Like /compress in the chat: standard 2, or 30:1 moderate.")
     ] = None,
-    tiers: Annotated[str, typer.Option(help="Parts of your own: 25=25:1, 75=10:1, 100=3:1 light.")] = "",
-    skip: Annotated[int, typer.Option(min=0, max=10_000, help="So many first messages stay as they are.")] = 0,
+    tiers: Annotated[str, typer.Option(help="Your own tiers: 25=25:1, 75=10:1, 100=3:1 light.")] = "",
+    skip: Annotated[int, typer.Option(min=0, max=10_000, help="Keep this many of the first messages as they are.")] = 0,
     markers: Annotated[str, typer.Option(help="decay, preserve-all or ignore.")] = "",
     model: Annotated[str, typer.Option(help="small, big or none.")] = "",
     distance: Annotated[
-        int, typer.Option(min=0, help="Its place from the latest session, which is 1; 0: the real one.")
+        int, typer.Option(min=0, help="Treat it as this session from the latest, which is 1. 0: its real place.")
     ] = 0,
     source: Annotated[str, typer.Option("--from", help="Make it from this version, by its id: '#34'.")] = "",
     to: Folder = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Make it; without it, what it would be is shown.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Make it. Otherwise, only show what it would be.")] = False,
     chat: Chat = None,
     topic: Topic = 0,
     as_json: AsJson = False,
@@ -71,7 +71,7 @@ def compress(
 async def show(ctx: ChatContext, options: Options) -> CompressionPreview:
     """Returns the preview of a version that is not made. Raises `CommandRefused` if a folder is given."""
     if options.to is not None:
-        raise CommandRefused("--to writes the version that is made. Add --yes to make it.")
+        raise CommandRefused("--to writes a version that was made. Add --yes to make it.")
     return await preview(ctx, options)
 
 

@@ -63,8 +63,8 @@ def register(name: Name, chat: Chat = None, topic: Topic = 0, as_json: AsJson = 
 def unregister(
     name: Name,
     versions: Annotated[bool, typer.Option("--versions", help="Drop its versions, too.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Also those that a running conversation uses.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="That its versions may go.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Drop even those that a running conversation uses.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm that its versions may be dropped.")] = False,
     chat: Chat = None,
     topic: Topic = 0,
     as_json: AsJson = False,
@@ -85,7 +85,7 @@ def unregister(
 
 @session.command()
 def topics(name: Name, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
-    """Print a session's topics, one a line."""
+    """Print a session's topics, one per line."""
     run(
         Where(chat, topic, as_json),
         lambda ctx: find(ctx, name),
@@ -97,7 +97,7 @@ def topics(name: Name, chat: Chat = None, topic: Topic = 0, as_json: AsJson = Fa
 @session.command()
 def link(
     name: Annotated[str, typer.Argument(help="Its id, as `relay session list --json` shows it: #12.")],
-    reason: Annotated[str, typer.Option(help="Why: shown beside it.")] = "",
+    reason: Annotated[str, typer.Option(help="Why. Shown beside it.")] = "",
     chat: Chat = None,
     topic: Topic = 0,
     as_json: AsJson = False,
@@ -114,7 +114,7 @@ def link(
 
 @session.command()
 def unlink(name: Name, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
-    """Take the link of a session to this conversation back."""
+    """Unlink a session from this conversation."""
 
     async def unlinked(ctx: ChatContext) -> int:
         from relay.commands.contexts.library import unlink_session
@@ -212,7 +212,7 @@ def _messages(ctx: ChatContext, page: OriginalPage) -> str:
 def _list_suggestions(_: ChatContext, found: list[Suggestion]) -> str:
     from relay.surfaces.chat.contexts.suggestion import suggestion_lines
 
-    return suggestion_lines(found) or "Nothing fits."
+    return suggestion_lines(found) or "No session fits."
 
 
 def _describe_stored(_: ChatContext, found: StorageStatistics) -> str:

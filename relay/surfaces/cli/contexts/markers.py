@@ -23,7 +23,7 @@ WHAT = f"Name a weight and a passage: {RELAY} session keepit 0.80 the gate code 
 
 @session.command()
 def keepits(
-    number: Annotated[int | None, typer.Option("--session", help="Of this session only: its id.")] = None,
+    number: Annotated[int | None, typer.Option("--session", help="Only this session's, by its id.")] = None,
     offset: Offset = 0,
     chat: Chat = None,
     topic: Topic = 0,
@@ -45,7 +45,7 @@ def keepit(
         str, typer.Argument(help="0.00 to 1.00, or pinned, critical, important, notable, minor, hint.")
     ] = "",
     passage: Annotated[
-        list[str] | None, typer.Argument(help="Words that were said; the newest message counts.")
+        list[str] | None, typer.Argument(help="Words that were said, as in the newest message with them.")
     ] = None,
     of: Marker = "",
     remove: Annotated[bool, typer.Option("--remove", help="Remove that marker.")] = False,

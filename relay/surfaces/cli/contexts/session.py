@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from relay.surfaces.chat.context import ChatContext
 
 Result = TypeVar("Result")
-Chat = Annotated[int | None, typer.Option("--chat", help="Of this chat (otherwise the terminal's): its id.")]
-Topic = Annotated[int, typer.Option("--topic", help="Of this topic in it: its id.")]
+Chat = Annotated[int | None, typer.Option("--chat", help="The chat's id (by default, the terminal's).")]
+Topic = Annotated[int, typer.Option("--topic", help="The id of a topic in that chat.")]
 Name = Annotated[str, typer.Argument(help="Its number in the list, or its id: #12.", metavar="SESSION")]
-Offset = Annotated[int, typer.Option(help="Leave out as many.", min=0)]
+Offset = Annotated[int, typer.Option(help="Skip this many.", min=0)]
 __all__ = ["AsJson", "Chat", "Name", "Offset", "Topic", "Where", "find", "run", "session", "version_id"]
 
 session = typer.Typer(
@@ -102,5 +102,7 @@ def version_id(word: str) -> int:
     """Parses a version's id: 34 or #34. Raises `CommandRefused`."""
     number = parse_number(word.removeprefix("#"))
     if number is None:
-        raise CommandRefused(f"“{shorten(word, 40)}” is no version's id. `{RELAY} session versions` lists them: '#34'.")
+        raise CommandRefused(
+            f"“{shorten(word, 40)}” isn't a version's id, such as '#34'. `{RELAY} session versions` lists them."
+        )
     return number

@@ -69,8 +69,8 @@ def compare(
 def prune(
     name: Name,
     which: Annotated[list[str], typer.Argument(help="Their numbers or names: v001 v002.", metavar="VERSIONS")],
-    yes: Annotated[bool, typer.Option("--yes", help="Drop them; without it, they are only shown.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Also those that a running conversation uses.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Drop them. Otherwise, only show them.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Drop even those that a running conversation uses.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what was pruned, by the id that was shown.")] = False,
     chat: Chat = None,
     topic: Topic = 0,

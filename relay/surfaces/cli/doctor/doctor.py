@@ -39,7 +39,7 @@ HIDDEN = 6
 
 
 async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
-    """Runs all checks, in parallel if possible. Changes nothing. `wrong`: see `settings.tolerant`."""
+    """Runs all checks, in parallel if possible. Changes nothing. `wrong`: as `load_with_errors` returns it."""
     wrong = await asyncio.to_thread(with_files, given, wrong)
     here = await asyncio.to_thread(_runs_here, given)
     looking = asyncio.create_task(_look(given, wrong))

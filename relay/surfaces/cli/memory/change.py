@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def forget(
     words: list[str],
     yes: Annotated[
-        bool, typer.Option("--yes", help="Forget everything that matches job*; without it, only show it.")
+        bool, typer.Option("--yes", help="Forget everything that matches job*. Otherwise, only show it.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -63,7 +63,7 @@ def _describe_decision(ctx: ChatContext, done: TurnChanges) -> str:
 @memory.command()
 def reset(
     number: Annotated[
-        int, typer.Option("--yes", help="The number of memories, to confirm that all of them may go.")
+        int, typer.Option("--yes", help="The number of memories, to confirm that all are forgotten.")
     ] = -1,
     as_json: AsJson = False,
 ) -> None:
@@ -121,7 +121,7 @@ def restore(
 
 @memory.command()
 def merge(first: int, second: int, text: list[str], as_json: AsJson = False) -> None:
-    """Put one memory with this text in place of two, by their numbers."""
+    """Replace two memories, by their numbers, with one that has this text."""
 
     async def merged(ctx: ChatContext) -> Changed:
         from relay.commands.memory.change import merge_memories

@@ -49,7 +49,7 @@ def show(ctx: typer.Context, as_json: AsJson = False) -> None:
 @preferences.command("list", cls=VerbCommand)
 def listed(
     words: list[str] | None = typer.Argument(None, metavar=USAGE),  # noqa: B008 - its own each
-    yes: Annotated[bool, typer.Option("--yes", help="Yes to what it asks.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Answer its questions with yes.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List preferences, or change them as in the chat: prefer short answers."""
@@ -78,7 +78,9 @@ def forget(
 
 @preferences.command()
 def reset(
-    number: Annotated[int, typer.Option("--yes", help="The number of preferences, to confirm that all may go.")] = -1,
+    number: Annotated[
+        int, typer.Option("--yes", help="The number of preferences, to confirm that all are forgotten.")
+    ] = -1,
     as_json: AsJson = False,
 ) -> None:
     """Forget all of them. Needs --yes with their number."""
@@ -100,15 +102,21 @@ def signal(
     kind: Annotated[str, typer.Option(help="accept, thumbs, tag, refine, abandon, revert, compare or said.")],
     turn: Annotated[
         int | None,
-        typer.Option(help="Its turn: of compare the chosen answer's, of revert the one's back.", min=1, max=2**63 - 1),
+        typer.Option(
+            help="The answer's turn. For compare, the chosen one; for revert, the one brought back.",
+            min=1,
+            max=2**63 - 1,
+        ),
     ] = None,
-    up: Annotated[bool, typer.Option("--up/--down", help="Approval, or prefer; else disapproval, or avoid.")] = True,
+    up: Annotated[bool, typer.Option("--up/--down", help="Approve (or prefer), or disapprove (or avoid).")] = True,
     words: Annotated[str, typer.Option(help="The tags, the pattern, or your own version.")] = "",
     over: Annotated[
-        int | None, typer.Option(help="compare, revert: the turn of the other answer.", min=1, max=2**63 - 1)
+        int | None, typer.Option(help="For compare and revert: the turn of the other answer.", min=1, max=2**63 - 1)
     ] = None,
-    reason: Annotated[list[str] | None, typer.Option(help="compare: shorter, clearer, tone, form or facts.")] = None,
-    how: Annotated[str, typer.Option(help="abandon: stop or again.")] = "again",
+    reason: Annotated[
+        list[str] | None, typer.Option(help="For compare: shorter, clearer, tone, form or facts.")
+    ] = None,
+    how: Annotated[str, typer.Option(help="For abandon: stop or again.")] = "again",
     as_json: AsJson = False,
 ) -> None:
     """Report an act that says something about an answer."""

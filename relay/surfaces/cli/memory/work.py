@@ -16,7 +16,7 @@ from relay.surfaces.cli.shell import ready, run_work
 @memory.command()
 def erase(
     words: list[str],
-    yes: Annotated[bool, typer.Option("--yes", help="Erase what was found; without it, only show it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Erase what was found. Otherwise, only show it.")] = False,
     purge: Annotated[bool, typer.Option("--purge-backups", help="Replace all backups with a new one.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -31,7 +31,7 @@ async def show_docs(request: Request) -> str:
     """Lists all routes with their parameters, bodies and responses."""
     document = await describe(request.app)
     routes = [
-        _route(path, method, operation, document)
+        _route(path, method, operation)
         for path, operations in sorted(document["paths"].items())
         for method, operation in operations.items()
     ]
@@ -48,7 +48,7 @@ async def show_docs(request: Request) -> str:
     )
 
 
-def _route(path: str, method: str, operation: dict[str, Any], document: dict[str, Any]) -> str:
+def _route(path: str, method: str, operation: dict[str, Any]) -> str:
     parameters = [
         f"<li><code>{escape(one['name'])}</code> {_type(one['schema'])} {escape(one.get('description', ''))}</li>"
         for one in operation.get("parameters", ())

@@ -33,7 +33,9 @@ class Found(WireModel):
 
 
 @router.get("/search", response_model=Found)
-async def search(ctx: Reading, page: Page, q: Annotated[str, Query(description="As after /search.")]) -> Any:
+async def search(
+    ctx: Reading, page: Page, q: Annotated[str, Query(description="The words and filters, as for /search.")]
+) -> Any:
     """Searches everything that was said to the person, and what is remembered of it."""
     found = (await run_search(ctx, q, page.offset, page.limit)).page
     return page.page_of("results", found.found, found.total)

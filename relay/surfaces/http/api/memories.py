@@ -89,7 +89,9 @@ class Chosen(WireInput):
 async def list_all(
     ctx: Reading,
     page: Page,
-    q: Annotated[str, Query(description="What has all of these words, else what is similar: the newest 1,000.")] = "",
+    q: Annotated[
+        str, Query(description="The newest 1,000 that have all of these words, or else that are similar.")
+    ] = "",
     kind: KINDS | None = None,
     category: str | None = None,
     state: State = "active",

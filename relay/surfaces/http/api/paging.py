@@ -39,7 +39,7 @@ class Paging:
 
 
 def paging(
-    cursor: Annotated[str, Query(pattern=r"^[0-9]{0,7}$", description="`next` of the page before.")] = "",
+    cursor: Annotated[str, Query(pattern=r"^[0-9]{0,7}$", description="`next` of the previous page.")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Paging:
     """Reads the paging parameters."""
@@ -50,7 +50,7 @@ Page = Annotated[Paging, Depends(paging)]
 
 
 def _space(
-    space: Annotated[str, Query(pattern=f"^(|{ID})$", description="Of a group; empty: the person's own.")] = "",
+    space: Annotated[str, Query(pattern=f"^(|{ID})$", description="A group's space; empty: the person's own.")] = "",
 ) -> int:
     return int(space or 0)
 

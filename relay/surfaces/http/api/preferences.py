@@ -43,7 +43,7 @@ class GivenSignal(WireInput):
 
     kind: Literal["accept", "thumbs", "tag", "refine", "abandon", "revert", "compare", "said"]
     turn_id: GivenId | None = None
-    """The turn of the answer: of compare the chosen one, of revert the one brought back."""
+    """The answer's turn. For compare, the chosen one; for revert, the one brought back."""
     up: Flag = True
     """thumbs: approval; said: prefer."""
     words: str = ""

@@ -98,8 +98,8 @@ def with_line(due: Announcement) -> Request | None:
     if utf16_offsets(text)[-1] > LIMIT:
         return None
     others = other_rows(buttons_in(due.before.get("reply_markup")), OpenChanges, KeepAnswer)
-    stands = [one for one in due.changes if not asks_which(one, due.changes)]
-    rows = [*make_closed_row(stands, due.turn_id, due.keeps), *others, *offer_rows(told)]
+    rest = [one for one in due.changes if not asks_which(one, due.changes)]
+    rows = [*make_closed_row(rest, due.turn_id, due.keeps), *others, *offer_rows(told)]
     return {**due.before, "text": text, "reply_markup": inline_keyboard(rows)}
 
 

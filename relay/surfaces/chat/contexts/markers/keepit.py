@@ -87,7 +87,7 @@ def marked(done: KeepitChange) -> CommandReply:
 async def press_undo(call: ChatContext, to: UndoTyped) -> ButtonReply:
     changed = await undo_keepits(call, to.turn_id, to.removed)
     if not changed:
-        return ButtonReply("That's done already, or not yours to decide.")
+        return ButtonReply("That's already done, or isn't yours to decide.")
     rows = [*other_rows(call.said.rows, UndoTyped), [undo_typed(to.turn_id, to.removed)]]
     return ButtonReply("No longer marked." if to.removed else "Marked again.", rows=rows)
 

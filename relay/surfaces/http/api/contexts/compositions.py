@@ -138,7 +138,7 @@ async def list_all(ctx: Reading, page: Page, project_id: ProjectId) -> Any:
 async def make(
     request: Request, response: Response, ctx: Reading, project_id: ProjectId, body: CompositionAsked
 ) -> Any:
-    """Composes sessions, or says what that would do. 200: a preview. 201: it is there. 202: versions are made first."""
+    """Composes sessions, or previews that. 200: a preview. 201: it is ready. 202: versions are made first."""
     there = await in_project(ctx, project_id)
     if body.preview:
         return sent(preview(await plan_composition(there, body.request())))

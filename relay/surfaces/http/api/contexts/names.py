@@ -19,7 +19,12 @@ CompositionId = Annotated[str, Path(alias="compositionId", pattern=rf"^c{NUMBER}
 MarkerId = Annotated[str, Path(alias="markerId", pattern=rf"^p{NUMBER}$", examples=["p7"])]
 VersionId = Annotated[str, Path(alias="versionId", max_length=64, examples=["v001"])]
 SomeProject = Annotated[
-    str | None, Query(alias="projectId", pattern=rf"^t{NUMBER}$", description="Of its memory; without, one's own.")
+    str | None,
+    Query(
+        alias="projectId",
+        pattern=rf"^t{NUMBER}$",
+        description="A project, for its memory; by default, the person's own.",
+    ),
 ]
 Name = Annotated[str, Field(max_length=64)]
 """A name in a body; an unknown one answers 404."""

@@ -39,7 +39,7 @@ class CompressionRecord(WireModel):
     active: bool
     """Whether a running session began with a composition that holds it."""
     fresh: int
-    """How many messages its session has got since."""
+    """How many messages its session has received since."""
     tainted: bool
     """Whether it holds text that others wrote."""
 

@@ -108,7 +108,7 @@ async def list_messages(
     ctx: Reading,
     page: Page,
     session_id: SessionId,
-    after: Annotated[str | None, Query(pattern="^m[0-9]{1,18}$", description="Only those after this message.")] = None,
+    after: Annotated[str | None, Query(pattern="^m[0-9]{1,18}$", description="Only messages after this one.")] = None,
 ) -> Any:
     """Lists a session's messages as they were said, oldest first. `after` is for the first page; pass `next` alone."""
     there, number = await in_session(ctx, session_id)

@@ -77,7 +77,7 @@ class CompressionSettings(WireInput):
 
 
 class VersionAsked(CompressionSettings):
-    """A version to make. `preview`: only returns a preview. `again`: even if there is one like it."""
+    """A version to make. `preview`: only returns a preview. `again`: even if the same one exists."""
 
     source_version: Name | None = None
     preview: bool = False
@@ -175,10 +175,15 @@ async def list_all(ctx: Reading, page: Page, session_id: SessionId) -> VersionLi
     "/sessions/{sessionId}/versions",
     status_code=202,
     response_model=VersionMade,
-    responses={200: {"model": VersionPreview | VersionMade, "description": "A preview, or it is there already."}},
+    responses={
+        200: {
+            "model": VersionPreview | VersionMade,
+            "description": "A preview, or the same version, which already exists.",
+        }
+    },
 )
 async def make(request: Request, response: Response, ctx: Reading, session_id: SessionId, body: VersionAsked) -> Any:
-    """Makes a version, or says what it would be. 200: a preview, or there is one like it. 202: it is being made."""
+    """Makes a version, or previews it. 200: a preview, or the same version already exists. 202: it is being made."""
     there, number = await in_session(ctx, session_id)
     settings = await complete_settings(there, body.given())
     source = (await versions_named(there, number, [body.source_version]))[0].id if body.source_version else None

@@ -17,7 +17,7 @@ export default function Compose({ params, query }) {
   const composition = useFetch(params.compositionId ? `/memory/compositions/${params.compositionId}` : null);
   const { projects, project } = useProject(composition.data?.projectId || query.project);
   if (params.compositionId && !composition.data) return html`<${Page} title="Compose"><${Loaded} of=${composition}>${() => null}</></>`;
-  if (!project) return html`<${Page} title="Compose"><${Loaded} of=${projects}>${() => html`<${Empty} icon="compose" title="Nothing to compose yet">It takes past conversations.</>`}</></>`;
+  if (!project) return html`<${Page} title="Compose"><${Loaded} of=${projects}>${() => html`<${Empty} icon="compose" title="Nothing to compose yet">Compositions are made of past conversations.</>`}</></>`;
   return html`<${Builder} key=${`${project.projectId} ${params.compositionId || ""} ${query.add || ""}`} project=${project} projects=${projects.data.projects}
     made=${composition.data} reload=${composition.reload} add=${query.add} />`;
 }
@@ -137,7 +137,7 @@ function Choose({ project, parts, onChoose, onClose }) {
 const REASONS = { asked: "as chosen", fits: "it fits as it is", best: "fits best", new: "will be made" };
 
 function Plan({ plan, onClose }) {
-  return html`<${Dialog} title="What it would be" onClose=${onClose} actions=${html`<${Button} kind="primary" onClick=${onClose}>Close</>`}>
+  return html`<${Dialog} title="Preview" onClose=${onClose} actions=${html`<${Button} kind="primary" onClick=${onClose}>Close</>`}>
     ${plan.components.map((one, at) => html`<div key=${one.sessionId} class="planned"><strong dir="auto">${at + 1}. ${one.title || `Session ${one.sessionId}`}</strong>
       <span class="muted">${one.versionId}, ${REASONS[one.reason] || ""} · about ${tokens(one.estimate)} of ${tokens(one.originalTokens)} tokens</span></div>`)}
     <p>Together about ${number(plan.totalTokens)} of ${number(plan.totalTokenBudget)} tokens.</p></>`;

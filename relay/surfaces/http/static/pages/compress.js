@@ -57,11 +57,11 @@ function Form({ one, defaults, source: given }) {
           ${preset === "custom" && html`<${Tiers} tiers=${tiers} change=${setTiers} />`}`}</>
       <${Card} title="Markers"><${Segmented} label="Which stay word for word" value=${keepit} onChange=${setKeepit}
           options=${[["decay", "Those that survive"], ["preserve-all", "All"], ["ignore", "None"]]} />
-        ${keepit === "decay" && html`<${Text} label="Sessions ago" hint="Empty: as long ago as it is. Longer ago, less survives." inputmode="numeric" type="number" min="1" value=${distance} onInput=${setDistance} />`}</>
+        ${keepit === "decay" && html`<${Text} label="Sessions ago" hint="Empty: its real place. The longer ago, the less survives." inputmode="numeric" type="number" min="1" value=${distance} onInput=${setDistance} />`}</>
       <${Card} title="Made by"><${Segmented} label="Model" hidden value=${how} onChange=${setHow} options=${[["small", "Small model"], ["big", "Big model"], ["extract", "None, free"]]} />
         ${sources.length > 0 && html`<${Select} label="Of" value=${source} onChange=${setSource} options=${[["", "The original"], ...sources.map((each) => [each.versionId, each.name])]} hint="Each pass loses something, so the original is best." />`}
         <${Text} label="First messages that stay as they are" inputmode="numeric" type="number" min="0" value=${skip} onInput=${setSkip} />
-        <${Switch} label="Make it even if there is one like it" checked=${again} onChange=${setAgain} /></>
+        <${Switch} label="Make it even if the same version exists" checked=${again} onChange=${setAgain} /></>
     </div>
     <${Preview} of=${preview} total=${one.originalTokens} make=${make} />
   </div>`;
@@ -70,7 +70,7 @@ function Form({ one, defaults, source: given }) {
 function Preview({ of, total, make }) {
   const { data, error, waiting } = of;
   const blocked = !data || Boolean(error) || !data.mayMake || Boolean(data.unavailable);
-  return html`<${Card} title="What it would be" class="card sticky first" aria-busy=${waiting}>
+  return html`<${Card} title="Preview" class="card sticky first" aria-busy=${waiting}>
     <div class="stack" role="status" aria-live="polite">
     ${error ? html`<${Notice} tone="bad">${error.message}</>` : data && html`
       <${Meter} label=${`about ${tokens(data.estimate.outputTokens)} tokens`} value=${data.estimate.outputTokens} max=${Math.max(total, data.inputTokens)} text=${`of ${tokens(data.inputTokens)}`} />

@@ -95,7 +95,7 @@ function Decay({ sessionId, weight, settings }) {
     });
   }, [sessionId]);
   if (problem) return html`<${Notice} tone="bad">${problem.message}</>`;
-  return html`<${Card} title="What would become of it" text="Whether it stays word for word in an aggressive compression."><div aria-live="polite">
+  return html`<${Card} title="What would happen to it" text="Whether it stays word for word in an aggressive compression."><div aria-live="polite">
     <${Table} label="Decay" head=${["Sessions ago", "Least", "Fate"]} rows=${LINES.map(([ago, by], at) => [`${ago}, at ${by}:1`,
       lines ? lines[at].threshold.toFixed(2) : "…", lines ? html`<${Fate} weight=${weight} threshold=${lines[at].threshold} pinned=${settings.pinnedWeight} />` : ""])} /></div></>`;
 }

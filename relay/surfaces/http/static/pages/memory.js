@@ -40,7 +40,7 @@ function Memories({ query, me }) {
     <${Chips} label="Which memories" value=${state} options=${states} onChange=${(one) => setQuery({ state: one })} />`;
   return html`<${Page} title="Memory" text="What I know about you." tools=${tools}
       actions=${html`<${Button} kind="primary" icon="add" onClick=${add}>Remember</>`}>
-    ${!me.memoryOn && html`<${Notice} tone="warn">Memory is off or paused: I learn nothing, and use nothing of this.</>`}
+    ${!me.memoryOn && html`<${Notice} tone="warn">Memory is off or paused, so I'm not learning, and not using any of this.</>`}
     <${Forgotten} then=${reload} />
     ${groups.data?.groups.length > 0 && html`<${Select} label="Whose memory" value=${space} onChange=${(one) => setQuery({ space: one, kind: null })}
       options=${[["", "Yours"], ...groups.data.groups.map((one) => [one.spaceId, one.name || "A group"])]} />`}
@@ -116,7 +116,7 @@ function badges(row) {
 }
 
 function Nothing({ query, add }) {
-  if (query.q) return html`<${Empty} icon="search" title="Nothing fits">No memory has all of these words.</>`;
+  if (query.q) return html`<${Empty} icon="search" title="Nothing found">No memory has all of these words.</>`;
   if (query.kind || query.state) return html`<${Empty} icon="memory" title="Nothing here">No memory fits this filter.</>`;
   return html`<${Empty} icon="memory" title="I know nothing about you yet" action=${html`<${Button} icon="add" onClick=${add}>Remember something</>`}>
     Talk to me, or tell me what to remember.</>`;

@@ -52,7 +52,7 @@ function Listed() {
     ${page?.quietUntil && html`<${Notice} tone="warn" action=${html`<${Button} small onClick=${async () => { await put("/reminders/quiet", { until: "off" }); reload(); }}>Speak again</>`}>
       I'm quiet ${page.quietUntil.startsWith("9999") ? "until you end it" : `until ${moment(page.quietUntil)}`}. What comes due waits.</>`}
     <${List} list=${list} label="Reminders" group=${group}
-      empty=${html`<${Empty} icon="reminders" title="Nothing to come">Write above what I should remind you of, or send /remind in the chat.</>`}
+      empty=${html`<${Empty} icon="reminders" title="Nothing upcoming">Write above what I should remind you of, or send /remind in the chat.</>`}
       row=${(one) => html`<${Row} icon="reminders" title=${one.text} href=${link(`/reminders/${one.id}`)} actions=${actionsOf(one, reload)}
         badges=${stateOf(one) && html`<${Badge} tone="warn">${stateOf(one)}</>`} meta=${[one.nextAt && !one.repeats && time(one.nextAt), one.repeats, one.nextAt && ago(one.nextAt)]} />`} />
     <${Intents} />

@@ -19,7 +19,7 @@ export default function Sessions({ query }) {
         onChange=${(id) => setQuery({ project: id, q: null })} options=${projects.data.projects.map((one) => [one.projectId, labelOf(one)])} />`}
       <${Search} label="Search in sessions" value=${query.q} onInput=${(q) => setQuery({ q })} />`}>
     <${Loaded} of=${projects} rows=${8}>${() => {
-      if (!project) return html`<${Empty} icon="sessions" title="No conversations yet">What you say to Relay in Telegram stands here.</>`;
+      if (!project) return html`<${Empty} icon="sessions" title="No conversations yet">What you say to Relay in Telegram appears here.</>`;
       return query.q ? html`<${Found} project=${project} words=${query.q} />` : html`<${Timeline} project=${project} />`;
     }}</>
     ${suggesting && html`<${Suggest} project=${project} onClose=${() => setSuggesting(false)} />`}

@@ -54,7 +54,7 @@ function Sections({ all: { defaults, storage, keepitDecay, ui, autoDecay }, chan
       <${Dial} label="Pinned from" value=${keepitDecay.pinnedWeight} min=${0.5} onSave=${(value) => change("keepitDecay", "pinnedWeight", value)} />
       <${Typed} label="Sessions further back count as" type="number" min="1" max="100" value=${String(keepitDecay.maxSessionDistance)} onSave=${(text) => change("keepitDecay", "maxSessionDistance", Number(text))} /></>
     <${Card} title="At night" text="Sessions that rest are shortened by themselves.">
-      <${Switch} label="Shorten what rests" checked=${autoDecay.enabled} onChange=${(on) => change("autoDecay", "enabled", on)} />
+      <${Switch} label="Compress unused sessions" checked=${autoDecay.enabled} onChange=${(on) => change("autoDecay", "enabled", on)} />
       ${autoDecay.enabled && html`<${Segmented} label="When" value=${autoDecay.schedule} onChange=${(one) => change("autoDecay", "schedule", one)} options=${[["daily", "Daily"], ["weekly", "Weekly"], ["on-access", "When opened"]]} />
       <div class="grid">${[["createAfterDays", "First version after days"], ["aggressiveAfterDays", "Shorter one after days"], ["pruneIntermediateAfterDays", "Prune others after days"]].map(([name, label]) => html`
         <${Typed} key=${name} label=${label} type="number" min="1" value=${String(autoDecay[name])} onSave=${(text) => change("autoDecay", name, Number(text))} />`)}

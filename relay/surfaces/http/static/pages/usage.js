@@ -28,7 +28,7 @@ function Report({ found }) {
     tokens: [{ label: "In", values: days.map(asked), format: tokens }, { label: "Out", values: days.map((one) => one.output), format: tokens }],
     cache: [{ label: "From the cache", values: days.map(share), format: (value) => percent(value), bars: true }],
   }), [found]);
-  if (!asked(whole) && !whole.output) return html`<${Empty} icon="usage" title="Nothing was used in these days">Write to me, and what it cost is here.</>`;
+  if (!asked(whole) && !whole.output) return html`<${Empty} icon="usage" title="Nothing was used in this period">Write to me, and the cost appears here.</>`;
   const busiest = days.reduce((best, one, at) => (one.spent > days[best].spent ? at : best), 0);
   return html`<div class="stack">
     ${budget && html`<${Card} title="Today's budget">

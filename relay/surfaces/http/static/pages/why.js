@@ -55,7 +55,7 @@ function Details({ why, reload }) {
         ["Began with", why.composed], ["Pictures, documents", prompt.media && `${prompt.media.shown} shown, ${prompt.media.described} described`],
         ["Tools", prompt.tools.join(", ")], ["Learning", { on: "at once", ask: "asks first", off: "off" }[prompt.learning]]]} />
       ${why.persona && html`<blockquote class="quote" dir="auto">${why.persona}</blockquote>`}</>
-    <${Card} title="Left out">${left.length ? html`<ul class="lines">${left.map((one) => html`<li key=${one}>${one}</li>`)}</ul>` : html`<p class="muted">Nothing: all of it had room.</p>`}</>
+    <${Card} title="Left out">${left.length ? html`<ul class="lines">${left.map((one) => html`<li key=${one}>${one}</li>`)}</ul>` : html`<p class="muted">Nothing; everything fit.</p>`}</>
     <${Memories} why=${why} reload=${reload} />
     ${why.preferences.length > 0 && html`<${Card} title="How you like answers"><ul class="lines">${why.preferences.map((row) => html`<li key=${row.id}><a href=${link(`/preferences/${row.id}`)}>${row.polarity > 0 ? "Prefer" : "Avoid"}: ${row.pattern}</a></li>`)}</ul></>`}
     ${why.summary && html`<${Card} title="Summary" text=${`Of ${moment(why.summary.at)}`}><blockquote class="quote" dir="auto">${why.summary.text}</blockquote></>`}

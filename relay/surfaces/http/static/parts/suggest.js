@@ -31,7 +31,7 @@ export function Suggest({ project, onClose, onChoose }) {
     <form onSubmit=${(event) => { event.preventDefault(); event.currentTarget.closest("dialog").querySelector("footer button").click(); }}>
       <${Text} label="What do you want to talk about?" value=${words} onInput=${setWords} maxlength="4000" autofocus /></form>
     ${found && (found.length ? found.map((one) => html`<${Check} key=${one.sessionId} checked=${chosen.has(one.sessionId)} onChange=${(on) => toggle(one.sessionId, on)}
-      label=${nameOf(one)} hint=${reason(one)} />`) : html`<${Empty} icon="search" title="Nothing fits">None of the past sessions is about that.</>`)}
+      label=${nameOf(one)} hint=${reason(one)} />`) : html`<${Empty} icon="search" title="No session fits">None of the past sessions is about that.</>`)}
   </>`;
 }
 

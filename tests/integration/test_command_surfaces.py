@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from relay.core.errors import CommandRefused
 from relay.core.settings import Settings
 from relay.surfaces.chat import COMMANDS
+from relay.surfaces.cli import chat_commands
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal import once as terminal
 from relay.surfaces.cli.terminal.messenger import name_commands
@@ -100,6 +101,11 @@ def shape(value: Any) -> Any:
     if isinstance(value, list):
         return [shape(one) for one in value]
     return alike(value) if isinstance(value, str) else type(value).__name__
+
+
+@pytest.mark.parametrize("name", sorted(name for name, command in COMMANDS.items() if "cli" in command.surfaces))
+def test_the_help_in_the_shell_speaks_of_no_message_to_reply_to(name: str) -> None:
+    assert "reply" not in chat_commands._help(COMMANDS[name])
 
 
 @pytest.mark.parametrize("name", sorted(name for name, command in COMMANDS.items() if "cli" in command.surfaces))
