@@ -38,8 +38,7 @@ $$;
 
 -- Opens a lane's next turn from the leading updates that belong together. Null if nothing is pending.
 create or replace function relay.open_turn(
-    p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_lease_seconds integer)
-returns relay.turn
+    p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_lease_seconds integer) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     first inbox;
@@ -154,8 +153,7 @@ end $$;
 -- Begins a turn for a command given at a terminal, without an update. It is leased for ten minutes under no worker's
 -- name, so that the process does not claim it back. Off the record, it belongs to that session.
 create or replace function public.relay_begin_command(
-    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
-returns jsonb
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     private_in constant bigint := relay.off_record(p_chat_id, p_topic_id);
@@ -188,8 +186,7 @@ end $$;
 -- number is stored.
 create or replace function public.relay_intake(
     p_bot_id bigint, p_worker uuid, p_updates jsonb, p_limit integer, p_lease_seconds integer,
-    p_running jsonb default '[]')
-returns jsonb
+    p_running jsonb default '[]') returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     given jsonb;
@@ -320,8 +317,7 @@ end $$;
 -- messages p_say are queued.
 create or replace function public.relay_fail(
     p_turn_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer,
-    p_say jsonb default '[]')
-returns jsonb
+    p_say jsonb default '[]') returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
@@ -363,8 +359,7 @@ end $$;
 -- Leases: a process keeps its work by renewing every few seconds; another process takes over a dead one's.
 
 -- Renews the leases of a worker's turns. Returns the ids that another worker has taken over.
-create or replace function relay.renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer)
-returns jsonb
+create or replace function relay.renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with renewed as (
         update turn set lease_until = now() + make_interval(secs => p_lease_seconds)
@@ -452,8 +447,7 @@ $$;
 -- Stops the answer in progress in a lane, or turn p_turn_id of that chat; its process learns of it at its next claim.
 -- Returns whether there is one.
 create or replace function public.relay_ask_stop(
-    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_turn_id bigint)
-returns jsonb
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_turn_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with asked as (
         update turn t set stop_asked = true from lane l

@@ -9,8 +9,7 @@ $$;
 
 -- Ends a thread's running session: owes its summary; the next message starts fresh.
 create or replace function public.relay_new_session(
-    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_title text)
-returns jsonb
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_title text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread;
@@ -66,8 +65,7 @@ $$;
 -- Stores a title, unless the session has one, and its topics, and finishes the job. Returns {chat_id, topic_id} of a
 -- private topic to rename: one with a name made up by Telegram or never seen, and never renamed. Null otherwise.
 create or replace function public.relay_store_title(
-    p_job_id bigint, p_fence bigint, p_title text, p_topics jsonb default '[]')
-returns jsonb
+    p_job_id bigint, p_fence bigint, p_title text, p_topics jsonb default '[]') returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job := relay.hold_job(p_job_id, p_fence);
@@ -97,8 +95,7 @@ end $$;
 -- Stores the names that a message contains: its group's title, and its topic's (from service messages; a message in a
 -- forum also carries its topic's first name).
 create or replace function relay.note_names(
-    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_message jsonb)
-returns void
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_message jsonb) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     title text := p_message #>> '{chat,title}';
@@ -125,8 +122,7 @@ end $$;
 
 -- Records that a topic got its generated name, unless the person has named it since. It needs no plain one any more.
 create or replace function public.relay_topic_renamed(
-    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_name text)
-returns jsonb
+    p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_name text) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     delete from retraction where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = -p_topic_id;
     with renamed as (
@@ -258,8 +254,7 @@ end $$;
 -- Begins (p_on) or ends an off-the-record session. p_may: this person may, whoever began it. Returns {private, was}:
 -- the new and old state; refused: they may not.
 create or replace function public.relay_private(
-    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean, p_user_id bigint, p_may boolean)
-returns jsonb
+    p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean, p_user_id bigint, p_may boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread;
