@@ -61,7 +61,7 @@ async def test_what_is_said_in_other_words_replaces_its_opposite(world: World) -
         assert listed in told, words
         assert gone not in told, words
     await asked(world, "Hello")
-    assert "Prefer (high): emoji\\nAvoid (high): long poems · humour" in last_prompt(world)
+    assert "Prefer (high): emoji\\nAvoid (high): humour · long poems" in last_prompt(world)
     for words, gone in [("emojis", "emoji"), ("no jokes", "humour"), ("long poem", "long poems")]:
         assert (await asked(world, f"/preferences forget {words}")).text == f"🎚 Forgot: {gone}."
 
