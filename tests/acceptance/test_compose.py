@@ -151,7 +151,7 @@ async def test_compositions_can_be_managed_in_the_shell(bot: SharedBot, tmp_path
     refused = await shell("new", "yard", "--session", gates, "--budget", "12", *here, fails=True)
     assert "from 1,000 to 100,000" in refused
     assert "has no version called v9" in await shell("new", "yard", "--session", f"{gates}=v9", *here, fails=True)
-    assert "no session" in await shell("new", "yard", "--session", "one", *here, fails=True)
+    assert "isn't a session" in await shell("new", "yard", "--session", "one", *here, fails=True)
     made = await shell("new", "yard", "--session", f"{sheds}=original", "--session", f"{gates}@900", *here, "--json")
     assert (made["name"], made["status"], [part["title"] for part in made["parts"]]) == (
         "yard", "ready", ["Gates", "Sheds"],
