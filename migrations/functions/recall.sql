@@ -202,8 +202,8 @@ begin
             case when e.kind = 'message' then e.session_id else -e.id end as session,
             coalesce(cardinality(names) = 1 and lower(substring(e.name from '\w+')) = names[1], false) as named,
             least(1, ln(1 + e.length) / ln(40)) as length, e.asks, coalesce(e.role = 'assistant', false) as answers,
-            e.standing and wants_help and (asker is null or coalesce(e.user_id, asker) = asker) as standing, e.dated and about_time as in_time,
-            named_date.month is not null
+            e.standing and wants_help and (asker is null or coalesce(e.user_id, asker) = asker) as standing,
+            e.dated and about_time as in_time, named_date.month is not null
                 and relay.said_about(e.at, named_date.year, named_date.month, named_date.day) as said_then
         from (
             select entry_id, max(score) as score, max(beside) as beside, max(cover) as cover, max(matched) as matched

@@ -168,7 +168,7 @@ def weight(row: Preference) -> int:
 
 
 def format_rows(rows: Ranked, variant: Literal["answer", "critique"], speaker: str) -> str:
-    """Formats the rows under their headings, in Markdown. They stand in the order in which they were learned, so that
+    """Formats the rows under their headings, in Markdown. They are in the order in which they were learned, so that
     the cached prompt stays the same when one of them is only seen again."""
     rows = sorted(rows, key=lambda row: row.id)
     prefer, avoid = (

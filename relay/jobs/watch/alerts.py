@@ -151,7 +151,7 @@ class AlertMonitor:
         except DatabaseError as error:
             if self._away_since is None:
                 self._away_since = self.clock()
-            log.error("the alerts cannot reach the database", error=str(error))
+            log.error("cannot check for alerts: the database cannot be reached", error=str(error))
             await self._tell_of_a_full_disk()
 
     async def _tell_of_a_full_disk(self) -> None:

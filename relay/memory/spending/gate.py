@@ -245,7 +245,7 @@ def _estimate_tokens(block: Mapping[str, Any]) -> int:
         case "image":
             return image_tokens.MOST
         case "document":
-            return min(len(str(block["source"])), MOST_PAGES * PAGE_TOKENS)
+            return min(len(block["source"]["data"]), MOST_PAGES * PAGE_TOKENS)
     return estimate_tokens(str(block))
 
 

@@ -53,11 +53,13 @@ async def show_usage(ctx: Reading, days: Annotated[int, Query(ge=1, le=90)] = 30
     return await usage(ctx, days)
 
 
-async def take_turn(request: Request, ctx: Reading) -> AsyncIterator[ApiCore]:
+async def hold_export(request: Request, ctx: Reading) -> AsyncIterator[ApiCore]:
     """Lets a person have one export at a time, which counts until its response has ended."""
     core: ApiCore = request.app.state.core
     if ctx.user_id in core.exporting:
-        raise ApiError(429, "too_many", "You are getting an export already.", {"Retry-After": "10"})
+        raise ApiError(
+            429, "too_many", "You're already downloading an export. Try again when it has ended.", {"Retry-After": "10"}
+        )
     core.exporting.add(ctx.user_id)
     try:
         yield core
@@ -66,7 +68,7 @@ async def take_turn(request: Request, ctx: Reading) -> AsyncIterator[ApiCore]:
 
 
 @router.get("/export", response_class=StreamingResponse, responses={200: {"content": {"application/zip": {}}}})
-async def export_all(ctx: Reading, core: Annotated[ApiCore, Depends(take_turn)]) -> StreamingResponse:
+async def export_all(ctx: Reading, core: Annotated[ApiCore, Depends(hold_export)]) -> StreamingResponse:
     """Returns everything that is known and was said, as an archive: a text to read and a file to import. A person gets
     one at a time."""
     wanted = await export(ctx)
