@@ -79,6 +79,19 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     where used - size <= p_budget and nr <= case when messages > 200 then 150 + messages % 50 else 200 end
 $$;
 
+-- Puts spaces into long runs of letters and underscores (a_a_a…): PostgreSQL's parser reads such a run again from each
+-- underscore on, which takes minutes for a long one. A message's blocks stay as they are.
+create or replace function relay.break_runs() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    new.text := regexp_replace(new.text, '(?=[A-Za-z0-9]{0,200}_[A-Za-z0-9])[A-Za-z0-9_]{250}|(?:~/){125}', '\& ', 'g');
+    return new;
+end $$;
+create or replace trigger long_run before insert or update of text on relay.message
+    for each row when (new.text ~ '[A-Za-z0-9_]{250}|(~/){125}') execute function relay.break_runs();
+create or replace trigger long_run before insert or update of text on relay.document_part
+    for each row when (new.text ~ '[A-Za-z0-9_]{250}|(~/){125}') execute function relay.break_runs();
+
 -- Saves the user's message of this turn with its documents and markers (again, if the turn runs again) and returns its id.
 create or replace function relay.save_user_message(p_turn relay.turn, p_thread relay.thread, p_input jsonb)
 returns bigint language plpgsql set search_path = relay, extensions, pg_temp as $$
