@@ -48,6 +48,13 @@ async def test_a_malformed_write_leaves_nothing(api: Api, sql: Sql) -> None:
     assert refused > 100
 
 
+async def test_a_setting_whose_name_cannot_be_encoded_is_refused(api: Api) -> None:
+    headers = await api.token_of(BEN) | {"Content-Type": "application/json"}
+    answer = await api.client.put(OPEN, headers=headers, content=r'{"\ud800": {}}')
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["detail"]
+
+
 async def test_many_open_pages_leave_a_person_and_others_their_requests(api: Api) -> None:
     headers = await api.token_of(BEN)
     async with httpx.AsyncClient(base_url=api.client.base_url, limits=UNLIMITED) as browser, AsyncExitStack() as tabs:

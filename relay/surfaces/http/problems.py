@@ -85,7 +85,8 @@ class ApiError(Exception):
 
 
 def problem(status: int, code: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
-    """Returns a problem document as a response."""
+    """Returns a problem document as a response. `detail` may quote any text, also one that UTF-8 can't encode."""
+    detail = detail.encode(errors="replace").decode()
     document = Problem(title=TITLES.get(status, "Error"), status=status, detail=detail, code=code).model_dump()
     return JSONResponse(document | more, status, headers, MEDIA_TYPE)
 
