@@ -87,10 +87,14 @@ begin
     new.text := regexp_replace(new.text, '(?=[A-Za-z0-9]{0,200}_[A-Za-z0-9])[A-Za-z0-9_]{250}|(?:~/){125}', '\& ', 'g');
     return new;
 end $$;
+create or replace function relay.has_long_run(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select length(p_text) - length(translate(p_text, '_~', '')) > 100 and p_text ~ '[A-Za-z0-9_]{250}|(~/){125}'
+$$;
 create or replace trigger long_run before insert or update of text on relay.message
-    for each row when (new.text ~ '[A-Za-z0-9_]{250}|(~/){125}') execute function relay.break_runs();
+    for each row when (relay.has_long_run(new.text)) execute function relay.break_runs();
 create or replace trigger long_run before insert or update of text on relay.document_part
-    for each row when (new.text ~ '[A-Za-z0-9_]{250}|(~/){125}') execute function relay.break_runs();
+    for each row when (relay.has_long_run(new.text)) execute function relay.break_runs();
 
 -- Saves the user's message of this turn with its documents and markers (again, if the turn runs again) and returns its id.
 create or replace function relay.save_user_message(p_turn relay.turn, p_thread relay.thread, p_input jsonb)
