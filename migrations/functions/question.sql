@@ -31,9 +31,12 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
         select lexeme as word, positions[1] as position, exists (
                 select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
                     else array[p_language] end) as l (language)
-                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}') as filler
-        from unnest(to_tsvector('simple', left(p_text, 2000)))
-        where length(lexeme) between 2 and 60),
+                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}')
+            or lexeme = any (('{です,ます,でし,した,して,しま,ませ,せん,たい,ない,いる,ある,から,まで,より,って,った,いて,この,その,あの,どの'
+                || ',これ,それ,どれ,ここ,そこ,どこ,いつ,だれ,なに,なん,のは,のが,のに,には,では,とは,との,にも,でも,ても,すか,しょ'
+                || ',니다,습니,입니,나요,어요,아요,해요,뭐야,뭐,왜,수,중에,무엇,어디,언제,누구,에서,으로,있어,있지,있는,없어,세요}')::text[]) as filler
+        from unnest(to_tsvector('simple', relay.set_apart(left(p_text, 2000), true)))
+        where length(lexeme) between 2 and 60 or relay.is_unspaced(lexeme)),
     called as materialized (
         select substr(word, 2) as word
         from relay.numbers_of(p_space_id, array(select '@' || word from token where not filler)))
@@ -82,7 +85,7 @@ $$;
 create or replace function relay.asks_when(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_text ~* ('^\W*(when|wann|quand|cuándo|cuando|quando|wanneer|когда|(on )?(what|which) (date|day|month|year)|'
-        || '(an )?welche[mnrs]? (tag|monat|jahr|datum))\y')
+        || '(an )?welche[mnrs]? (tag|monat|jahr|datum))\y|什么时候|什麼時候|何时|何時|何日|几号|幾號|いつ|언제|며칠')
 $$;
 
 -- Tests whether a question asks for something to be made or advised, so that standing preferences matter; not for
