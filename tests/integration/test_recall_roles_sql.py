@@ -137,3 +137,14 @@ async def test_a_relevance_floor_omits_only_what_is_below_it(driver: TurnDriver,
             assert above or not await sql(f"select {signals}", question, floor), (
                 "nothing may be ranked if all results are below the floor"
             )
+
+
+async def test_memories_take_no_place_from_what_was_said(driver: TurnDriver) -> None:
+    await driver.teach(ADA, *(f"The greenhouse heater has part {number} from Bosch" for number in range(8)))
+    for number in range(7):
+        await driver.exchange(ADA, f"Repair {number} of the greenhouse heater", "I see.")
+    text = "What about the greenhouse heater?"
+    turn = await driver.turn(ADA, text, topic_id=5)
+    rows = await driver.store.recall(incoming_of(turn, text, private(ADA)))
+    assert [row.kind for row in rows].count("memory") == 5
+    assert sum(row.snippet.startswith("Repair") for row in rows) == 5

@@ -71,9 +71,9 @@ class TurnCalls(Calls):
     async def recall(
         self, incoming: Incoming, space: Space | None = None, vector: str | None = None, model: str = ""
     ) -> list[FoundEntry]:
-        """Returns what is relevant to the message in a space (by default its own), best first: messages, memories,
-        summaries, document parts. `vector`: that of the message by the embedding model `model`, in the database's text
-        form."""
+        """Returns what is relevant to the message in a space (by default its own), best first: up to `RECALLED`
+        memories (a prompt shows most of them anyway), and as many messages, summaries and document parts. `vector`:
+        that of the message by the embedding model `model`, in the database's text form."""
         query = {
             "text": incoming.text[:2000],
             "vector": vector,
@@ -81,6 +81,7 @@ class TurnCalls(Calls):
             "chat_id": incoming.chat_id,
             "topic_id": incoming.topic_id,
             "asker": incoming.user_id,
+            "beside_memories": True,
         }
         return await self.recall_for(space or incoming.space, query, RECALLED)
 
