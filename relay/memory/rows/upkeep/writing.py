@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, field
+from datetime import datetime
 
 from relay.core.frozen import frozen
 
@@ -23,6 +24,10 @@ class SourceMessage:
     user_id: int | None = None
     tainted: bool = False
     """It is an answer to what others wrote."""
+    at: datetime | None = None
+    """When it was written."""
+    zone: str = ""
+    """Its author's time zone; empty: the installation's."""
 
 
 @frozen
