@@ -81,6 +81,15 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
     from size s, telling t left join either e using (place)
 $$;
 
+-- Tests whether a text is a question: by its last sign, or, as many write none in a chat, by its first word (in Chinese
+-- and Japanese its last).
+create or replace function relay.is_question(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_text ~ '[?？؟]\W*$' or p_text ~ '[吗嗎呢か]\W*$' or p_text ~* ('^\W*(who|whom|whose|what|when|where|why|which|how'
+        || '|wer|wen|wem|was|wann|wo|wohin|woher|warum|wieso|wie|welche[mnrs]?|quand|où|pourquoi|comment|combien|quel(le)?s?'
+        || '|quién|qué|cuándo|dónde|cómo|cuál|cuánt[oa]s?|chi|quando|dove|perché|кто|что|когда|где|как|почему)\M')
+$$;
+
 -- Tests whether a question asks for a time.
 create or replace function relay.asks_when(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$

@@ -305,7 +305,7 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     lifted as (
         select s.*, s.total + case when s.standing_nr <= 6 then s.lift else 0 end as best from standing s
         where p_query ->> 'floor' is null or s.relevance >= (p_query ->> 'floor')::real or s.standing_nr <= 2
-            or left(p_query ->> 'text', 2000) ~ '[?？؟]\W*$' and s.cosine >= (p_query ->> 'near')::real),
+            or s.cosine >= (p_query ->> 'near')::real and relay.is_question(left(p_query ->> 'text', 2000))),
     ordered as (
         select l.*, row_number() over (order by l.best desc, l.at desc, l.entry_id desc) as nr from lifted l),
     placed as (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private
 
@@ -95,6 +97,32 @@ async def test_a_german_request_with_was_recalls_a_standing_instruction(driver: 
     ):
         rows = await driver.store.recall_for(private(ADA), {**query, "text": question}, 5)
         assert len(rows) == heard, question
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("What is the name of my dog", True),
+        ("wie heißt mein Hund", True),
+        ("犬の名前は何ですか", True),
+        ("My dog is called Rex?", True),
+        ("My dog is called Rex.", False),
+        ("whatever you say", False),
+    ],
+)
+async def test_a_question_without_a_mark_recalls_by_meaning(
+    driver: TurnDriver, sql: Sql, text: str, asks: bool
+) -> None:
+    await driver.exchange(ADA, "Bello is a good boy.", "Yes.")
+    await sql("select relay.enter_due(100)")
+    vector, model = "[1,0,0]", "e5"
+    await sql(
+        "insert into embedding (entry_id, space_id, model, vector) select id, space_id, %s, %s::vector from entry",
+        model, vector,
+    )  # fmt: skip
+    query = {"vector": vector, "model": model, "chat_id": 9_000_000, "topic_id": 0}
+    rows = await driver.store.recall_for(private(ADA), {**query, "text": text}, 5)
+    assert bool(rows) == asks
 
 
 async def test_in_a_group_only_the_askers_standing_instructions_count(driver: TurnDriver) -> None:
