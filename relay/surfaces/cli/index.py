@@ -17,6 +17,7 @@ from relay.memory.index import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime, open_runtime
+from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.progress import plain, show_progress
 
 PATIENCE = 300.0
@@ -34,18 +35,33 @@ class IndexStatus(EmbeddingStatus):
     """Messages that wait to be judged."""
 
 
+@frozen
+class IndexResult:
+    """What was done, and the state after it."""
+
+    entered: int
+    """Entries added."""
+    made: int
+    """Vectors made."""
+    status: IndexStatus
+
+
 async def status(settings: Settings) -> IndexStatus:
     """Returns how many entries have a vector."""
     async with open_runtime(settings) as relay:
-        model = relay.clients.embedder.own.model if relay.clients.embedder else ""
-        made = await relay.store.embedding_status(model)
-        return IndexStatus(**asdict(made), model=model, unjudged=await relay.store.count_unjudged())
+        return await _status(relay)
 
 
-async def index(settings: Settings, rebuild: bool = False) -> None:
+async def _status(relay: Runtime) -> IndexStatus:
+    model = relay.clients.embedder.own.model if relay.clients.embedder else ""
+    made = await relay.store.embedding_status(model)
+    return IndexStatus(**asdict(made), model=model, unjudged=await relay.store.count_unjudged())
+
+
+async def index(settings: Settings, rebuild: bool = False, as_json: bool = False) -> None:
     """Judges waiting messages, and makes missing entries and vectors; with `rebuild` all vectors again. Continues where
-    an interrupted run stopped."""
-    console, what = plain(), parse_embedder(settings.embedder)
+    an interrupted run stopped. `as_json`: prints the result as JSON, and everything else to standard error."""
+    console, what = plain(as_json), parse_embedder(settings.embedder)
     async with open_runtime(settings) as relay:
         store, embedder = relay.store, relay.clients.embedder
         with show_progress(console) as watcher:
@@ -55,12 +71,14 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
             made = await _embed(store, embedder, watcher, rebuild) if embedder else 0
         if unjudged:
             console.print(unjudged)
-        if embedder is None:
+        now = await _status(relay)
+        if as_json:
+            print_json(IndexResult(entered, made, now))
+        elif embedder is None:
             console.print(f"{entered:,} entries added. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
-            return
-        now = await store.embedding_status(embedder.own.model)
-        left = f", {now.due:,} still due" if now.due else ""
-        console.print(f"{made:,} vectors made. {now.embedded:,} of {now.entries:,} entries have one{left}.")
+        else:
+            left = f", {now.due:,} still due" if now.due else ""
+            console.print(f"{made:,} vectors made. {now.embedded:,} of {now.entries:,} entries have one{left}.")
 
 
 async def _judge(relay: Runtime, watcher: Watcher) -> str:

@@ -33,6 +33,7 @@ def index(
         bool, typer.Option("--rebuild", help="Make all vectors again. Continues after an interruption.")
     ] = False,
     status: Annotated[bool, typer.Option("--status", help="Only print the status, as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Bring the search index up to date. The bot can keep running."""
     settings = ready(quiet=True)
@@ -42,7 +43,7 @@ def index(
         if status:
             print_json(await indexing.status(settings))
         else:
-            await indexing.index(settings, rebuild)
+            await indexing.index(settings, rebuild, as_json)
 
     run_work(work())
 
