@@ -36,7 +36,8 @@ begin
         if p_answered then
             raise exception 'what turn % had saved is lost', held.id using errcode = 'RL002';
         end if;
-        update turn set status = 'answered', answered_at = now() where id = held.id;
+        update turn set status = 'answered', answered_at = now(), space_id = coalesce(space_id, (
+            select id from space where kind = 'private' and owner_id = (p_parts #>> '{0,owner_id}')::bigint)) where id = held.id;
     end if;
     if not exists (
         select from outbox where turn_id = held.id and not preview and echo_of is null and status <> 'queued')

@@ -49,26 +49,26 @@ $$;
 
 -- Makes a reminder: {space, bot_id, chat_id, topic_id, user_id, kind, text, zone, start_at, rule, next_at,
 -- repeat_minutes, origin, turn_id, memory_id, proposed, most}. Returns it, or {refused}: many, if the person has `most`
--- open ones already; private, if the conversation is off the record. The same one, made again by the same turn, is returned.
+-- open ones already; private, if the conversation is off the record. One that this turn made before is returned.
 create or replace function public.relay_make_reminder(p_reminder jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     given reminder := jsonb_populate_record(null::reminder, p_reminder);
     own constant bigint := relay.ensure_space(p_reminder -> 'space');
     place thread;
-    source constant bigint := (
-        select user_message_id from turn where id = (p_reminder ->> 'turn_id')::bigint);
+    doing constant turn := (select t from turn t where id = (p_reminder ->> 'turn_id')::bigint);
     made_from constant text[] := case when p_reminder ->> 'memory_id' is not null
-        then array['memory:' || (p_reminder ->> 'memory_id')] when source is not null
-        then array['message:' || source] else '{}' end;
+        then array['memory:' || (p_reminder ->> 'memory_id')] when doing.user_message_id is not null
+        then array['message:' || doing.user_message_id] when doing.id is not null
+        then array['turn:' || doing.id] else '{}' end;
     made reminder;
 begin
     perform pg_advisory_xact_lock(hashtextextended('relay_reminder', given.user_id));
     select * into place from thread
     where chat_id = given.chat_id and topic_id = given.topic_id and space_id = own;
-    select * into made from reminder
-    where user_id = given.user_id and text = given.text and start_at = given.start_at and rule = given.rule
-        and status in ('proposed', 'active') and made_from <> '{}' and inputs = made_from;
+    select * into made from reminder  -- a command makes one, whose "in an hour" is later when it runs again
+    where user_id = given.user_id and inputs = made_from and status in ('proposed', 'active') and made_from <> '{}'
+        and (made_from[1] ^@ 'turn:' or text = given.text and start_at = given.start_at and rule = given.rule);
     if made.id is not null then
         return relay.reminder_json(made);
     elsif relay.open_reminders(given.user_id) >= (p_reminder ->> 'most')::integer then

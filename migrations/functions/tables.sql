@@ -129,7 +129,7 @@ comment on table relay.outbox is $${"class": "operational", "words": ["request",
     "off_record": {
         "rows": "t.turn_id in (select id from relay.private_turn)",
         "instead": {"request": "'{}'", "sending_text": "null"}},
-    "erased": "swept"}$$;
+    "erased": "swept", "author": "user_id"}$$;
 comment on table relay.posted is $${"class": "operational", "words": ["part"], "space": "turn_id",
     "off_record": {
         "rows": "t.turn_id in (select id from relay.private_turn)",

@@ -97,12 +97,26 @@ async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preferen
     about, _ = split_direction(wanted)
     names = {wanted, resolve_name(about, [row.pattern for row in rows]), as_tagged(Pattern("other", about, 1)).pattern}
     exact = [row for row in rows if row.pattern in names or wanted == f"{row.type} {row.pattern}"]
-    pattern = re.compile(r"\b" + ".*".join(map(re.escape, wanted.split("*"))) + ("" if "*" in wanted else r"\b"))
-    found = exact or [row for row in rows if pattern.search(row.pattern)]
+    found = exact or [row for row in rows if contains(row.pattern, wanted)]
     if not found:
         raise NotFound(UNKNOWN)
     # Forgetting one forgets its opposite, too.
     return list({(one.type, one.pattern, one.here): one for one in found}.values())
+
+
+def contains(pattern: str, words: str) -> bool:
+    """Tests whether a pattern contains words, from the beginning of a word on; `*` matches anything. Looks for one part
+    after the other: a regular expression would try all ways to place them."""
+    first, *rest = words.split("*")
+    begin = re.search(rf"\b{re.escape(first)}" + ("" if rest else r"\b"), pattern)
+    if begin is None:
+        return False
+    left = pattern[begin.end() :]
+    for part in rest:
+        if part not in left:
+            return False
+        left = left[left.index(part) + len(part) :]
+    return True
 
 
 @operation("chat", "cli", "http")

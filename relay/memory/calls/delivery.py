@@ -22,12 +22,16 @@ from relay.memory.rows.delivery import (
 class DeliveryCalls(Calls):
     """The parts of a reply and their delivery."""
 
-    async def deliver(self, turn: ClaimedTurn, bot_id: int, parts: Sequence[Part]) -> list[StoredPart]:
-        """Stores a reply's parts (once) and marks the first as sending. Returns all of them. Raises `TurnUndone` if
-        the turn is answered but the database has lost it."""
+    async def deliver(
+        self, turn: ClaimedTurn, bot_id: int, parts: Sequence[Part], owner_id: int | None = None
+    ) -> list[StoredPart]:
+        """Stores a reply's parts (once) and marks the first as sending. `owner_id`: whose private memory they show.
+        Returns all of them. Raises `TurnUndone` if the turn is answered but the database has lost it."""
         given = [
-            {"seq": part.seq, "chat_id": part.chat_id, "request": part.request, "second": part.second} for part in parts
-        ]
+            {"seq": part.seq, "chat_id": part.chat_id, "request": part.request, "second": part.second,
+             "owner_id": owner_id}
+            for part in parts
+        ]  # fmt: skip
         return await self._list(
             StoredPart, "deliver", turn_id=turn.turn_id, fence=turn.fence, bot_id=bot_id, parts=given,
             answered=turn.status == "answered",
