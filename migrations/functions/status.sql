@@ -21,7 +21,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'threads', (select count(*) from thread where space_id = relay.find_space(p_space)),
         'exchanges', (select coalesce(sum(exchange_count), 0) from thread
             where space_id = relay.find_space(p_space)),
-        'today', (select jsonb_build_object('turns', count(*),
+        'today', (select jsonb_build_object('turns', count(*) filter (where kind = 'message'),
                 'input', coalesce(sum((usage ->> 'input_tokens')::bigint), 0),
                 'cached', coalesce(sum((usage ->> 'cache_read_input_tokens')::bigint), 0),
                 'written', coalesce(sum((usage ->> 'cache_creation_input_tokens')::bigint), 0),

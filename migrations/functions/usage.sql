@@ -193,13 +193,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'turn_id', own.id,
         'space', jsonb_build_object('kind', own.space_kind, 'owner_id', own.owner_id, 'chat_id', own.chat_id),
         'at', own.answered_at, 'model', own.model, 'usage', coalesce(own.usage, '{}'), 'tainted', own.tainted,
-        'prompt', coalesce(own.prompt - 'reply_to', '{}'),
+        'prompt', coalesce(own.prompt - 'reply_to', '{}'), 'resting', coalesce((own.told -> 'resting')::boolean, false),
         'persona', (select left(text, 300) from persona where id = (own.prompt ->> 'persona')::bigint),
         'memories', coalesce((
             select jsonb_agg(jsonb_build_object('id', k.id, 'number', k.number, 'kind', k.kind, 'subject', k.subject,
                 'content', left(k.content, 300), 'status', k.status, 'lent', k.lent) order by k.nr)
             from known k where k.visible), '[]'),
-        'hidden', (select count(*) from known k where not k.visible),
+        'hidden', (select count(*) from known k where not k.visible), 'signs', coalesce(own.told -> 'signs', '[]'),
         'summary', (select jsonb_build_object('text', left(text, 300), 'at', created_at)
             from summary where id = (own.prompt ->> 'summary')::bigint),
         'composed', (select name from composition

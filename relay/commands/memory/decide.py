@@ -20,6 +20,8 @@ Outcome = Literal["done", "settled", "changed since"]
 """settled: it was already decided. changed since: the memory has changed again, so this is not undone."""
 CHANGED_SINCE = "It has changed again since. Undo the newer change first."
 SETTLED = "That's already decided."
+LATEST = 1000
+"""How many changes of a memory to look through for one that no turn made."""
 
 
 @frozen
@@ -61,6 +63,9 @@ async def decide(ctx: CommandContext, change_id: int, decision: Decision) -> Dec
     changes = await ctx.store.decide_change(change_id, ctx.user_id, ctx.admin, decision)
     if changes is None:
         raise NotAllowed(NOT_YOURS)
+    if place.turn_id is None and place.memory_id is not None:  # a night, an import, or everything forgotten at once
+        past = await ctx.store.memory_past(place.memory_id, 0, LATEST)
+        changes = [one for one in past.changes if one.id == change_id]
     status = next((one.status for one in changes if one.id == change_id), "")
     outcome: Outcome = "done"
     if status != {"keep": "applied", "discard": "discarded"}.get(decision, status):

@@ -89,8 +89,10 @@ async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
     if user_id is not None:
         _check_settings(ctx, user_id)
     person = await ctx.store.person(user_id, username)
-    if person is None or not person.may_use:
+    if person is None:
         raise CommandRefused(f"I don't know that person. {USAGE}")
+    if not person.may_use:
+        raise CommandRefused(f"{person.name} (id {person.user_id}) has no access. /users lists everyone.")
     _check_settings(ctx, person.user_id)
     if await _is_last(ctx, person):
         raise CommandRefused(only_one(person))

@@ -8,6 +8,7 @@ from relay.commands.context import CommandContext
 from relay.core.errors import CommandRefused, NotAllowed, NotFound
 from relay.core.frozen import frozen
 from relay.core.limits import API_TOKENS, TOKEN_NAME_LENGTH
+from relay.core.program import RELAY
 from relay.core.text import shorten
 from relay.memory.calls.api import hash_token
 from relay.memory.people import new_nonce
@@ -71,7 +72,7 @@ async def _check_known(ctx: CommandContext) -> None:
     """Raises `CommandRefused` at the terminal of a bot that has no owner yet."""
     _check_private(ctx)
     if ctx.user_id not in ctx.services.people.named and await ctx.store.person(ctx.user_id) is None:
-        raise CommandRefused("Nobody uses the bot yet. Open the link that relay run prints, and press Start there.")
+        raise CommandRefused(f"Nobody uses the bot yet. Open the link that {RELAY} run prints, and press Start there.")
 
 
 def _check_private(ctx: CommandContext) -> None:

@@ -11,6 +11,7 @@ from relay.archive.transfer import Watcher
 from relay.clients.embedding.installed import parse_embedder
 from relay.core.frozen import frozen
 from relay.core.settings import Settings, find_missing
+from relay.core.text import pluralize
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
 from relay.memory.index import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
@@ -75,10 +76,11 @@ async def index(settings: Settings, rebuild: bool = False, as_json: bool = False
         if as_json:
             print_json(IndexResult(entered, made, now))
         elif embedder is None:
-            console.print(f"{entered:,} entries added. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
+            added = pluralize(entered, "entry", "entries")
+            console.print(f"{added} added. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
         else:
             left = f", {now.due:,} still due" if now.due else ""
-            console.print(f"{made:,} vectors made. {now.embedded:,} of {now.entries:,} entries have one{left}.")
+            console.print(f"{pluralize(made, 'vector')} made. Entries with one: {now.embedded:,} of {now.entries:,}{left}.")
 
 
 async def _judge(relay: Runtime, watcher: Watcher) -> str:
@@ -88,7 +90,7 @@ async def _judge(relay: Runtime, watcher: Watcher) -> str:
     if settings.capture not in ("auto", "ask") or not waiting:
         return ""
     if find_missing(settings, "ANTHROPIC_API_KEY"):
-        return f"{waiting:,} messages are waiting to be judged: ANTHROPIC_API_KEY is not set."
+        return f"Waiting to be judged: {pluralize(waiting, 'message')}. ANTHROPIC_API_KEY is not set."
 
     async def told() -> None:
         watcher.report("Judging", "messages", waiting - await store.count_unjudged(), waiting)
@@ -96,8 +98,8 @@ async def _judge(relay: Runtime, watcher: Watcher) -> str:
     kind = judging_kind(relay.make_judge(relay.gate, relay.clients.embedder, told))
     await Runner(store, [kind]).run_due(kind.name, PATIENCE)
     left = await store.count_unjudged()
-    why = "the model is unavailable, the day's budget is used up, or another process is working on them"
-    return f"{left:,} messages are still waiting to be judged: {why}." if left else ""
+    why = "The model is unavailable, the day's budget is used up, or another process is working on them"
+    return f"Still waiting to be judged: {pluralize(left, 'message')}. {why}." if left else ""
 
 
 async def _embed(store: Store, embedder: EmbedderRouter, watcher: Watcher, rebuild: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from typing import Annotated
 
@@ -24,7 +25,10 @@ def erase(
     settings = ready(quiet=True)
     from relay.surfaces.cli.erase import erase as erasing
 
-    run_work(erasing(settings, " ".join(words), yes, purge, as_json))
+    async def work() -> None:
+        sys.exit(0 if await erasing(settings, " ".join(words), yes, purge, as_json) else 1)
+
+    run_work(work(), as_json)
 
 
 @memory.command()
