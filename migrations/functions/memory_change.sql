@@ -24,7 +24,7 @@ returns setof relay.memory language sql stable set search_path = relay, extensio
             and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)),
     within as materialized (
         select id, content, word_similarity(p_words, content) as closeness from permitted
-        where position(lower(normalize(p_words, NFC)) in lower(normalize(content, NFC))) > 0),
+        where position(relay.bare_letters(p_words) in relay.bare_letters(content)) > 0),
     whole as (
         select id, closeness from within, spelled where relay.has_words(content, p_words)
             or long and position(' ' || relay.normal_form(p_words) in ' ' || relay.normal_form(content)) > 0),
@@ -304,6 +304,14 @@ begin
     plain := regexp_replace(plain, '(?<=[[:alpha:]])-(?=[[:alpha:]])|(?<=\s)-(?=\s+[^\s0-9])', ' ', 'g');
     return btrim(regexp_replace(plain, '\s+', ' ', 'g'));
 end $$;
+
+-- Returns a text in lower case without accents and Arabic vowel signs, to find what words may refer to.
+create or replace function relay.bare_letters(p_text text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select regexp_replace(
+        normalize(translate(replace(replace(lower(p_text), 'ß', 'ss'), 'œ', 'oe'), 'łıøđ’‘ٱ', 'liod''''ا'), NFD),
+        '[\u0300-\u036F\u0640\u064B-\u0655]', '', 'g')
+$$;
 
 -- Returns the active memory about the same subject with the same normalized text. Facts of all kinds are compared with
 -- each other, and learnings with learnings. A model or a person decides about similar ones.
