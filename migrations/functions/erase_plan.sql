@@ -56,7 +56,8 @@ $$;
 -- Replaces letters that people write in two ways in Russian and Arabic.
 create or replace function relay.plain_letters(p_text text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا')
+    select case when p_text ~ '[\u0622-\u0625\u0640\u064B-\u0652\u0671]'
+        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else replace(p_text, 'ё', 'е') end
 $$;
 
 -- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, ё and е, and marks on Arabic
@@ -64,20 +65,21 @@ $$;
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
-    sought text := p_needles::text;
+    sought constant text := p_needles::text;
+    needles jsonb := p_needles;
     body text := lower(p_text);
     needle jsonb;
 begin
     -- Only for needles that need it: each takes longer than all the rest.
-    if octet_length(sought) > length(sought) and body is not nfc normalized then
-        body := normalize(body, NFC);
-    end if;
-    if sought ~ '[её\u0621-\u0652]' then
-        body := relay.plain_letters(body);
-        sought := relay.plain_letters(sought);
+    if octet_length(sought) > length(sought) then
+        body := case when body is nfc normalized then body else normalize(body, NFC) end;
+        if sought ~ '[её\u0621-\u0652]' then
+            body := relay.plain_letters(body);
+            needles := relay.plain_letters(sought)::jsonb;
+        end if;
     end if;
     body := case when strpos(sought, '''') > 0 then translate(body, '’‘ʼ', '''''''') else body end;
-    for needle in select * from jsonb_array_elements(sought::jsonb) loop
+    for needle in select * from jsonb_array_elements(needles) loop
         if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word
                 where case when position(rtrim(word, 'аеийоьыя') in body) > 0 then relay.mentions(body, word) end)
             >= (needle ->> 'least')::integer
