@@ -139,6 +139,7 @@ def test_a_question_is_neither_a_feeling_nor_assent(text: str) -> None:
         "Ça marche mal",
         "Работает плохо",
         "Doğru değil",
+        "Kesinlikle hayır",
     ],
 )
 def test_denied_assent_is_no_assent(text: str) -> None:

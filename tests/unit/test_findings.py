@@ -345,6 +345,7 @@ def test_keywords_quote_whole_sentences(text: str) -> None:
         "У меня есть вопрос",
         "chcę zapytać o coś innego",
         "bir şey sormak istiyorum",
+        "giriş sorunu yaşıyorum",
         "See you at 5 😊",
     ],
 )

@@ -33,6 +33,9 @@ NOT = re.compile(
 """What turns a statement that somebody likes something, or doesn't, into its opposite: they prefer no emoji."""
 AVOID = re.compile(rf"(?:avoid|stop|vermeide|évite|evita|избегай|unikaj)\s+|{NOT.pattern}", re.IGNORECASE)
 TOO = re.compile(
+    r"(?:(?:that|this|it|das|es|c['’]est|c['’]était|это|to)\s+)?(?:(?:is|was|ist|war|было|jest|było)\s+)?"
+    r"(?:(?:an? (?:bit|little)|much|way|far|(?:ein )?bisschen|etwas|viel|un peu|bien|un po[ck]o?|немного|trochę|biraz)"
+    r"\s+)?"
     r"(?:too|zu(?! (?:jede|alle|mein|de|die|das))|trop|demasiad[oa]s?|troppo|слишком|za(?! każd)|zbyt|fazla|aşırı)\s+"
     r"(?:(?:many|much|viele?|de|много|dużo|fazla)\s+)?",
     re.IGNORECASE,

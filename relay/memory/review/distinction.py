@@ -24,7 +24,7 @@ NEGATION = re.compile(
     r"|weder|ohne|nunca|jamás|nada|nadie|ni|ning[uú]n\w*|tampoco|sin|ne|n'\w+|pas|jamais|rien|aucune?|sans|non|mai"
     r"|niente|nulla|nessun\w*|senza|não|nem|nenhum\w*|ninguém|sem|не|нет|нету|ни|нельзя|никто|никогда|ничего|без"
     r"|[不没沒無无未非别勿]|niet|nooit|geen|zonder|inte|ikke|aldrig|aldri|ingen|utan|uden|uten|nigdy|nic|nikt|ani|żadn\w+"
-    r"|brak|bez|ні|немає|değil\w*|hiç\w*|asla|yok|yoktur|δεν|μην|όχι|לא|אין|בלי"
+    r"|brak|bez|ні|немає|değil\w*|hiç\w*|asla|hayır|yok|yoktur|δεν|μην|όχι|לא|אין|בלי"
     r"|[وف]?(?:لا|ما|ليس|ليست|لست|ليسوا|لسنا|لم|لن|غير|مش|مو)|بدون|دون|بلا|نه|बिना|नहीं|मत|안|못|않\w*|없\w*"
     # Turkish says “not” within the word: seviyorum, sevmiyorum; şekerli, şekersiz.
     r"|\w+m[ıiuü]yor\w*|\w+m[ae]z(?:s[ıi]n\w*|l[ae]r|d[ıi]\w*)?|\w+m[ae]m|\w+(?:medi|madı)(?:[mnk]|n[ıi]z|l[ae]r)?"

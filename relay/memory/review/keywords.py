@@ -79,8 +79,10 @@ PATTERNS = [
         r"|mi chiamo|abito a|vivo a|lavoro |sono (?:allergic|vegetarian|vegan|celiac)|meu nome é"
         r"|moro em|trabalho |sou (?:alérgic|vegetarian|vegan)|меня зовут|я живу|я работаю"
         rf"|у меня (?:аллергия|есть|дв[ае])\b(?! {WISH})|я (?:вегетариан|веган)|nazywam się|mam na imię|mieszkam"
-        r"|pracuję|mam (?:alergię|uczulenie)|jestem (?:uczulon|wegetarian|wegan)|benim adım|yaşıyorum|oturuyorum"
-        r"|olarak çalışıyorum|alerjim var|vejetaryenim|اسمي|أسكن|أعيش|أعمل|أنا نباتي|عندي حساسية|لدي حساسية",
+        r"|pracuję|mam (?:alergię|uczulenie)|jestem (?:uczulon|wegetarian|wegan)|benim adım|oturuyorum"
+        r"|(?<!sorun )(?<!sorunu )(?<!problem )yaşıyorum|olarak çalışıyorum"
+        r"|alerjim var|vejetaryenim|اسمي|أسكن|أعيش|أعمل|أنا نباتي|عندي حساسية"
+        r"|لدي حساسية",
     ),
     (
         "discovery",
