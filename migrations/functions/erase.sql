@@ -88,8 +88,7 @@ $$;
 -- removal. Returns how many.
 create or replace function relay.erase_messages(
     p_space_id bigint, p_messages bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
-returns integer
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns integer language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns constant bigint[] := relay.turns_of(p_messages);
     gone integer;
@@ -153,8 +152,7 @@ $$;
 -- Deletes memories with their history, derived rows, and any night's plans for them.
 create or replace function relay.erase_memory_rows(
     p_space_id bigint, p_memories bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns bigint[] := array(
         select turn_id from memory where id = any (p_memories) and turn_id is not null
@@ -206,8 +204,7 @@ $$;
 -- Starts a previewed erasure on a person's tap, including what was derived since the preview. Returns whether it
 -- started.
 create or replace function public.relay_erase_begin(p_erasure_id bigint, p_user_id bigint, p_admin boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
     plan jsonb;

@@ -46,7 +46,11 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '|année|années|jour|jours|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre'
         || '|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|ayer|hoy|mañana|semana|semanas|mes|meses|año|años|día|días'
         || '|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|lunes|martes'
-        || '|miércoles|jueves|viernes|sábado|domingo')::tsquery
+        || '|miércoles|jueves|viernes|sábado|domingo|вчера|сегодня|завтра|назад|неделю|недели|неделе|месяц|месяца|месяце|год'
+        || '|года|году|понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье|января|февраля|марта|апреля|мая|июня'
+        || '|июля|августа|сентября|октября|ноября|декабря|wczoraj|dzisiaj|jutro|temu|tydzień|tygodniu|miesiąc|miesiącu|roku'
+        || '|lat|poniedziałek|wtorek|środę|czwartek|piątek|sobotę|niedzielę|dün|bugün|yarın|önce|hafta|أمس|اليوم|غدا|منذ'
+        || '|أسبوع|أسابيع|شهر|أشهر|سنة|سنوات|ieri|oggi|domani|settimana|settimane|mese|mesi|anno|anni|ontem|amanhã')::tsquery
         or left(p_text, 1000) ~ ('\m(19|20)\d\d\M|\m\d{1,2}[./]\d|\d[年月日号號时時点點]|[昨今明后後][天日]|[上下先来來今本][周週月年]|[周週]末|星期'
             || '|어제|오늘|내일|모레|[월화수목금토일]요일|지난|다음 주|\d[년월일시]')
 $$;

@@ -11,20 +11,20 @@ end $$;
 
 -- Returns the active memories that words may refer to and the person may forget, best first, up to eleven: all that
 -- contain the words, or words that begin with them; else all that contain the text; else the most similar. Up to three
--- letters must match a whole word. In a group, people may forget facts about themselves and about nobody; an admin's
--- command (never a model's tag) may forget any.
+-- letters (two in Arabic and Hebrew, which write “the” and “and” in one with it) must match a whole word. In a group,
+-- people may forget facts about themselves and about nobody; an admin's command (never a model's tag) may forget any.
 create or replace function relay.forgettable(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
-returns setof relay.memory
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns setof relay.memory language sql stable set search_path = relay, extensions, pg_temp as $$
     with spelled as materialized (
-        select length(regexp_replace(p_words, '[^[:alnum:]]', '', 'g')) >= 4 as long),
+        select length(regexp_replace(p_words, '[^[:alnum:]]', '', 'g'))
+            >= case when p_words ~ '[\u05D0-\u06FF]' then 3 else 4 end as long),
     permitted as (
         select m.* from memory m join space s on s.id = m.space_id
         where m.space_id = p_space_id and m.status = 'active'
             and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)),
     within as materialized (
         select id, content, word_similarity(p_words, content) as closeness from permitted
-        where position(lower(p_words) in lower(content)) > 0),
+        where position(relay.bare_letters(p_words) in relay.bare_letters(content)) > 0),
     whole as (
         select id, closeness from within, spelled where relay.has_words(content, p_words)
             or long and position(' ' || relay.normal_form(p_words) in ' ' || relay.normal_form(content)) > 0),
@@ -292,10 +292,11 @@ begin
         plain := normalize(p_text, NFC);
     end if;
     -- MW and mW are different units, as are MB and Mb.
-    plain := regexp_replace(plain, '([0-9]\s?)M(?=(W|J|V|A|N|Hz|Pa|Bq|Sv|eV)\M)', '\1mega', 'g');
+    plain := regexp_replace(plain, '([0-9]\s?)[MМ](?=(W|J|V|A|N|Hz|Pa|Bq|Sv|eV|Вт|Дж|В|А|Гц|Па)\M)', '\1mega', 'g');
     plain := regexp_replace(plain, '([0-9]\s?[kKMGT]i?)B\M', '\1byte', 'g');
-    plain := lower(translate(plain, '’‘ʼ´`′‐‑‒–—―−“”„«»‹›', '''''''''''''-------"""""""'));
-    plain := regexp_replace(plain, '[\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]', '', 'g');
+    plain := lower(translate(plain, '’‘ʼ´`′‚‐‑‒–—―−“”„«»‹›《》〈〉【】・؟İ٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹',
+        '''''''''''''''-------"""""""       ?I01234567890123456789'));
+    plain := regexp_replace(plain, '[\u00AD\u0640\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]', '', 'g');
     plain := regexp_replace(plain, '[:;=]-?\)', ' ☺ ', 'g');
     plain := regexp_replace(plain, '[:;=]-?\(', ' ☹ ', 'g');
     plain := regexp_replace(plain, '[;…()\[\]{}¡¿、。「」『』،؛।]|[.,:](?![0-9])|!(?!=)', ' ', 'g');
@@ -303,6 +304,14 @@ begin
     plain := regexp_replace(plain, '(?<=[[:alpha:]])-(?=[[:alpha:]])|(?<=\s)-(?=\s+[^\s0-9])', ' ', 'g');
     return btrim(regexp_replace(plain, '\s+', ' ', 'g'));
 end $$;
+
+-- Returns a text in lower case without accents and Arabic vowel signs, to find what words may refer to.
+create or replace function relay.bare_letters(p_text text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select regexp_replace(
+        normalize(translate(replace(replace(lower(p_text), 'ß', 'ss'), 'œ', 'oe'), 'łıøđ’‘ٱ', 'liod''''ا'), NFD),
+        '[\u0300-\u036F\u0640\u064B-\u0655]', '', 'g')
+$$;
 
 -- Returns the active memory about the same subject with the same normalized text. Facts of all kinds are compared with
 -- each other, and learnings with learnings. A model or a person decides about similar ones.
@@ -358,12 +367,15 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         ' +', ' ', 'g'))
 $$;
 
--- Tests whether a text contains a negation, in the languages that keywords cover.
+-- Tests whether a text contains a negation, in the languages that keywords cover (see NEGATION in distinction.py).
 create or replace function relay.is_negative(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select relay.normal_form(p_text) ~ ('(^| )(not|no|never|none|nothing|without|cannot|[[:alpha:]]+n''t|nicht|nichts|nie'
-        || '|niemals|kein[[:alpha:]]*|ohne|nunca|jamás|nada|sin|ne|n''[[:alpha:]]+|pas|jamais|rien|sans|non|mai|niente'
-        || '|senza|não|nada|sem|не|нет|никогда|ничего|без)( |$)')
+    select relay.normal_form(p_text) ~ ('(^| )(not|no|never|none|nothing|nobody|neither|nor|without|cannot|[[:alpha:]]+n''t'
+        || '|nicht|nichts|nie|niemals|niemand|kein[[:alpha:]]*|weder|ohne|nunca|jamás|nada|nadie|ni|ning[uú]n[ao]?|sin|ne'
+        || '|n''[[:alpha:]]+|pas|jamais|rien|aucune?|sans|non|mai|niente|nessun[ao]?|senza|não|nenhuma?|ninguém|sem|не|нет'
+        || '|ни|нельзя|никто|никогда|ничего|без|nigdy|nic|nikt|bez|değil[[:alpha:]]*|hiç|asla|yok|[[:alpha:]]+m[ae]z'
+        || '|[[:alpha:]]+m[ıiuü]yor[[:alpha:]]*|[[:alpha:]]+(medi|madı)[mnk]?|[[:alpha:]]+s[ıiuü]z'
+        || '|[وف]?(لا|ما|ليس|ليست|لست|لم|لن|غير|مش)|بدون|دون|بلا)( |$)')
 $$;
 
 -- Memory numbers, from 1 in each space: what people see, as in /forget #12.

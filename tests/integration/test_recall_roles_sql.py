@@ -64,6 +64,57 @@ async def test_the_week_after_a_named_date_may_be_in_the_next_year(sql: Sql) -> 
         assert rows == [(expected,)], at
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Was haben wir am 3. März 2024 besprochen?", (2024, 3, 3)),
+        ("Que fait-on le 1er mars ?", (None, 3, 1)),
+        ("¿Qué dijimos el 3 de mayo?", (None, 5, 3)),
+        ("Что мы решили 3 мая 2024 года?", (2024, 5, 3)),
+        ("Co ustaliliśmy 3 maja?", (None, 5, 3)),
+        ("3 Mayıs'ta ne konuştuk?", (None, 5, 3)),
+        ("ماذا قلنا في ٣ مايو ٢٠٢٤؟", (2024, 5, 3)),
+        ("O que decidimos em março?", (None, 3, None)),
+    ],
+)
+async def test_a_date_is_named_in_many_languages(
+    sql: Sql, question: str, expected: tuple[int | None, int, int | None]
+) -> None:
+    assert await sql("select year, month, day from relay.named_date(%s)", question) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Seit wann habe ich die Katze?", True),
+        ("À quelle date est le mariage ?", True),
+        ("¿Qué día es la boda?", True),
+        ("С каких пор я не курю?", True),
+        ("Kiedy mam wizytę?", True),
+        ("Düğün ne zaman?", True),
+        ("متى الموعد؟", True),
+        ("Wen habe ich getroffen?", False),
+        ("Где мы были?", False),
+    ],
+)
+async def test_a_question_for_a_time_is_recognized_in_many_languages(sql: Sql, question: str, expected: bool) -> None:
+    assert await sql("select relay.asks_when(%s)", question) == [(expected,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("вчера купили диван", True),
+        ("wczoraj kupiliśmy kanapę", True),
+        ("dün koltuk aldık", True),
+        ("أمس اشترينا أريكة", True),
+        ("купили диван", False),
+    ],
+)
+async def test_a_text_that_names_a_time_is_recognized_in_many_languages(sql: Sql, text: str, expected: bool) -> None:
+    assert await sql("select relay.names_time(%s)", text) == [(expected,)]
+
+
 async def test_a_month_is_named_in_french_too(sql: Sql) -> None:
     assert await sql("select month from relay.named_date('Qu’avons-nous fait en mars ?')") == [(3,)]
     assert await sql("select month from relay.named_date('Is Mars larger than Venus?')") == [(None,)]

@@ -36,7 +36,7 @@ LEAST_MESSAGES = 3
 SHARES = (1.0, 0.5, 0.2, 0.05)
 """The shares of the messages' text to try in turn, if the model finds it too long. The longest messages are cut."""
 WORDLESS = "(something without words)"
-WHOLE_SENTENCES = re.compile(r"(?s).*(?:[.!?…][\"'”’»)]*(?=\s|\Z)|[。！？]|\S(?=[ \t]*\n))")
+WHOLE_SENTENCES = re.compile(r"(?s).*(?:[.!?…؟۔][\"'”’»)]*(?=\s|\Z)|[。！？]|\S(?=[ \t]*\n))")
 """Matches up to the last end of a sentence or line."""
 
 PROMPT = 2
