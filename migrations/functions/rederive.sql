@@ -71,9 +71,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
--- Returns what a derivation, or keywords in its place, currently stores from some messages: [{id, content, kind,
--- subject_id, subject, evidence, held}]. held: a person pinned or reworded it, or kept a proposal of keywords, so
--- nothing replaces it.
+-- Returns what a derivation, or keywords in its place, currently stores from some messages. held: a person pinned or
+-- reworded it, or kept a proposal of keywords, so nothing replaces it.
 create or replace function public.relay_derived_memories(p_space_id bigint, p_name text, p_messages jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content, 'kind', kind, 'subject_id', subject_id,

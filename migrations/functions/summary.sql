@@ -186,9 +186,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from summary s where s.thread_id = p_thread.id and s.through_message_id >= p_thread.context_from
 $$;
 
--- Returns a thread's current summary or version p_summary_id: {summary: row and number, or null, versions: how many,
--- present: id of the current one, messages: how many it covers, through: time of the last one, fresh: how many came
--- since}. Counts to 5,000.
+-- Returns a thread's current summary or version p_summary_id, how many messages it covers, and how many came since. Counts
+-- to 5,000.
 create or replace function public.relay_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_summary_id bigint)
 returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$

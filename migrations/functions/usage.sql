@@ -1,8 +1,7 @@
 -- Usage: tokens by day and model.
 
--- Returns a space's usage by day, kind of work and model: [{day, what, model, times, input, cached, written, output,
--- searches}]. times: how many had a result. Day n begins at the nth of p_starts (ISO 8601, ascending). p_all: all
--- spaces together, by model only (day 0).
+-- Returns a space's usage by day, kind of work and model. times: how many had a result. Day n begins at the nth of
+-- p_starts (ISO 8601, ascending). p_all: all spaces together, by model only (day 0).
 create or replace function public.relay_usage(p_space jsonb, p_starts jsonb, p_all boolean) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -70,8 +69,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from relay.account(p_charge) a
 $$;
 
--- Returns use since a moment by model, and whether p_user_id pays for it: [{model, own, input, cached, written, output,
--- searches}].
+-- Returns use since a moment by model, and whether p_user_id pays for it (`own`).
 create or replace function public.relay_spent(p_since timestamptz, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with used as (
@@ -150,9 +148,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where c.block ->> 'type' in ('tool_use', 'server_tool_use')
 $$;
 
--- Returns one tool call of a turn's answer: {turn_id, space, nr, total, name, input, result, length, failed}; the
--- nearest to p_nr. Input and result are cut; of web results only titles and addresses are returned. Null if no tool was
--- called.
+-- Returns one tool call of a turn's answer, the nearest to p_nr. Input and result are cut; of web results only titles and
+-- addresses are returned. Null if no tool was called.
 create or replace function public.relay_tool_call(p_turn_id bigint, p_nr bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with calls as materialized (

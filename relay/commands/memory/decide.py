@@ -9,7 +9,7 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS, find_change, find_place, find_space
 from relay.commands.memory.browse import PAGE
 from relay.commands.registry import operation
-from relay.core.errors import NotAllowed, OutOfRange
+from relay.core.errors import NotAllowed, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import ChangePage, ChangePlace, MemoryChange
@@ -50,9 +50,7 @@ class DecidedInList:
 async def turn_changes(ctx: CommandContext, turn_id: int) -> TurnChanges:
     """Returns a turn's changes."""
     place = await find_place(ctx, turn_id=turn_id)
-    changes = await ctx.store.changes(turn_id, ctx.user_id, ctx.admin)
-    if changes is None:
-        raise NotAllowed(NOT_YOURS)
+    changes = require_found(await ctx.store.changes(turn_id, ctx.user_id, ctx.admin), NotAllowed(NOT_YOURS))
     return TurnChanges(place, tuple(changes))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from relay.commands.context import CommandContext
-from relay.core.errors import CommandRefused, NotAllowed, NotFound
+from relay.core.errors import CommandRefused, NotAllowed, NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import API_TOKENS, TOKEN_NAME_LENGTH
 from relay.core.program import RELAY
@@ -55,9 +55,7 @@ async def revoke_token(ctx: CommandContext, which: str) -> ApiToken:
         numbers = ", ".join(str(one.id) for one in found)
         raise CommandRefused(f"{len(found)} of your tokens are called {wanted}. Say which by its number: {numbers}.")
     revoked = await ctx.store.revoke_api_token(ctx.user_id, found[0].id) if found else None
-    if revoked is None:
-        raise NotFound(f"You have no token {wanted}.")
-    return revoked
+    return require_found(revoked, NotFound(f"You have no token {wanted}."))
 
 
 async def new_link(ctx: CommandContext) -> str:
