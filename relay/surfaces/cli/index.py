@@ -80,7 +80,9 @@ async def index(settings: Settings, rebuild: bool = False, as_json: bool = False
             console.print(f"{added} added. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
         else:
             left = f", {now.due:,} still due" if now.due else ""
-            console.print(f"{pluralize(made, 'vector')} made. Entries with one: {now.embedded:,} of {now.entries:,}{left}.")
+            console.print(
+                f"{pluralize(made, 'vector')} made. Entries with one: {now.embedded:,} of {now.entries:,}{left}."
+            )
 
 
 async def _judge(relay: Runtime, watcher: Watcher) -> str:
