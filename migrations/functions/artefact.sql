@@ -156,7 +156,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select word from jsonb_array_elements_text(needle -> 'words') as word order by length(word) desc
                 limit jsonb_array_length(needle -> 'words') - (needle ->> 'least')::integer + 1) few
             cross join lateral (
-                select word as form
+                select relay.spellings(word) as form
                 union
                 select unnest(tsvector_to_array(to_tsvector(language::regconfig, word)))
                 from relay.languages_of(p_space_id)) forms) asked

@@ -88,8 +88,7 @@ $$;
 -- removal. Returns how many.
 create or replace function relay.erase_messages(
     p_space_id bigint, p_messages bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
-returns integer
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns integer language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns constant bigint[] := relay.turns_of(p_messages);
     gone integer;
@@ -153,8 +152,7 @@ $$;
 -- Deletes memories with their history, derived rows, and any night's plans for them.
 create or replace function relay.erase_memory_rows(
     p_space_id bigint, p_memories bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns bigint[] := array(
         select turn_id from memory where id = any (p_memories) and turn_id is not null
@@ -206,8 +204,7 @@ $$;
 -- Starts a previewed erasure on a person's tap, including what was derived since the preview. Returns whether it
 -- started.
 create or replace function public.relay_erase_begin(p_erasure_id bigint, p_user_id bigint, p_admin boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
     plan jsonb;
@@ -331,8 +328,7 @@ begin
 end $$;
 
 -- Continues an erasure (null: the oldest unfinished one) for half a second: {erasure_id, done, counts, theirs: what
--- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited,
--- posted: 0, for older versions}. Null if there is none, another process runs it, or it has to wait. Previews not started
+-- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited}. Null if there is none, another process runs it, or it has to wait. Previews not started
 -- within 15 minutes are dropped.
 create or replace function public.relay_erase_step(p_erasure_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -376,7 +372,7 @@ begin
     end loop;
     return (
         select jsonb_build_object('erasure_id', id, 'done', status = 'done', 'counts', counts,
-            'theirs', coalesce(posted, '[]'), 'posted', 0,
+            'theirs', coalesce(posted, '[]'),
             'waiting', (select count(*) from retraction r where r.erasure_id = erasure.id))
         from erasure where id = coalesce(own.id, p_erasure_id) and (id = own.id or status = 'done'));
 end $$;

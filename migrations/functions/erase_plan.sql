@@ -38,34 +38,50 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Tests whether a text (or JSON text) contains a word or a word that begins with it, both in lower case: Anna and Annas,
--- not Hanna. Words of up to three letters must be whole (Tom, not tomorrow), and so must numbers.
+-- not Hanna. Words of up to three letters must be whole (Tom, not tomorrow), and so must numbers. Also a Russian word with
+-- another ending (Анна, Анне), and an Arabic one with “the”, “and” and the like before it.
 create or replace function relay.mentions(p_body text, p_word text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select position(p_word in p_body) > 0 and (relay.is_unspaced(p_word) or p_word !~ '^[[:alnum:]]'
         or p_body ~ ('(?:^|[^[:alnum:]]|\\[bfnrt]|\\u[0-9a-f]{4}|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])'
+            || case when p_word ~ '^[ء-ي]' then '(?:[وفبكل]?ال|[وف]?لل|[وفبكل])?' else '' end
             || regexp_replace(p_word, '([^[:alnum:]])', '\\\1', 'g')
             || case when length(regexp_replace(p_word, '[^[:alnum:]]', '', 'g')) <= 3
                 then '(?:$|[^[:alnum:]]|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])'
                 when p_word ~ '[0-9]$' then '(?![0-9])' else '' end))
+        or p_word ~ '^[а-я]{2,}[аеийоьыя]$' and p_body ~ ('(?:^|[^[:alnum:]]|\\[bfnrt])' || left(p_word, -1)
+            || '(?:[аеийоуыьэюя]|[аяоеи][ймхв]|[ое]ю|[ая]ми)(?![[:alnum:]])')
 $$;
 
--- Tests whether a text matches any of the needles, whatever its Unicode form and apostrophes. It must have all words that
--- the needle names (`must`).
+-- Replaces letters that people write in two ways in Russian and Arabic.
+create or replace function relay.plain_letters(p_text text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select case when p_text ~ '[\u0622-\u0625\u0640\u064B-\u0652\u0671]'
+        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else replace(p_text, 'ё', 'е') end
+$$;
+
+-- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, ё and е, and marks on Arabic
+-- letters. It must have all words that the needle names (`must`).
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
     sought constant text := p_needles::text;
+    needles jsonb := p_needles;
     body text := lower(p_text);
     needle jsonb;
 begin
     -- Only for needles that need it: each takes longer than all the rest.
-    if octet_length(sought) > length(sought) and body is not nfc normalized then
-        body := normalize(body, NFC);
+    if octet_length(sought) > length(sought) then
+        body := case when body is nfc normalized then body else normalize(body, NFC) end;
+        if sought ~ '[её\u0621-\u0652]' then
+            body := relay.plain_letters(body);
+            needles := relay.plain_letters(sought)::jsonb;
+        end if;
     end if;
     body := case when strpos(sought, '''') > 0 then translate(body, '’‘ʼ', '''''''') else body end;
-    for needle in select * from jsonb_array_elements(p_needles) loop
+    for needle in select * from jsonb_array_elements(needles) loop
         if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word
-                where case when position(word in body) > 0 then relay.mentions(body, word) end)
+                where case when position(rtrim(word, 'аеийоьыя') in body) > 0 then relay.mentions(body, word) end)
             >= (needle ->> 'least')::integer
             and not exists (select from jsonb_array_elements_text(needle -> 'must') as word
                 where not relay.mentions(body, word))
@@ -91,22 +107,35 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (
         select word from jsonb_array_elements_text(p_needle -> 'words') as word order by length(word) desc, word
         limit jsonb_array_length(p_needle -> 'words') - (p_needle ->> 'least')::integer + 1) few,
-        unnest(array[word, normalize(word, NFD)]) as form
+        relay.spellings(word) as form
+$$;
+
+-- Returns the beginnings of the words that the index may have for a word, see relay.mentions and relay.plain_letters.
+create or replace function relay.spellings(p_word text) returns setof text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    with own as materialized (select relay.plain_letters(p_word) as word),
+    spelled as (
+        select unnest(array[p_word, normalize(p_word, NFD), word]) as form from own
+        union select overlay(word placing 'ё' from nr for 1) from own, generate_series(1, length(word)) as nr
+            where substr(word, nr, 1) = 'е'
+        union select head || substr(word, 2) from own, unnest('{أ,إ,آ}'::text[]) as head where word ~ '^ا')
+    select form from spelled
+    union select left(form, -1) from spelled where form ~ '^[а-яё]{2,}[аеийоьыя]$'
+    union select head || form from spelled, unnest('{ال,وال,فال,بال,كال,لل,ولل,و,ف,ب,ك,ل}'::text[]) as head
+        where form ~ '^[ء-ي]'
 $$;
 
 -- Tests whether a person may erase what p_of said or was told: everything in their own space, only their own words in a
 -- group. Admins may erase anything in a group.
 create or replace function relay.may_erase(p_space_id bigint, p_of bigint, p_user_id bigint, p_admin boolean)
-returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns boolean language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select case kind when 'private' then owner_id = p_user_id else p_admin or p_of = p_user_id end
         from space where id = p_space_id), false)
 $$;
 
 -- Keeps those memories that the person may erase, up to 200.
 create or replace function relay.erasable(p_space_id bigint, p_memories bigint[], p_user_id bigint, p_admin boolean)
-returns bigint[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(id), '{}') from (
         select id from memory
         where id = any (p_memories) and space_id = p_space_id
@@ -165,8 +194,7 @@ $$;
 -- Finds other messages that match, or that brought a matching document. Reads at most 5,000 index hits. The index does
 -- not know the words of scripts without spaces, so for these it reads the latest 20,000 texts.
 create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles jsonb, p_documents boolean)
-returns bigint[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(distinct found.id), '{}')
     from jsonb_array_elements(p_needles) as needle cross join lateral (
         (select id, text from message
@@ -319,8 +347,7 @@ $$;
 
 -- Returns words of the plan that up to 20 other messages of this person also contain, rarest first: [{word, messages}].
 create or replace function relay.erase_left_over(p_space_id bigint, p_plan jsonb, p_user_id bigint, p_admin boolean)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(left_over) order by messages, word), '[]') from (
         select word, (
             select count(*) from (
@@ -335,9 +362,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where messages between 1 and 20
 $$;
 
--- Stores a plan for 15 minutes and returns a preview: {erasure_id, memories and messages (up to ten each), counts,
--- documents (names), preferences (patterns, up to ten), artefacts (up to ten, cut short), role: whether a role
--- in the space's chats matches, which stays, left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
+-- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats
+-- matches, and stays. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -2,8 +2,7 @@
 
 -- Makes a page of ordered lines, each with its key: {rows, last, end}.
 create or replace function relay.export_page(p_lines jsonb[], p_keys jsonb[], p_most integer, p_last jsonb)
-returns jsonb
-language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
     rows jsonb[] := '{}';
     bytes bigint := 0;
@@ -77,8 +76,7 @@ $$;
 -- Returns a page of a thread's sessions after an id.
 create or replace function public.relay_export_sessions(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select * from session
         where thread_id = p_thread_id and not private and space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
@@ -102,8 +100,7 @@ $$;
 -- Returns a page of a thread's messages after an id, with earlier wordings and reactions.
 create or replace function public.relay_export_messages(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select * from message
         where thread_id = p_thread_id and session_id not in (select id from session where thread_id = p_thread_id and private)
@@ -126,8 +123,7 @@ $$;
 -- Returns a page of a thread's documents after an id, with all their parts.
 create or replace function public.relay_export_documents(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select d.* from document d join message m on m.id = d.message_id
         where m.thread_id = p_thread_id and d.space_id = relay.find_space(p_space)
@@ -179,8 +175,7 @@ $$;
 
 -- Returns a page of people's decisions about patterns in a space after an id.
 create or replace function public.relay_export_preference_decisions(p_space jsonb, p_after jsonb, p_most integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select * from preference_decision
         where space_id = relay.find_space(p_space) and id > coalesce((p_after ->> 0)::bigint, 0)
@@ -195,8 +190,7 @@ $$;
 -- Returns a page of a thread's summaries after an id.
 create or replace function public.relay_export_summaries(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select s.* from summary s join thread t on t.id = s.thread_id and t.space_id = relay.find_space(p_space)
         where s.thread_id = p_thread_id and s.id > coalesce((p_after ->> 0)::bigint, 0)
@@ -213,8 +207,7 @@ $$;
 -- Returns a page of the markers in a thread after an id, removed ones too.
 create or replace function public.relay_export_keepits(
     p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select * from keepit
         where thread_id = p_thread_id and space_id = relay.find_space(p_space)
@@ -229,8 +222,7 @@ $$;
 
 -- Returns a page of a space's links from sessions to other conversations, after one.
 create or replace function public.relay_export_session_links(p_space jsonb, p_after jsonb, p_most integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select * from session_link
         where space_id = relay.find_space(p_space) and (source_session_id, target_thread_id)
@@ -246,8 +238,7 @@ $$;
 
 -- Returns the settings for contexts that a space changed, as a page of one line.
 create or replace function public.relay_export_context_settings(p_space jsonb, p_after jsonb, p_most integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     select relay.export_page(array_agg(jsonb_build_object('type', 'context_setting', 'settings', c.settings,
         'created_at', c.changed_at)), array_agg('[]'::jsonb), 2, null)
     from context_setting c where c.space_id = relay.find_space(p_space)

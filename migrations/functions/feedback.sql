@@ -23,8 +23,7 @@ $$;
 -- withdrawn), else in a new row. The last of a row's tags counts. Returns the row with its former value.
 create or replace function relay.keep_act(
     p_space_id bigint, p_thread relay.thread, p_user_id bigint, p_about relay.turn, p_other_turn_id bigint, p_act jsonb)
-returns relay.feedback
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns relay.feedback language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     same feedback;
 begin
@@ -57,8 +56,7 @@ end $$;
 -- nothing may be learned: {refused: private, off, paused or here}.
 create or replace function relay.take_feedback(
     p_space_id bigint, p_thread relay.thread, p_user_id bigint, p_about relay.turn, p_other_turn_id bigint, p_act jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     session constant bigint := coalesce(p_about.session_id, p_thread.session_id);
     why constant text := coalesce(
@@ -104,8 +102,7 @@ end $$;
 -- named count at once; others wait for a tap if the person wants to be asked.
 create or replace function relay.observe(
     p_feedback relay.feedback, p_thread relay.thread, p_observations jsonb, p_derivation jsonb)
-returns void
-language sql set search_path = relay, extensions, pg_temp as $$
+returns void language sql set search_path = relay, extensions, pg_temp as $$
     insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight, reinforcing,
         explicit, pending, session_id, at, derivation)
     select p_feedback.id, p_feedback.space_id, p_feedback.user_id, relay.observed_in(p_thread), one.type, one.pattern,
@@ -122,13 +119,19 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict do nothing
 $$;
 
+-- Stores an act of the person whom an answer was for: see relay.take_feedback.
+create or replace function relay.take_act(p_about relay.turn, p_other_turn_id bigint, p_act jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.take_feedback(p_about.space_id, t, p_about.user_id, p_about, p_other_turn_id, p_act)
+    from thread t where t.id = p_about.thread_id
+$$;
+
 -- Stores a person's feedback about an answer to them (p_input.about: {turn_id | bot_id, chat_id, telegram_message_id};
 -- over: the turn of the answer that it was preferred to), or about all answers: see relay.take_feedback. {refused:
 -- unknown} if there is no such answer.
 create or replace function public.relay_feedback(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_input jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.ensure_space(p_space);
     about turn;
@@ -156,8 +159,7 @@ end $$;
 -- Stores what a person's reactions say about an answer: approval or disapproval (thumbs), or that it was just right
 -- (accept). Withdraws what no reaction says any more. In a group, only the reactions of the person who asked count.
 create or replace function relay.feedback_of_reactions(p_message relay.message, p_user_id bigint, p_source text)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     emojis constant text[] := array(
         select rtrim(emoji, U&'\FE0F') from signal
@@ -165,7 +167,6 @@ declare
     up constant boolean := emojis && array['👍', '❤', '🔥', '🥰', '👏', '🎉', '🤩', '😍', '❤‍🔥'];
     down constant boolean := emojis && array['👎', '🤮', '💩', '🤬', '😡', '🥱', '🤡'];
     about turn;
-    here thread;
     one record;
 begin
     select * into about from turn
@@ -173,7 +174,6 @@ begin
     if about.id is null then
         return;
     end if;
-    select * into here from thread where id = about.thread_id;
     for one in
         select * from (values
             ('thumbs', up or down, jsonb_build_object('up', not down)),
@@ -186,7 +186,7 @@ begin
                 and withdrawn_at is null and value = one.value)
         then
             perform relay.withdraw_feedback(about.id, p_user_id, one.kind, 'reaction', 'backfill');
-            perform relay.take_feedback(p_message.space_id, here, p_user_id, about, null,
+            perform relay.take_act(about, null,
                 jsonb_build_object('kind', one.kind, 'value', one.value, 'source', p_source));
         end if;
     end loop;
@@ -195,8 +195,7 @@ end $$;
 -- Withdraws a person's acts of a kind about an answer, from some sources. Returns how many.
 create or replace function relay.withdraw_feedback(
     p_turn_id bigint, p_user_id bigint, p_kind text, variadic p_sources text[])
-returns integer
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns integer language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     gone bigint[];
 begin
@@ -241,8 +240,7 @@ $$;
 
 -- Returns the acts in a space that match the needles and that the person may erase.
 create or replace function relay.feedback_saying(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
-returns bigint[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
         select f.id from feedback f
         where f.space_id = p_space_id and relay.may_erase(p_space_id, f.user_id, p_user_id, p_admin)
@@ -252,8 +250,7 @@ $$;
 
 -- Erases the acts that match the needles, and the decisions about such patterns.
 create or replace function relay.sweep_feedback(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
-returns void
-language sql set search_path = relay, extensions, pg_temp as $$
+returns void language sql set search_path = relay, extensions, pg_temp as $$
     select relay.erase_feedback(p_space_id, relay.feedback_saying(p_space_id, p_needles, p_user_id, p_admin));
     delete from preference_decision
     where space_id = p_space_id and relay.may_erase(p_space_id, user_id, p_user_id, p_admin)
@@ -280,50 +277,35 @@ $$;
 -- (abandon), unless its person had liked it. p_back: the answer was brought back (revert).
 create or replace function relay.feedback_of_finish(
     p_turn relay.turn, p_stopped boolean, p_replaced_turn_id bigint, p_back boolean)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    here thread;
     before turn;
 begin
-    select * into here from thread where id = p_turn.thread_id;
     if p_stopped then
-        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, null,
-            '{"kind": "abandon", "value": {"how": "stop"}, "source": "button"}');
+        perform relay.take_act(p_turn, null, '{"kind": "abandon", "value": {"how": "stop"}, "source": "button"}');
     end if;
     select * into before from turn where id = p_replaced_turn_id and user_id = p_turn.user_id;
     if before.id is null then
         return;
     elsif p_back then
-        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, before.id,
-            '{"kind": "revert", "value": {}, "source": "button"}');
+        perform relay.take_act(p_turn, before.id, '{"kind": "revert", "value": {}, "source": "button"}');
     elsif coalesce((before.prompt ->> 'wording')::bigint, 0) < relay.wordings(p_turn.user_message_id) then
-        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, before.id,
-            '{"kind": "refine", "value": {}, "source": "button"}');
+        perform relay.take_act(p_turn, before.id, '{"kind": "refine", "value": {}, "source": "button"}');
     elsif not exists (
         select from feedback
         where turn_id = before.id and user_id = p_turn.user_id and withdrawn_at is null
             and (kind in ('accept', 'tag', 'compare') or kind = 'thumbs' and value -> 'up' = 'true'))
     then
-        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, before, null,
-            '{"kind": "abandon", "value": {"how": "again"}, "source": "button"}');
+        perform relay.take_act(before, null, '{"kind": "abandon", "value": {"how": "again"}, "source": "button"}');
     end if;
 end $$;
 
 -- Stores as feedback that a person kept an answer as a memory: it was right.
 create or replace function relay.accept_answer(p_message_id bigint, p_user_id bigint) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    about turn;
-    here thread;
-begin
-    select * into about from turn where assistant_message_id = p_message_id and user_id = p_user_id;
-    if about.id is not null then
-        select * into here from thread where id = about.thread_id;
-        perform relay.take_feedback(about.space_id, here, p_user_id, about, null,
-            '{"kind": "accept", "value": {}, "source": "button"}');
-    end if;
-end $$;
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.take_act(about, null, '{"kind": "accept", "value": {}, "source": "button"}') from turn about
+    where assistant_message_id = p_message_id and user_id = p_user_id
+$$;
 
 -- Returns the tags that a person put on an answer to them: [{type, pattern, polarity}]. Null if it was not to them.
 create or replace function public.relay_answer_tags(p_space jsonb, p_user_id bigint, p_turn_id bigint) returns jsonb
@@ -339,8 +321,7 @@ $$;
 -- Removes a tag (p_pattern: {type, pattern, polarity}) from an answer, and withdraws the act if it put no other one
 -- there. Returns whether it had the tag.
 create or replace function public.relay_untag(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_pattern jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     about constant turn := relay.answer_turn(relay.find_space(p_space), p_user_id,
         jsonb_build_object('turn_id', p_turn_id));

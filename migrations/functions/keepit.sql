@@ -11,8 +11,7 @@ $$;
 create or replace function relay.keepit_threshold(
     p_level text, p_ratio numeric, p_distance integer,
     p_decay jsonb default relay.context_defaults() -> 'keepitDecay')
-returns numeric
-language sql immutable set search_path = relay, extensions, pg_temp as $$
+returns numeric language sql immutable set search_path = relay, extensions, pg_temp as $$
     select (p_decay -> 'compressionBase' ->> case p_level when 'minimal' then 'light' else p_level end)::numeric
         + p_ratio / 100 * least(greatest(p_distance, 1), most) / most
     from (select (p_decay ->> 'maxSessionDistance')::numeric as most) own
@@ -21,8 +20,7 @@ $$;
 -- Tests whether a marker of a weight survives a threshold.
 create or replace function relay.keepit_survives(
     p_weight numeric, p_threshold numeric, p_decay jsonb default relay.context_defaults() -> 'keepitDecay')
-returns boolean
-language sql immutable set search_path = relay, extensions, pg_temp as $$
+returns boolean language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_weight >= (p_decay ->> 'pinnedWeight')::numeric or p_weight >= p_threshold
 $$;
 
@@ -135,8 +133,7 @@ $$;
 -- Sets the markers of an edited message again, unless its wording has changed since.
 create or replace function public.relay_read_keepits(
     p_message_id bigint, p_wording bigint, p_user_id bigint, p_markers jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform from message where id = p_message_id and user_id = p_user_id for no key update;
     if not found or relay.wordings(p_message_id) <> p_wording then
@@ -189,8 +186,7 @@ $$;
 create or replace function public.relay_keepits(
     p_space jsonb, p_session_id bigint, p_offset integer, p_limit integer, p_chat_id bigint default null,
     p_topic_id bigint default null)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     own bigint := relay.find_space(p_space);
     place bigint := (relay.find_thread(p_space, p_chat_id, p_topic_id)).id;
@@ -237,8 +233,7 @@ $$;
 -- Returns the message that a person means to mark: p_keep {message_id}, {bot_id, telegram_message_id}, or with only a
 -- text the newest one of the running conversation that says it.
 create or replace function relay.message_to_keep(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_keep jsonb)
-returns relay.message
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns relay.message language sql stable set search_path = relay, extensions, pg_temp as $$
     select m.* from message m
     where m.space_id = relay.find_space(p_space) and m.status <> 'replaced'
         and m.session_id = coalesce((p_keep ->> 'session_id')::bigint, m.session_id) and m.id = case
@@ -263,8 +258,7 @@ $$;
 create or replace function public.relay_keep_it(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint,
     p_may boolean, p_keep jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     own message;
@@ -326,8 +320,7 @@ end $$;
 -- {keepit, before: its former weight}; {refused: "other"}; null if there is none.
 create or replace function public.relay_weigh_keepit(
     p_space jsonb, p_keepit_id bigint, p_weight numeric, p_user_id bigint, p_may boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own keepit;
     before numeric;
@@ -347,8 +340,7 @@ end $$;
 -- Removes a marker, or brings it back (p_removed false). Returns {keepit}; {refused: "other"}; null if there is none.
 create or replace function public.relay_remove_keepit(
     p_space jsonb, p_keepit_id bigint, p_removed boolean, p_user_id bigint, p_may boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own keepit;
 begin
@@ -368,8 +360,7 @@ end $$;
 -- weight, content, tainted}]. It is compressed to about 800 tokens, at distance 1. p_tokens: how long the stretch is.
 create or replace function relay.summary_markers(
     p_thread_id bigint, p_from bigint, p_through bigint, p_tokens bigint)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as materialized (
         select least(greatest(ceil(p_tokens / 800.0), 2), 100) as ratio, settings -> 'keepitDecay' as decay,
             (settings #>> '{defaults,keepitDecayEnabled}')::boolean as decays

@@ -11,20 +11,20 @@ end $$;
 
 -- Returns the active memories that words may refer to and the person may forget, best first, up to eleven: all that
 -- contain the words, or words that begin with them; else all that contain the text; else the most similar. Up to three
--- letters must match a whole word. In a group, people may forget facts about themselves and about nobody; an admin's
--- command (never a model's tag) may forget any.
+-- letters (two in Arabic and Hebrew, which write “the” and “and” in one with it) must match a whole word. In a group,
+-- people may forget facts about themselves and about nobody; an admin's command (never a model's tag) may forget any.
 create or replace function relay.forgettable(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
-returns setof relay.memory
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns setof relay.memory language sql stable set search_path = relay, extensions, pg_temp as $$
     with spelled as materialized (
-        select length(regexp_replace(p_words, '[^[:alnum:]]', '', 'g')) >= 4 as long),
+        select length(regexp_replace(p_words, '[^[:alnum:]]', '', 'g'))
+            >= case when p_words ~ '[\u05D0-\u06FF]' then 3 else 4 end as long),
     permitted as (
         select m.* from memory m join space s on s.id = m.space_id
         where m.space_id = p_space_id and m.status = 'active'
             and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)),
     within as materialized (
         select id, content, word_similarity(p_words, content) as closeness from permitted
-        where position(lower(p_words) in lower(content)) > 0),
+        where position(relay.bare_letters(p_words) in relay.bare_letters(content)) > 0),
     whole as (
         select id, closeness from within, spelled where relay.has_words(content, p_words)
             or long and position(' ' || relay.normal_form(p_words) in ' ' || relay.normal_form(content)) > 0),
@@ -132,23 +132,27 @@ language sql set search_path = relay, extensions, pg_temp as $$
     for update of m
 $$;
 
--- Pins or unpins a memory; pinned ones come first in every prompt. Allowed to whoever may forget it.
-create or replace function relay.pin_memory(p_turn relay.turn, p_action jsonb) returns jsonb
+-- Pins or unpins an active memory (pinned ones come first in every prompt), archives it (it is no longer used, but can be
+-- found and restored), or takes a person's word that it is right. Allowed to whoever may forget it.
+create or replace function relay.mark_memory(p_turn relay.turn, p_action jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    one memory := relay.own_memory(p_turn, p_action, array['active']);
-    pin boolean := p_action ->> 'action' = 'pin';
+    action constant text := p_action ->> 'action';
+    one constant memory := relay.own_memory(p_turn, p_action, array['active']);
+    pin constant boolean := case action when 'pin' then true when 'unpin' then false else one.pinned end;
 begin
     if one.id is null then
         return relay.refuse_change(p_turn, p_action, array['active']);
     end if;
-    perform relay.validate_memory(one.id, p_turn.user_id) where pin;
-    if one.pinned <> pin then
-        update memory set pinned = pin, updated_at = now() where id = one.id;
+    perform relay.validate_memory(one.id, p_turn.user_id) where action in ('pin', 'validate');
+    if pin <> one.pinned or action = 'archive' then
+        update memory set pinned = pin, status = case action when 'archive' then 'archived' else status end,
+            updated_at = now()
+        where id = one.id;
         insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
-        values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, p_action ->> 'action', to_jsonb(one));
+        values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, action, to_jsonb(one));
     end if;
-    return jsonb_build_object('pinned', pin);
+    return jsonb_build_object('marked', one.id);
 end $$;
 
 -- Notes that a person stands for a memory: there is no doubt about it any more.
@@ -157,34 +161,6 @@ language sql set search_path = relay, extensions, pg_temp as $$
     update memory set validated_at = now(), validated_by = p_user_id, confidence = 1
     where id = p_memory_id and validated_at is null
 $$;
-
--- Takes a person's word that a memory is right. Allowed to whoever may forget it.
-create or replace function relay.confirm_memory(p_turn relay.turn, p_action jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one memory := relay.own_memory(p_turn, p_action, array['active']);
-begin
-    if one.id is null then
-        return relay.refuse_change(p_turn, p_action, array['active']);
-    end if;
-    perform relay.validate_memory(one.id, p_turn.user_id);
-    return jsonb_build_object('validated', true);
-end $$;
-
--- Archives a memory: it is no longer used, but can be found and restored.
-create or replace function relay.archive_memory(p_turn relay.turn, p_action jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one memory := relay.own_memory(p_turn, p_action, array['active']);
-begin
-    if one.id is null then
-        return relay.refuse_change(p_turn, p_action, array['active']);
-    end if;
-    update memory set status = 'archived', updated_at = now() where id = one.id;
-    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
-    values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, 'archive', to_jsonb(one));
-    return jsonb_build_object('archived', true);
-end $$;
 
 -- Restores an active memory's text from before the change `change_id`. Without that, restores a memory that was
 -- archived, forgotten or replaced (its replacement stays).
@@ -235,10 +211,10 @@ begin
         results := results || case action ->> 'action'
             when 'forget' then relay.forget_memory(p_turn, action, waits)
             when 'edit' then relay.edit_memory(p_turn, (action ->> 'memory_id')::bigint, action ->> 'content')
-            when 'pin' then relay.pin_memory(p_turn, action)
-            when 'unpin' then relay.pin_memory(p_turn, action)
-            when 'validate' then relay.confirm_memory(p_turn, action)
-            when 'archive' then relay.archive_memory(p_turn, action)
+            when 'pin' then relay.mark_memory(p_turn, action)
+            when 'unpin' then relay.mark_memory(p_turn, action)
+            when 'validate' then relay.mark_memory(p_turn, action)
+            when 'archive' then relay.mark_memory(p_turn, action)
             when 'restore' then relay.restore_memory(p_turn, action)
             when 'refresh' then relay.refresh_memory(p_turn, action, waits)
             when 'refine' then relay.replace_memory(p_turn, action, p_message_id, waits)
@@ -292,10 +268,11 @@ begin
         plain := normalize(p_text, NFC);
     end if;
     -- MW and mW are different units, as are MB and Mb.
-    plain := regexp_replace(plain, '([0-9]\s?)M(?=(W|J|V|A|N|Hz|Pa|Bq|Sv|eV)\M)', '\1mega', 'g');
+    plain := regexp_replace(plain, '([0-9]\s?)[MМ](?=(W|J|V|A|N|Hz|Pa|Bq|Sv|eV|Вт|Дж|В|А|Гц|Па)\M)', '\1mega', 'g');
     plain := regexp_replace(plain, '([0-9]\s?[kKMGT]i?)B\M', '\1byte', 'g');
-    plain := lower(translate(plain, '’‘ʼ´`′‐‑‒–—―−“”„«»‹›', '''''''''''''-------"""""""'));
-    plain := regexp_replace(plain, '[\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]', '', 'g');
+    plain := lower(translate(plain, '’‘ʼ´`′‚‐‑‒–—―−“”„«»‹›《》〈〉【】・؟İ٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹',
+        '''''''''''''''-------"""""""       ?I01234567890123456789'));
+    plain := regexp_replace(plain, '[\u00AD\u0640\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]', '', 'g');
     plain := regexp_replace(plain, '[:;=]-?\)', ' ☺ ', 'g');
     plain := regexp_replace(plain, '[:;=]-?\(', ' ☹ ', 'g');
     plain := regexp_replace(plain, '[;…()\[\]{}¡¿、。「」『』،؛।]|[.,:](?![0-9])|!(?!=)', ' ', 'g');
@@ -303,6 +280,14 @@ begin
     plain := regexp_replace(plain, '(?<=[[:alpha:]])-(?=[[:alpha:]])|(?<=\s)-(?=\s+[^\s0-9])', ' ', 'g');
     return btrim(regexp_replace(plain, '\s+', ' ', 'g'));
 end $$;
+
+-- Returns a text in lower case without accents and Arabic vowel signs, to find what words may refer to.
+create or replace function relay.bare_letters(p_text text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select regexp_replace(
+        normalize(translate(replace(replace(lower(p_text), 'ß', 'ss'), 'œ', 'oe'), 'łıøđ’‘ٱ', 'liod''''ا'), NFD),
+        '[\u0300-\u036F\u0640\u064B-\u0655]', '', 'g')
+$$;
 
 -- Returns the active memory about the same subject with the same normalized text. Facts of all kinds are compared with
 -- each other, and learnings with learnings. A model or a person decides about similar ones.
@@ -358,12 +343,15 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         ' +', ' ', 'g'))
 $$;
 
--- Tests whether a text contains a negation, in the languages that keywords cover.
+-- Tests whether a text contains a negation, in the languages that keywords cover (see NEGATION in distinction.py).
 create or replace function relay.is_negative(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select relay.normal_form(p_text) ~ ('(^| )(not|no|never|none|nothing|without|cannot|[[:alpha:]]+n''t|nicht|nichts|nie'
-        || '|niemals|kein[[:alpha:]]*|ohne|nunca|jamás|nada|sin|ne|n''[[:alpha:]]+|pas|jamais|rien|sans|non|mai|niente'
-        || '|senza|não|nada|sem|не|нет|никогда|ничего|без)( |$)')
+    select relay.normal_form(p_text) ~ ('(^| )(not|no|never|none|nothing|nobody|neither|nor|without|cannot|[[:alpha:]]+n''t'
+        || '|nicht|nichts|nie|niemals|niemand|kein[[:alpha:]]*|weder|ohne|nunca|jamás|nada|nadie|ni|ning[uú]n[ao]?|sin|ne'
+        || '|n''[[:alpha:]]+|pas|jamais|rien|aucune?|sans|non|mai|niente|nessun[ao]?|senza|não|nenhuma?|ninguém|sem|не|нет'
+        || '|ни|нельзя|никто|никогда|ничего|без|nigdy|nic|nikt|bez|değil[[:alpha:]]*|hiç|asla|yok|[[:alpha:]]+m[ae]z'
+        || '|[[:alpha:]]+m[ıiuü]yor[[:alpha:]]*|[[:alpha:]]+(medi|madı)[mnk]?|[[:alpha:]]+s[ıiuü]z'
+        || '|[وف]?(لا|ما|ليس|ليست|لست|لم|لن|غير|مش)|بدون|دون|بلا)( |$)')
 $$;
 
 -- Memory numbers, from 1 in each space: what people see, as in /forget #12.

@@ -38,8 +38,7 @@ $$;
 -- about, and admins.
 create or replace function relay.may_decide(
     p_space_id bigint, p_changed_by bigint, p_subject_id bigint, p_user_id bigint, p_admin boolean)
-returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns boolean language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select case s.kind when 'private' then s.owner_id = p_user_id
             else p_user_id in (p_changed_by, p_subject_id) or p_admin end
         from space s where s.id = p_space_id), false)
@@ -149,8 +148,7 @@ end $$;
 -- Null if the person may not decide.
 create or replace function public.relay_decide_change(
     p_change_id bigint, p_user_id bigint, p_admin boolean, p_decision text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     change memory_change;
     about bigint;
@@ -187,8 +185,7 @@ end $$;
 -- id yet matches if it is the only candidate.
 create or replace function public.relay_asked_of(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select d.request -> 'text'
     from (
         select p.turn_id from posted p
@@ -213,8 +210,7 @@ $$;
 -- refine or contradict: [[{id, kind, content, at: when it was said}]]. Same subject only, facts with facts, learnings
 -- with learnings; in turn the most similar, those found by words and by meaning, and the latest.
 create or replace function public.relay_near_memories(p_space_id bigint, p_candidates jsonb, p_limit integer)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     one jsonb;
     found bigint[];
@@ -404,11 +400,10 @@ $$;
 
 -- A memory's history, and messages that people want to keep as memories.
 
--- Returns a page of a memory's changes, newest first, including its replacement: {total, offset, changes}. `restores`:
--- the text before that change differs from the current one and can be restored.
+-- Returns a page of a memory's changes, newest first, including its replacement. `restores`: the text before that change
+-- differs from the current one and can be restored.
 create or replace function public.relay_memory_past(p_memory_id bigint, p_offset integer, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select * from memory where id = p_memory_id),
     every as (
         select c.* from own join memory_change c on c.memory_id = own.id
@@ -427,13 +422,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from page p join memory m on m.id = p.memory_id cross join own), '[]'))
 $$;
 
--- Returns the space's message with a Telegram id (p_telegram_message_id), or a turn's answer (p_turn_id), for keeping:
--- {id, role, name, text, untrusted, private: off the record, question: what it answers, documents: their text}. The answer
--- may still be in delivery. Null if there is none.
+-- Returns the space's message with a Telegram id (p_telegram_message_id), or a turn's answer (p_turn_id), for keeping. The
+-- answer may still be in delivery. Null if there is none.
 create or replace function public.relay_keepable(
     p_space jsonb, p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_turn_id bigint)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', m.id, 'role', m.role, 'name', m.name, 'text', left(relay.plain_text(m), 20000),
         'untrusted', m.untrusted or m.tainted, 'private', s.private,
         'question', (select left(relay.plain_text(q), 20000) from turn t join message q on q.id = t.user_message_id

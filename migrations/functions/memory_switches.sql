@@ -1,7 +1,6 @@
 -- Memory switches: on, off or paused; what a thread recalls and teaches; pending changes; forgetting everything.
 
--- Returns the state of a space's memory and of a thread: {memory, paused_until, remembers, recalls, teaches, private,
--- memories, pending, preferences_on, preferences_paused_until}.
+-- Returns the state of a space's memory and of a thread.
 create or replace function public.relay_controls(p_space jsonb, p_chat_id bigint, p_topic_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select relay.find_space(p_space) as id),
@@ -26,8 +25,7 @@ $$;
 -- state.
 create or replace function public.relay_control(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_change jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.ensure_space(p_space);
     here bigint;
@@ -93,8 +91,7 @@ $$;
 -- many remain.
 create or replace function public.relay_decide_waiting(
     p_space jsonb, p_user_id bigint, p_admin boolean, p_decision text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
     one bigint;
@@ -117,8 +114,7 @@ end $$;
 -- Returns the active memories that match a pattern (* matches anything; without *, all words must match) and that the
 -- person may forget.
 create or replace function relay.meant_by(p_space_id bigint, p_pattern text, p_user_id bigint, p_admin boolean)
-returns bigint[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(m.id order by m.id desc), '{}') from memory m join space s on s.id = m.space_id
     where m.space_id = p_space_id and m.status = 'active'
         and (s.kind = 'private' or m.subject_id is null or m.subject_id = p_user_id or p_admin)
@@ -131,8 +127,7 @@ $$;
 -- them.
 create or replace function public.relay_forget_preview(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_pattern text, p_user_id bigint, p_admin boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     own constant bigint := relay.find_space(p_space);
@@ -181,8 +176,7 @@ end $$;
 -- shown. Safe to repeat.
 create or replace function public.relay_forget_shown(
     p_turn_id bigint, p_user_id bigint, p_admin boolean, p_undo boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     most constant integer := case when p_undo then 500 else 2000 end;
     asked turn;
@@ -232,8 +226,7 @@ $$;
 
 -- Forgets the next 2,000 memories of a space by number; pending changes are discarded. Returns the last number.
 create or replace function relay.forget_next(p_space_id bigint, p_user_id bigint, p_after bigint, p_through bigint)
-returns bigint
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns bigint language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     going constant bigint[] := array(
         select id from memory
@@ -260,8 +253,7 @@ end $$;
 -- it is repeated. Returns how many are left; null if the number is wrong.
 create or replace function public.relay_confirm_reset(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_user_id bigint, p_known integer)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     own constant bigint := relay.find_space(p_space);

@@ -240,8 +240,7 @@ $$;
 
 -- Ends a memory that another replaces. p_contradicted: it is valid until the other begins.
 create or replace function relay.end_memory(p_memory_id bigint, p_replaced_by bigint, p_contradicted boolean)
-returns void
-language sql set search_path = relay, extensions, pg_temp as $$
+returns void language sql set search_path = relay, extensions, pg_temp as $$
     update memory m set status = 'superseded', replaced_by = p_replaced_by, updated_at = now(),
         valid_until = case when p_contradicted then least(m.valid_until, coalesce(n.valid_from, now()))
             else m.valid_until end
@@ -277,14 +276,15 @@ begin
         from jsonb_array_elements(p_actions) with ordinality as a (one, place) where one <> forgets -> 0);
 end $$;
 
--- Tests whether two facts about a person are about the same thing: similar, or sharing a meaningful word besides the
--- name.
+-- Tests whether two facts about a person are about the same thing: similar, or sharing a meaningful word (in the language
+-- of the first) besides the name.
 create or replace function relay.about_the_same(p_one text, p_other text, p_subject text) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select similarity(p_one, p_other) >= 0.4 or exists (
-        select lexeme from unnest(to_tsvector('english', p_one)) where length(lexeme) >= 3
-        intersect select lexeme from unnest(to_tsvector('english', p_other))
-        except select lexeme from unnest(to_tsvector('english', coalesce(p_subject, ''))))
+        select lexeme from unnest(to_tsvector(own, p_one)) where length(lexeme) >= 3
+        intersect select lexeme from unnest(to_tsvector(own, p_other))
+        except select lexeme from unnest(to_tsvector(own, coalesce(p_subject, ''))))
+    from (select coalesce(nullif(relay.language_of(p_one), 'simple'), 'english')::regconfig as own) language
 $$;
 
 -- Memory for scripts: /remember and /forget without a chat.
@@ -292,8 +292,7 @@ $$;
 -- Applies a script's actions to a space's memory, in a turn that ends at once, so that they are announced and undone
 -- like others.
 create or replace function public.relay_change_directly(p_space jsonb, p_user_id bigint, p_actions jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own turn;
     results jsonb;

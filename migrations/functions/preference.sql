@@ -15,8 +15,7 @@ $$;
 create or replace function relay.strengthened(
     p_statement relay.statement, p_polarity integer, p_weight numeric, p_reinforcing integer, p_session bigint,
     p_at timestamptz)
-returns relay.statement
-language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+returns relay.statement language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
     changed relay.statement := p_statement;
 begin
@@ -137,8 +136,7 @@ end $$;
 -- count there; null: everywhere.
 create or replace function relay.refold(
     p_space_id bigint, p_user_id bigint, p_thread_id bigint, p_type text, p_pattern text)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     folded constant jsonb := relay.fold_observations((
         select coalesce(jsonb_agg(jsonb_build_object('at', o.at, 'session_id', o.session_id, 'polarity', o.polarity,
@@ -235,8 +233,7 @@ create or replace trigger decisions_removed after delete on relay.preference_dec
 -- Returns preferences as of a moment: those not said outright become medium at most, if all choices together are sure of
 -- them; and time weakens them (relay.fold_observations). One statement, because every turn reads a person's preferences.
 create or replace function relay.preferences_at(p_stored relay.preference[], p_at timestamptz)
-returns setof relay.preference
-language plpgsql stable rows 50 set search_path = relay, extensions, pg_temp as $$
+returns setof relay.preference language plpgsql stable rows 50 set search_path = relay, extensions, pg_temp as $$
 declare
     faded constant timestamptz := p_at - interval '2160 hours';  -- 90 days, however long a day is where the clock changes
     gone constant timestamptz := p_at - interval '4320 hours';
@@ -310,8 +307,7 @@ $$;
 
 -- Returns why preferences are neither used nor learned: private, off or paused. Null if they are.
 create or replace function relay.preferences_rest(p_space_id bigint, p_thread_id bigint, p_session_id bigint)
-returns text
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns text language sql stable set search_path = relay, extensions, pg_temp as $$
     select case
         when exists (select from session where id = p_session_id and private) then 'private'
         when s.memory = 'off' or s.preferences = 'off' then 'off'
@@ -339,8 +335,7 @@ $$;
 -- the turn; the group's preference for a pattern wins. `new`: they have not been told of it. Text, because that is faster
 -- to make than jsonb, and need not be parsed if it equals the last turn's.
 create or replace function relay.preferences_for_prompt(p_thread relay.thread, p_user_id bigint, p_lent bigint)
-returns text
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns text language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     faded constant timestamptz := now() - interval '2160 hours';
 begin

@@ -28,12 +28,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select preferences = 'on' and memory <> 'off' from space where id = p_space_id), true)
 $$;
 
--- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, followed (by answers
--- here), waiting (acts), waits ([{type, pattern, polarity}] of these acts, ten at most), rows (strongest first, archived
--- ones at the end), known: how many in the space are not archived, including other threads' own}.
+-- Returns a person's preferences, everywhere and in this thread, strongest first, archived ones at the end. `known`: how
+-- many in the space are not archived, including other threads' own.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select * from space where id = relay.find_space(p_space)),
     here as (select * from relay.find_thread(p_space, p_chat_id, p_topic_id)),
     known as (
@@ -63,8 +61,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 order by status = 'archived', strength desc, id limit 200) as p))
 $$;
 
--- Returns a preference with what taught it, newest first: {preference, evidence: [{at, kind, polarity, source, message_id,
--- text, posted, topic_id}] (ten at most), total}.
+-- Returns a preference with what taught it, newest first, ten at most.
 create or replace function relay.with_evidence(p_preference relay.preference) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with taught as (
@@ -92,8 +89,7 @@ $$;
 -- Returns a person's preference with what taught it, and the memories of them with the same words (`remembered`: three
 -- contents at most). Null if there is none. To look at it counts as a use.
 create or replace function public.relay_preference_source(p_space jsonb, p_user_id bigint, p_preference_id bigint)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     update preference set used_at = now()
     where id = p_preference_id and space_id = relay.find_space(p_space) and user_id = p_user_id;
     select relay.with_evidence(p) || jsonb_build_object('remembered', (
@@ -109,8 +105,7 @@ $$;
 -- Forgets preferences of a person: earlier observations no longer count. Returns the decisions: [{decision_id, type,
 -- pattern}].
 create or replace function public.relay_forget_preferences(p_space jsonb, p_user_id bigint, p_preferences jsonb)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with going as (
         select distinct space_id, user_id, thread_id, type, pattern from preference
         where p_preferences @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id),
@@ -128,8 +123,7 @@ $$;
 
 -- Restores forgotten preferences, unless something was observed since. Returns how many.
 create or replace function public.relay_recall_preferences(p_space jsonb, p_user_id bigint, p_decisions jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     back integer;
 begin
@@ -147,8 +141,7 @@ end $$;
 -- new state.
 create or replace function public.relay_preference_control(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_change jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.ensure_space(p_space);
     here bigint;
@@ -169,8 +162,7 @@ end $$;
 -- Forgets all preferences of a person in a space. p_known confirms it: the number that is not archived. Returns how many
 -- were forgotten; null if the number is wrong.
 create or replace function public.relay_reset_preferences(p_space jsonb, p_user_id bigint, p_known integer)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
 begin

@@ -31,9 +31,13 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
         select lexeme as word, positions[1] as position, exists (
                 select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
                     else array[p_language] end) as l (language)
-                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}') as filler
-        from unnest(to_tsvector('simple', left(p_text, 2000)))
-        where length(lexeme) between 2 and 60),
+                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}')
+            -- One literal: an expression would be parsed as an array for each word.
+            or lexeme = any ('{です,ます,でし,した,して,しま,ませ,せん,たい,ない,いる,ある,から,まで,より,って,った,いて,この,その,あの,どの'
+                ',これ,それ,どれ,ここ,そこ,どこ,いつ,だれ,なに,なん,のは,のが,のに,には,では,とは,との,にも,でも,ても,すか,しょ'
+                ',니다,습니,입니,나요,어요,아요,해요,뭐야,뭐,왜,수,중에,무엇,어디,언제,누구,에서,으로,있어,있지,있는,없어,세요}'::text[]) as filler
+        from unnest(to_tsvector('simple', relay.set_apart(left(p_text, 2000), true)))
+        where length(lexeme) between 2 and 60 or relay.is_unspaced(lexeme)),
     called as materialized (
         select substr(word, 2) as word
         from relay.numbers_of(p_space_id, array(select '@' || word from token where not filler)))
@@ -78,11 +82,23 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
     from size s, telling t left join either e using (place)
 $$;
 
+-- Tests whether a text is a question: by its last sign, or, as many write none in a chat, by its first word (in Chinese
+-- and Japanese its last).
+create or replace function relay.is_question(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_text ~ '[?？؟]\W*$' or p_text ~ '[吗嗎呢か]\W*$' or p_text ~* ('^\W*(who|whom|whose|what|when|where|why|which|how'
+        || '|wer|wen|wem|was|wann|wo|wohin|woher|warum|wieso|wie|welche[mnrs]?|quand|où|pourquoi|comment|combien|quel(le)?s?'
+        || '|quién|qué|cuándo|dónde|cómo|cuál|cuánt[oa]s?|chi|quando|dove|perché|кто|что|когда|где|как|почему)\M')
+$$;
+
 -- Tests whether a question asks for a time.
 create or replace function relay.asks_when(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select p_text ~* ('^\W*(when|wann|quand|cuándo|cuando|quando|wanneer|когда|(on )?(what|which) (date|day|month|year)|'
-        || '(an )?welche[mnrs]? (tag|monat|jahr|datum))\y')
+    select p_text ~* ('^\W*((since|and|seit|bis|ab|und|depuis|et|desde|y|da|e|с|и|od|a) )?(when|wann|quand|cuándo|cuando'
+        || '|quando|wanneer|когда|каких пор|kiedy|متى|(on )?(what|which) (date|day|month|year)|((an|in) )?welche[mnrs]? (tag'
+        || '|monat|jahr|datum)|((à|en) )?quel(le)? (jour|date|année|mois)|((en|a) )?qué (día|fecha|año|mes)|(в )?каком (году'
+        || '|месяце)|какого числа|w którym (roku|miesiącu))\y|^[^.!?]*\m(ne zaman|hangi (gün|ay|yıl))\M'
+        || '|什么时候|什麼時候|何时|何時|何日|几号|幾號|いつ|언제|며칠')
 $$;
 
 -- Tests whether a question asks for something to be made or advised, so that standing preferences matter; not for
@@ -93,7 +109,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '|write|give|show|explain|make|put|draft|create|suggest|recommend|plan|design|prepare|build|calculate|describe'
         || '|teach|what (do you|kind)|what (is|are) (the best|some|good)|what''s|how (do|to|does)|which (\w+ ){1,3}(are there|is)'
         || '|where do|i(''d| would) like|i(''m| am| want| need| have)\M|wie macht|kannst|könntest|bitte|welche[rnsm]? \w+ (passt|sind)'
-        || '|wo bekomm|peux|pourrais|pouvez|comment (puis|faire|dois)|que dois|puedes|podrías|cómo (puedo|hago|debo)|qué debo)')
+        || '|wo bekomm|peux|pourrais|pouvez|comment (puis|faire|dois)|que dois|puedes|podrías|cómo (puedo|hago|debo)|qué debo'
+        || '|(schreib|erklär|zeig|gib|mach|nenn|empfiehl|plan|écris|donne|explique|montre|propose|escribe|dame|explica|propón'
+        || '|recomienda)(e|me|nos|-moi|-nous)?\M)')
         or p_text ~* ('\m(should|shall|could|would|can|must|might) \w'
             || '|\m(was|wie|wo|wann|welche\w*) (\w+ )?(kann|soll|könnte|würde|muss)'))
         and p_text !~* ('\m(did|were|have i|had|have we|we decided?|how long|how many|order|sequence|ago|last'
@@ -117,21 +135,31 @@ $$;
 create or replace function relay.named_date(p_text text, out year integer, out month integer, out day integer)
 returns record language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
-    months constant text[] := array['january|januar|janvier|enero', 'february|februar|février|febrero',
-        'march|märz|mars|marzo', 'april|avril|abril', 'may|mai|mayo', 'june|juni|juin|junio', 'july|juli|juillet|julio',
-        'august|août|agosto', 'september|septembre|septiembre', 'october|oktober|octobre|octubre',
-        'november|novembre|noviembre', 'december|dezember|décembre|diciembre'];
+    months constant text[] := array[
+        'january|januar|jänner|janvier|enero|gennaio|janeiro|январь|января|январе|styczeń|stycznia|styczniu|ocak|يناير',
+        'february|februar|février|febrero|febbraio|fevereiro|февраль|февраля|феврале|luty|lutego|lutym|şubat|فبراير',
+        'march|märz|mars|marzo|março|март|марта|марте|marzec|marca|marcu|mart|مارس',
+        'april|avril|abril|aprile|апрель|апреля|апреле|kwiecień|kwietnia|kwietniu|nisan|أبريل',
+        'may|mai|mayo|maggio|maio|май|мая|мае|maj|maja|maju|mayıs|مايو',
+        'june|juni|juin|junio|giugno|junho|июнь|июня|июне|czerwiec|czerwca|czerwcu|haziran|يونيو',
+        'july|juli|juillet|julio|luglio|julho|июль|июля|июле|lipiec|lipca|lipcu|temmuz|يوليو',
+        'august|août|agosto|август|августа|августе|sierpień|sierpnia|sierpniu|ağustos|أغسطس',
+        'september|septembre|septiembre|settembre|setembro|сентябрь|сентября|сентябре|wrzesień|września|eylül|سبتمبر',
+        'october|oktober|octobre|octubre|ottobre|outubro|октябрь|октября|октябре|październik|października|ekim|أكتوبر',
+        'november|novembre|noviembre|novembro|ноябрь|ноября|ноябре|listopad|listopada|listopadzie|kasım|نوفمبر',
+        'december|dezember|décembre|diciembre|dicembre|dezembro|декабрь|декабря|декабре|grudzień|grudnia|aralık|ديسمبر'];
+    said constant text := lower(translate(p_text, '٠١٢٣٤٥٦٧٨٩', '0123456789'));
     found text[];
 begin
-    found := regexp_match(lower(p_text), '(?:\m(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of |de )?)?\m('
-        || array_to_string(months, '|') || ')\M(?:\s+(\d{1,2})(?:st|nd|rd|th)?\M)?');
+    found := regexp_match(said, '(?:\m([0-9]{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of |de )?)?\m('
+        || array_to_string(months, '|') || ')\M(?:\s+([0-9]{1,2})(?:st|nd|rd|th)?\M)?');
     if found is null or found[2] in ('may', 'march', 'mars') and found[1] is null and found[3] is null
-        and lower(p_text) !~ '\m(in|on|of|en|since|until|by|last|this|early|late) (may|march|mars)\M|\m(may|march|mars),? \d{4}\M'
+        and said !~ '\m(in|on|of|en|since|until|by|last|this|early|late) (may|march|mars)\M|\m(may|march|mars),? \d{4}\M'
     then
         return;
     end if;
     select nr into month from unnest(months) with ordinality as m (names, nr)
     where found[2] = any (string_to_array(names, '|'));
     day := nullif(coalesce(found[1], found[3])::integer, 0);
-    year := substring(p_text from '\m((?:19|20)\d\d)\M')::integer;
+    year := substring(said from '\m((?:19|20)[0-9]{2})\M')::integer;
 end $$;

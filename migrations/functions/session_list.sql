@@ -66,8 +66,7 @@ language sql stable rows 100 set search_path = relay, extensions, pg_temp as $$
     from relay.counted_sessions(array[p_thread_id])
 $$;
 
--- Returns what is listed of sessions: title, topics, times, current messages and their tokens, tokens of all answers,
--- standing markers, ready versions, compositions that use it, and who began it how.
+-- Returns what is listed of sessions.
 create or replace function relay.session_lines(p_sessions bigint[]) returns table (id bigint, line jsonb)
 language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     with said as (
@@ -113,8 +112,7 @@ $$;
 -- {total, sessions, linked}.
 create or replace function public.relay_sessions(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_offset integer, p_limit integer)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant thread := relay.find_thread(p_space, p_chat_id, p_topic_id);
     page jsonb;
@@ -144,8 +142,7 @@ end $$;
 -- Returns the session with an id, if it is on the record and of this thread or linked to it.
 create or replace function relay.find_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint)
-returns relay.session
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns relay.session language sql stable set search_path = relay, extensions, pg_temp as $$
     select s.* from session s join relay.find_thread(p_space, p_chat_id, p_topic_id) own on own.id = s.thread_id
         or exists (select from session_link k where k.source_session_id = s.id and k.target_thread_id = own.id)
     where s.id = p_session_id and not s.private
@@ -155,8 +152,7 @@ $$;
 -- such.
 create or replace function public.relay_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select l.line || jsonb_build_object('number', r.number,
         'distance', coalesce(r.distance, relay.session_distance(s.id)),
         'linked', (select k.reason from session_link k where k.source_session_id = s.id
@@ -185,8 +181,7 @@ $$;
 -- The same for a session of a space; null if it has none such on the record.
 create or replace function public.relay_read_original(
     p_space jsonb, p_session_id bigint, p_offset integer, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.original_page(id, p_offset, p_limit) from session
     where id = p_session_id and space_id = relay.find_space(p_space) and not private
 $$;
@@ -194,8 +189,7 @@ $$;
 -- The same from the message after one on, with `offset`: how many come before it.
 create or replace function public.relay_read_original_after(
     p_space jsonb, p_session_id bigint, p_after bigint, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('offset', before) || relay.original_page(id, before, p_limit)
     from session, lateral (select count(*)::integer as before from relay.session_messages(p_session_id) m where m.id <= p_after) own
     where id = p_session_id and space_id = relay.find_space(p_space) and not private
@@ -204,8 +198,7 @@ $$;
 -- The same for a session of a thread; null as relay_session. Looking at them there brings the session forward.
 create or replace function public.relay_open_original(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint, p_offset integer, p_limit integer)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant session := relay.find_session(p_space, p_chat_id, p_topic_id, p_session_id);
 begin
@@ -220,8 +213,7 @@ end $$;
 -- it is in the library.
 create or replace function public.relay_register_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint, p_on boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant session := relay.find_session(p_space, p_chat_id, p_topic_id, p_session_id);
 begin
@@ -241,8 +233,7 @@ end $$;
 -- if the space has no such session on the record, or it belongs to this thread.
 create or replace function public.relay_link_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint, p_reason text, p_user_id bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     space bigint := relay.ensure_space(p_space);
     target bigint;
@@ -264,8 +255,7 @@ end $$;
 
 create or replace function public.relay_unlink_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with gone as (
         delete from session_link using relay.find_thread(p_space, p_chat_id, p_topic_id) own
         where source_session_id = p_session_id and target_thread_id = own.id returning 1)

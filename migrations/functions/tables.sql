@@ -197,12 +197,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(select name from relay.declared_tables() where declared ->> 'class' = p_class order by name)
 $$;
 
--- Lists the derived tables: rebuilt where missing, so neither moved nor backed up.
-create or replace function relay.derived_tables() returns text[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.tables_of_class('derived')
-$$;
-
 -- Gives every kind of artefact without index functions of its own a trigger that keeps its entries current.
 do $watch$
 declare

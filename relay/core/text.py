@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 BIDI_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Characters that change the direction of writing for everything after them."""
@@ -34,6 +35,11 @@ def shorten(text: str, length: int = 90) -> str:
 def one_line(text: str) -> str:
     """Returns a text with single spaces and without control characters for the direction of writing."""
     return " ".join(BIDI_CONTROLS.sub("", text).split())
+
+
+def plain_digits(text: str) -> str:
+    """Returns a text with the decimal digits of all scripts as 0 to 9."""
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
 def parse_number(text: str) -> int | None:

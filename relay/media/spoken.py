@@ -34,6 +34,12 @@ _IN_THE_TEXT = {
     "it": ("Il codice è nel testo.", "La tabella è nel testo."),
     "pt": ("O código está no texto.", "A tabela está no texto."),
     "nl": ("De code staat in de tekst.", "De tabel staat in de tekst."),
+    "ru": ("Код есть в тексте.", "Таблица есть в тексте."),
+    "pl": ("Kod jest w tekście.", "Tabela jest w tekście."),
+    "tr": ("Kod metinde.", "Tablo metinde."),
+    "ar": ("الرمز موجود في النص.", "الجدول موجود في النص."),
+    "ja": ("コードは本文にあります。", "表は本文にあります。"),
+    "zh": ("代码在文字中。", "表格在文字中。"),
 }
 """The text that is said instead of code and of a table, by language."""
 _ENDS = frozenset({"Paragraph", "Heading", "Item", "BlockQuote", "CodeBlock", "Table", "HtmlBlock"})

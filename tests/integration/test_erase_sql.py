@@ -65,6 +65,11 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
         ("Jose\u0301", ["José calls", "Jose\u0301 is here"], ["Josefa calls"]),
         ("O’Brien", ["Siobhan O'Brien calls", "O’Brien is here"], ["Brian calls"]),
         ("“Mathilda”, the aunt.", ["Mathilda is the aunt"], ["Mathilda is here"]),
+        ("Марина", ["Марина звонила", "был у Марины", "пишет Мариной."], ["Марианна здесь", "любит мармелад"]),
+        ("Оля", ["Оля дома", "звонит Оле"], ["олень в лесу", "Олег дома"]),
+        ("алена", ["Алёна дома", "пишет Алене"], ["Алексей дома"]),
+        ("قهوة", ["يحب القهوة", "قهوة باردة", "اشترى شايا وقهوة"], ["فتح مقهى"]),
+        ("احمد", ["أحمد هنا", "زار احمد", "كتب لأحمد"], ["محمد هنا"]),
     ],
 )
 async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from relay.memory.review.distinction import loses_in_merge, tell_apart
+from relay.memory.review.distinction import loses, loses_in_merge, tell_apart
 from relay.memory.review.settling import apply_decisions, decisions_in
 from relay.memory.rows.upkeep.night import DatedNote
 from tests.integration.conftest import Server, Sql
@@ -98,6 +98,7 @@ def test_a_sentence_that_drops_a_name_number_or_negation_is_not_a_merge() -> Non
         ("रीना शिक्षक है", "रूना शिक्षक है"),
         ("Lotte eet vlees", "Lotte eet geen vlees"),
         ("توم يعيش في باريس", "تيم يعيش في باريس"),
+        ("أنا متزوج منذ عام", "أنا غير متزوج منذ عام"),
     ],
 )
 def test_facts_in_scripts_without_capitals_or_spaces_are_told_apart(one: str, other: str) -> None:
@@ -109,7 +110,43 @@ def test_facts_in_scripts_without_capitals_or_spaces_are_told_apart(one: str, ot
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("Ich gehe am ersten Montag zum Arzt", "Ich gehe am dritten Montag zum Arzt"),
+        ("Моя мама едет летом к сестре", "Моя мама едет летом к брату"),
+        ("Здесь можно парковаться ночью", "Здесь нельзя парковаться ночью"),
+        ("Kahveyi her sabah şekerli içiyorum", "Kahveyi her sabah şekersiz içiyorum"),
+        ("Kahveyi her sabah evde içiyorum", "Kahveyi her sabah evde içmiyorum"),
+        ("Toplantı her hafta pazartesi günü", "Toplantı her hafta perşembe günü"),
+        ("Lekarz przyjmuje w każdy wtorek rano", "Lekarz przyjmuje w każdy czwartek rano"),
+        ("Moja siostra mieszka w domu obok", "Moja żona mieszka w domu obok"),
+        ("Le frère d'Anna habite à côté", "Le frère d’Alma habite à côté"),
+        ("Toma la pastilla la primera semana", "Toma la pastilla la segunda semana"),
+        ("Il prend trente gouttes le matin", "Il prend quarante gouttes le matin"),
+    ],
+)
+def test_facts_in_other_languages_are_told_apart(one: str, other: str) -> None:
+    assert tell_apart(one, other)
+    assert loses_in_merge(other, one, other)
+    assert not tell_apart(one, f"{one}.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Едем в Казань к сестре", "Сестра живёт в Казань"),
+        ("يأخذ ٥ ملغ من الدواء", "يأخذ 5 ملغ من الدواء"),
+    ],
+)
+def test_another_ending_or_script_of_numbers_loses_nothing(one: str, other: str) -> None:
+    assert not loses(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
         ("takes 5 mg of it", "takes 5 g of it"),
+        ("принимает 5 мг утром", "принимает 5 г утром"),
+        ("bierze to przez 3 dni", "bierze to przez 3 tygodnie"),
+        ("يأخذ 5 ملغ كل يوم", "يأخذ 5 غ كل يوم"),
         ("pays 50 € a month", "pays 50 $ a month"),
         ("stays for 3 days", "stays for 3 weeks"),
         ("läuft 10 km am Tag", "läuft 10 m am Tag"),

@@ -5,13 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from relay.clients.fakes import FakeMessenger
+from relay.commands.memory.erase import ErasedMemoryNumber
+from relay.commands.memory.forget import forget
 from relay.core.models import Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.memories import ForgetProgress
 from relay.memory.store import Store
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import hear_answer, press_button
+from relay.surfaces.chat.memory.erase import query_of
 from relay.surfaces.chat.reply import ButtonReply
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, a_house, fact, private
@@ -65,6 +70,16 @@ async def shown(driver: TurnDriver, store: Store) -> ClaimedTurn:
     turn = await driver.turn(ADA, "/forget job*")
     await store.forget_preview(turn, private(ADA), "job*", ADA, False)
     return turn
+
+
+@pytest.mark.parametrize("number", ["٣", "#3", "3", "#３"])
+async def test_the_number_of_a_memory_may_be_written_in_any_digits(
+    driver: TurnDriver, store: Store, sql: Sql, number: str
+) -> None:
+    await knows(driver, sql, 4)
+    done = await forget(asked(store, await driver.turn(ADA, f"/forget {number}")), number)
+    assert [(one.status, one.content) for one in done.changes] == [("applied", "job number 3")]
+    assert query_of("#٣") == ErasedMemoryNumber(3)
 
 
 async def states(sql: Sql) -> dict[str, int]:

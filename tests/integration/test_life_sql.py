@@ -130,6 +130,8 @@ async def test_fact_kinds_are_merged_with_each_other_but_not_with_learnings(driv
         ("lives in Berlin", "lives in Berlin", "Lives in Lisbon", True),
         ("works at Acme", "Acme", "Has a dog", False),
         ("Ada works at Acme", "Acme", "Ada has a dog", False),
+        ("Der Hund heißt Rex und ist alt", "Rex", "Fährt mit der Bahn und ist müde", False),
+        ("Wohnt mit der Familie in Wien", "Wien", "Wohnt mit der Familie in Graz", True),
     ],
 )
 async def test_a_forget_and_a_learn_about_the_same_become_one_change(

@@ -48,6 +48,11 @@ async def test_a_fact_stores_its_source(driver: TurnDriver, sql: Sql) -> None:
         ("likes tea", "Ｌikes ｔea"),
         ("born in Poznan\u0301", "born in Poznań"),
         ("has a well-known aunt “in Rome”", 'has a well known aunt "in Rome"'),
+        ("liest gerade ‚Momo‘", "liest gerade 'Momo'"),
+        ("最近《三体》を読んでいる", "最近「三体」を読んでいる。"),
+        ("رقم الباب ٤٧١١", "رقم الباب 4711"),
+        ("İstanbul'da yaşıyor", "istanbul’da yaşıyor"),
+        ("يحب الشـــاي", "يحب الشاي"),
     ],
 )
 async def test_a_fact_that_differs_only_in_form_refreshes_the_old_one(driver: TurnDriver, old: str, new: str) -> None:
@@ -85,9 +90,12 @@ async def test_a_fact_that_differs_only_in_form_refreshes_the_old_one(driver: Tu
         ("learns C++ in the evening", "learns C in the evening"),
         ("room 10²", "room 102"),
         ("a laser of 5 mW", "a laser of 5 MW"),
+        ("лазер на 5 мВт", "лазер на 5 МВт"),
         ("moves to Lisbon?", "moves to Lisbon"),
         ("feels fine :)", "feels fine :("),
         ("We're at home on Sundays", "Were at home on Sundays"),
+        ("درجة الثلاجة - ٥", "درجة الثلاجة ٥"),
+        ("يستيقظ الساعة ٦:٣٠", "يستيقظ الساعة ٦ ٣٠"),
     ],
 )
 async def test_different_facts_are_stored_separately(driver: TurnDriver, old: str, new: str) -> None:
@@ -178,7 +186,13 @@ async def test_forget_finds_a_memory_by_nearly_matching_words(driver: TurnDriver
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("любит чай", "ЛЮБИТ"), ("喜欢，喝茶和咖啡", "喝茶和咖啡"), ("mag ÄPFEL", "äpfel")]
+    ("content", "words"),
+    [
+        ("любит чай", "ЛЮБИТ"),
+        ("喜欢，喝茶和咖啡", "喝茶和咖啡"),
+        ("mag ÄPFEL", "äpfel"),
+        ("besitzt ein Cafe\u0301 in Lyon", "café"),
+    ],
 )
 async def test_forget_finds_a_memory_by_words_of_any_script(driver: TurnDriver, content: str, words: str) -> None:
     await driver.teach(ADA, content, "likes something else")
@@ -249,6 +263,15 @@ async def test_forget_asks_if_the_words_may_mean_another_memory(driver: TurnDriv
         ("Anna likes Bob", "Bob likes Anna"),
         ("Dogs are not allowed in Rome", "allowed in Rome"),
         ("Hunde sind im Haus nicht erlaubt", "Haus erlaubt"),
+        ("لا أحب القهوة", "أحب القهوة"),
+        ("Nigdy nie pije kawy", "pije kawy"),
+        ("Evde kahve yok", "Evde kahve"),
+        ("يشرب الشاي كل صباح", "شاي"),
+        ("Мы ездили к Анне", "Анна"),
+        ("Алёна живёт в Казани", "алена"),
+        ("wohnt in Köln am Rhein", "koln"),
+        ("habite ici depuis l’été", "depuis l'ete"),
+        ("أحمد هو الأخ الأكبر", "احمد"),
         ("El perro de Andrea no come pan", "perro de Andreas"),
         ("他不住在东京", "住在东京"),
         ("我每天吃十三片药", "三片药"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private
 
@@ -62,6 +64,57 @@ async def test_the_week_after_a_named_date_may_be_in_the_next_year(sql: Sql) -> 
         assert rows == [(expected,)], at
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Was haben wir am 3. März 2024 besprochen?", (2024, 3, 3)),
+        ("Que fait-on le 1er mars ?", (None, 3, 1)),
+        ("¿Qué dijimos el 3 de mayo?", (None, 5, 3)),
+        ("Что мы решили 3 мая 2024 года?", (2024, 5, 3)),
+        ("Co ustaliliśmy 3 maja?", (None, 5, 3)),
+        ("3 Mayıs'ta ne konuştuk?", (None, 5, 3)),
+        ("ماذا قلنا في ٣ مايو ٢٠٢٤؟", (2024, 5, 3)),
+        ("O que decidimos em março?", (None, 3, None)),
+    ],
+)
+async def test_a_date_is_named_in_many_languages(
+    sql: Sql, question: str, expected: tuple[int | None, int, int | None]
+) -> None:
+    assert await sql("select year, month, day from relay.named_date(%s)", question) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Seit wann habe ich die Katze?", True),
+        ("À quelle date est le mariage ?", True),
+        ("¿Qué día es la boda?", True),
+        ("С каких пор я не курю?", True),
+        ("Kiedy mam wizytę?", True),
+        ("Düğün ne zaman?", True),
+        ("متى الموعد؟", True),
+        ("Wen habe ich getroffen?", False),
+        ("Где мы были?", False),
+    ],
+)
+async def test_a_question_for_a_time_is_recognized_in_many_languages(sql: Sql, question: str, expected: bool) -> None:
+    assert await sql("select relay.asks_when(%s)", question) == [(expected,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("вчера купили диван", True),
+        ("wczoraj kupiliśmy kanapę", True),
+        ("dün koltuk aldık", True),
+        ("أمس اشترينا أريكة", True),
+        ("купили диван", False),
+    ],
+)
+async def test_a_text_that_names_a_time_is_recognized_in_many_languages(sql: Sql, text: str, expected: bool) -> None:
+    assert await sql("select relay.names_time(%s)", text) == [(expected,)]
+
+
 async def test_a_month_is_named_in_french_too(sql: Sql) -> None:
     assert await sql("select month from relay.named_date('Qu’avons-nous fait en mars ?')") == [(3,)]
     assert await sql("select month from relay.named_date('Is Mars larger than Venus?')") == [(None,)]
@@ -95,6 +148,32 @@ async def test_a_german_request_with_was_recalls_a_standing_instruction(driver: 
     ):
         rows = await driver.store.recall_for(private(ADA), {**query, "text": question}, 5)
         assert len(rows) == heard, question
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("What is the name of my dog", True),
+        ("wie heißt mein Hund", True),
+        ("犬の名前は何ですか", True),
+        ("My dog is called Rex?", True),
+        ("My dog is called Rex.", False),
+        ("whatever you say", False),
+    ],
+)
+async def test_a_question_without_a_mark_recalls_by_meaning(
+    driver: TurnDriver, sql: Sql, text: str, asks: bool
+) -> None:
+    await driver.exchange(ADA, "Bello is a good boy.", "Yes.")
+    await sql("select relay.enter_due(100)")
+    vector, model = "[1,0,0]", "e5"
+    await sql(
+        "insert into embedding (entry_id, space_id, model, vector) select id, space_id, %s, %s::vector from entry",
+        model, vector,
+    )  # fmt: skip
+    query = {"vector": vector, "model": model, "chat_id": 9_000_000, "topic_id": 0}
+    rows = await driver.store.recall_for(private(ADA), {**query, "text": text}, 5)
+    assert bool(rows) == asks
 
 
 async def test_in_a_group_only_the_askers_standing_instructions_count(driver: TurnDriver) -> None:
@@ -137,3 +216,14 @@ async def test_a_relevance_floor_omits_only_what_is_below_it(driver: TurnDriver,
             assert above or not await sql(f"select {signals}", question, floor), (
                 "nothing may be ranked if all results are below the floor"
             )
+
+
+async def test_memories_take_no_place_from_what_was_said(driver: TurnDriver) -> None:
+    await driver.teach(ADA, *(f"The greenhouse heater has part {number} from Bosch" for number in range(8)))
+    for number in range(7):
+        await driver.exchange(ADA, f"Repair {number} of the greenhouse heater", "I see.")
+    text = "What about the greenhouse heater?"
+    turn = await driver.turn(ADA, text, topic_id=5)
+    rows = await driver.store.recall(incoming_of(turn, text, private(ADA)))
+    assert [row.kind for row in rows].count("memory") == 5
+    assert sum(row.snippet.startswith("Repair") for row in rows) == 5

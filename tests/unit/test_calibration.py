@@ -59,6 +59,12 @@ def test_small_talk_is_not_judged(text: str) -> None:
         "sono stanco",
         "que saudade",
         "мне страшно",
+        "İnanılmaz!",
+        "jestem taka szczęśliwa",
+        "أنا سعيدة جدا",
+        "Çok teşekkürler",
+        "I'm so sorry",
+        "I miss you",
         "❤️",
     ],
 )
@@ -92,6 +98,9 @@ def test_a_short_feeling_has_importance_six(text: str) -> None:
         "Esatto!",
         "Isso mesmo",
         "Точно!",
+        "Dokładnie!",
+        "Aynen!",
+        "بالضبط",
     ],
 )
 def test_assent_has_importance_five(text: str) -> None:
@@ -128,9 +137,33 @@ def test_a_question_is_neither_a_feeling_nor_assent(text: str) -> None:
         "Es klappt nie",
         "It works not",
         "Funktioniert nicht",
+        "Funktioniert kaum",
+        "Richtig schlecht!",
+        "Funciona mal",
+        "Ça marche mal",
+        "Работает плохо",
+        "Doğru değil",
+        "Kesinlikle hayır",
     ],
 )
 def test_denied_assent_is_no_assent(text: str) -> None:
+    assert weight(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See you at 5 😊",
+        "ok 🙏",
+        "Liebe Grüße!",
+        "Nicht schlimm",
+        "Keine Angst",
+        "Не страшно",
+        "Sorry, wrong chat",
+        "I'll miss the bus",
+    ],
+)
+def test_politeness_and_an_emoji_beside_words_are_no_feeling(text: str) -> None:
     assert weight(text) is None
 
 
@@ -140,7 +173,8 @@ def test_a_question_takes_nothing_from_the_sentence_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["at 7 pm", "tomorrow then", "it was Lisbon", "am Dienstag", "завтра", "Sarah", "no, Ben"]
+    "text",
+    ["at 7 pm", "tomorrow then", "it was Lisbon", "am Dienstag", "завтра", "jutro rano", "yarın", "Sarah", "no, Ben"],
 )
 def test_short_messages_with_numbers_dates_or_names_are_judged(text: str) -> None:
     assert worth_judging(text)

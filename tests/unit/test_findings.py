@@ -93,6 +93,11 @@ SAID_TIMES = [
     ("Am Freitag um 14 Uhr muss ich zum Zahnarzt", "14:00", True),
     ("Am Freitag um halb drei nachmittags ist das", "14:30", True),
     ("Le dentiste est vendredi à 14h30, rue Haute", "14:30", True),
+    ("Le dentiste est vendredi à 14 h 30, rue Haute", "14:30", True),
+    ("Cuma günü saat 14:30'da dişçiye gidiyorum", "14:30", True),
+    ("Zahnarzt ist am Freitag um 14.30 Uhr in der Stadt", "14:30", True),
+    ("金曜日の14時30分に歯医者さんに行きます", "14:30", True),
+    ("金曜日の2時30分に歯医者さんに行きます", "02:30", False),
     ("I have to see the dentist on Friday at 2.", "14:00", False),
     ("I have to see the dentist on Friday at 2.", "02:00", False),
     ("I have to see the dentist on Friday.", "09:00", False),
@@ -283,6 +288,18 @@ def test_a_message_cannot_pose_as_another_message() -> None:
         ("Prefiero el té al café, sobre todo por la mañana muy temprano, sabes.", "preference"),
         ("Я живу в Казани уже десять лет, и мне здесь очень нравится жить всем.", "fact"),
         ("You're amazing!", "feeling"),
+        ("ich bin vegetarier", "fact"),
+        ("Ich habe zwei Katzen.", "fact"),
+        ("je suis végétarienne", "fact"),
+        ("soy celíaca", "fact"),
+        ("у меня аллергия на орехи", "fact"),
+        ("mieszkam w krakowie", "fact"),
+        ("lubię jazz", "preference"),
+        ("ankara'da yaşıyorum", "fact"),
+        ("kahveyi çok seviyorum", "preference"),
+        ("Evi satmaya karar verdik.", "decision"),
+        ("أعيش في القاهرة منذ عامين", "fact"),
+        ("كيف حالك؟ أحب القهوة كثيرا.", "preference"),
         ("I just found out that the boiler takes soft water only, so the filter has to stay", "discovery"),
         ("Turns out the 5 tram does not stop at the harbour after eight in the evening", "discovery"),
         ("Ich habe heute herausgefunden, dass der Bäcker am Markt auch sonntags offen hat", "discovery"),
@@ -302,6 +319,9 @@ def test_keywords_find_plain_statements(text: str, kind: str) -> None:
     [
         "Ich habe beschlossen, am 3. Mai nach Lissabon umzuziehen, mit allen Katzen.",
         "I want to keep the dose at 3.5 mg until Dr. Brown is back from St. Ives.",
+        "Mi madre vive con la Sra. López en Quito desde hace años, sabes.",
+        "Моя сестра живёт на ул. Ленина в Казани.",
+        "Moja siostra mieszka przy ul. Długiej w Gdańsku.",
     ],
 )
 def test_keywords_quote_whole_sentences(text: str) -> None:
@@ -309,7 +329,26 @@ def test_keywords_quote_whole_sentences(text: str) -> None:
     assert one.text == f"“{text}”"
 
 
-@pytest.mark.parametrize("text", ["Is that right?", "Did I miss something?", "Stimmt nicht."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is that right?",
+        "Did I miss something?",
+        "Stimmt nicht.",
+        "I have a question",
+        "I have a quick question about the flat.",
+        "I'm a bit lost here",
+        "I want to know what that means",
+        "Ich habe eine Frage",
+        "Ich habe noch eine kurze Frage.",
+        "Ich möchte dich etwas fragen",
+        "У меня есть вопрос",
+        "chcę zapytać o coś innego",
+        "bir şey sormak istiyorum",
+        "giriş sorunu yaşıyorum",
+        "See you at 5 😊",
+    ],
+)
 def test_keywords_keep_nothing_of_questions_and_denials(text: str) -> None:
     assert keyword_findings({1: message(1, text)}) == []
 

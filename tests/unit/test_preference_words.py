@@ -40,6 +40,23 @@ from relay.memory.preferences.patterns import TAGS, read_pattern, says_right
         (-1, "too formal tone", ("tone", "formal tone", -1)),
         (1, "no more than a page", ("other", "more than a page", -1)),
         (1, "one more example", ("other", "one more example", 1)),
+        (None, "keine Emojis", ("tone", "emoji", -1)),
+        (None, "zu viele Emojis", ("tone", "emoji", -1)),
+        (None, "zu lang", ("other", "lang", -1)),
+        (None, "zu jeder Antwort Quellen", ("other", "zu jeder antwort quellen", 1)),
+        (None, "demasiado largo", ("other", "largo", -1)),
+        (None, "a bit too long", ("length", "short answers", 1)),
+        (None, "that was way too long", ("length", "short answers", 1)),
+        (None, "Das war etwas zu lang", ("other", "lang", -1)),
+        (None, "un peu trop formel", ("other", "formel", -1)),
+        (None, "a bit of humour", ("other", "a bit of humour", 1)),
+        (None, "trop formel", ("other", "formel", -1)),
+        (None, "moins d’emojis", ("tone", "emoji", -1)),
+        (None, "слишком длинно", ("other", "длинно", -1)),
+        (None, "zbyt długie", ("other", "długie", -1)),
+        (None, "bez emoji", ("tone", "emoji", -1)),
+        (None, "fazla uzun", ("other", "uzun", -1)),
+        (None, "kısa cevaplar", ("other", "kısa cevaplar", 1)),
     ],
 )
 def test_a_statement_and_its_negation_are_one_pattern(
@@ -51,6 +68,7 @@ def test_a_statement_and_its_negation_are_one_pattern(
 
 def test_just_right_is_recognised() -> None:
     assert says_right(" Just  right!")
+    assert says_right("Genau richtig")
     assert not says_right("just right, more examples")
 
 

@@ -44,6 +44,8 @@ MARKDOWN = st.lists(
         ("Use `x = {1: [2]}` here.", "Use here."),
         ("It is so:\n```python\nprint(1)\n```\nDone.", "It is so: The code is in the text. Done."),
         ("Das ist so:\n```\nls\n```\nUnd nun ist es gut.", "Das ist so: Der Code steht im Text. Und nun ist es gut."),
+        ("Вот так:\n```\nls\n```\nЭто всё.", "Вот так: Код есть в тексте. Это всё."),
+        ("Zrób to tak:\n```\nls\n```\nI to jest wszystko.", "Zrób to tak: Kod jest w tekście. I to jest wszystko."),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "The table is in the text."),
         ("Sun ☀️ at 25 °C 👍🏽", "Sun at 25 °C."),
         ("می‌خواهم", "می‌خواهم."),
@@ -115,6 +117,22 @@ SENTENCES = {
 def test_the_language_of_a_sentence_is_detected(language: str) -> None:
     assert language_of(SENTENCES[language]) == language
     assert language in VOICES
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Das Treffen beginnt um zehn.", "de"),
+        ("Parfait.", "fr"),
+        ("Vale, perfecto.", "es"),
+        ("Va bene, a domani.", "it"),
+        ("Tamam, yarın görüşürüz.", "tr"),
+        ("Dobrze, do jutra.", "pl"),
+        ("Дякую, готово", "uk"),
+    ],
+)
+def test_the_language_of_a_short_answer_is_detected(text: str, language: str) -> None:
+    assert language_of(text) == language
 
 
 @pytest.mark.parametrize("text", ["", "42", "👌", "?!", "Ω"])

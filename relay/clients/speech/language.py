@@ -34,19 +34,19 @@ _COMMON = {
         "hello thanks",
         "de": "der die das und ist nicht ich du sie wir ein eine einen zu den mit auf für von im dem auch es sich "
         "wie werden kann dass aber oder noch bei nach aus war hast mein dein schon wenn hier ja danke gern "
-        "klar heute mich mir dir uns",
+        "klar heute mich mir dir uns um bis morgen",
         "fr": "le la les des et est un une du que qui dans pour pas vous je ne ce sur avec plus il elle nous au aux "
-        "sont cette mais ou tu votre être c'est j'ai d'un bonjour merci oui voici très",
+        "sont cette mais ou tu votre être c'est j'ai d'un bonjour merci oui voici très voilà parfait d'accord demain",
         "es": "el la los las de que y es un una en por con no se para su al del lo como más pero está tu yo muy qué "
-        "hay este esta son puede también cuando hoy sí hola gracias aquí ser",
+        "hay este esta son puede también cuando hoy sí hola gracias aquí ser vale perfecto mañana",
         "it": "il lo la gli le di che è un una per non con sono si del della nel come più ma anche questo questa "
-        "hai ho i ti mi alla dei delle puoi perché sì ciao grazie ecco molto certo me oggi",
+        "hai ho i ti mi alla dei delle puoi perché sì ciao grazie ecco molto certo me oggi va bene domani",
         "pt": "o a os as de que e é um uma em para com não se por do da no na você eu mais mas como está seu sua "
         "isso são ao dos das muito também pode sim olá obrigado aqui ser tem disso vou hoje claro me",
         "nl": "de het een en is van dat niet ik je te op voor met zijn die in er aan ook maar wat kan naar dit bij "
         "of om als heb hebt wordt geen nog ja hallo dank uit mijn jouw wel",
         "pl": "i w na nie jest się to że z do jak ale czy o po co tak dla są od może przez ten być ja już masz "
-        "twoje dziękuję cześć oraz które tego",
+        "twoje dziękuję cześć oraz które tego dobrze gotowe jutro jutra",
         "cs": "a je se na že v to si jsem s z do jak ale tak pro jsou co by když nebo jako být už máš může které "
         "děkuji ahoj při také jen není dnes velmi",
         "sk": "a je sa na že v to si som s z do ako ale tak pre sú čo by keď alebo byť už máš môže ktoré ďakujem "
@@ -71,7 +71,7 @@ _COMMON = {
     },
     "cyrillic": {
         "ru": "и в не на что я с это как по но он она вы ты мы для из так же от если есть или уже к было да нет",
-        "uk": "і в не на що я з це як по але він вона ви ти ми для із так від якщо є або вже до було та ні у",
+        "uk": "і в не на що я з це як по але він вона ви ти ми для із так від якщо є або вже до було та ні у дякую",
         "bg": "и в не на че аз с това как по но той тя вие ти ние за от така ако има или вече до беше да са е си",
     },
     "arabic": {
@@ -81,7 +81,7 @@ _COMMON = {
 }
 _MARKS = {
     "de": "ßäöü", "fr": "çœêàè", "es": "ñ¿¡", "pt": "ãõ", "pl": "łąęśżźćń", "cs": "řůě", "sk": "ľĺŕô", "hu": "őű",
-    "ro": "țșă", "sv": "åäö", "da": "æøå", "nb": "æøå", "fi": "äö", "tr": "ığş", "uk": "їєґі",
+    "ro": "țșă", "sv": "åäö", "da": "æøå", "nb": "æøå", "fi": "äö", "tr": "ığşöüç", "uk": "їєґі",
     "vi": "ơưđạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
     "ru": "ыэё", "bg": "ъ", "fa": "پچژگی",
 }  # fmt: skip

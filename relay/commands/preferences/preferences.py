@@ -10,7 +10,7 @@ from typing import Literal
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import check_switch, find_space
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused, Conflict, NotFound, OutOfRange
+from relay.core.errors import CommandRefused, Conflict, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.preferences.patterns import Pattern, as_tagged, resolve_name, split_direction
@@ -74,9 +74,7 @@ async def list_preferences(ctx: CommandContext, space_id: int | None = None) -> 
 async def open_preference(ctx: CommandContext, preference_id: int, space_id: int | None = None) -> PreferenceSource:
     """Returns a preference with what taught it."""
     found = await ctx.store.preference_source(await find_space(ctx, space_id), ctx.user_id, preference_id)
-    if found is None:
-        raise NotFound(UNKNOWN)
-    return found
+    return require_found(found, NotFound(UNKNOWN))
 
 
 async def open_listed(ctx: CommandContext, number: int) -> PreferenceSource:

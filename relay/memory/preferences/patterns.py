@@ -25,12 +25,23 @@ WEIGHTS = {
 """The weight of each kind of act. Half of it is added to the strength of a pattern."""
 REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
 """As how many reinforcing observations an act counts. They make a pattern more than provisional."""
-NOT = re.compile(r"(?:no(?: more(?! than))?|less|fewer|without|don['’]t(?: use)?)\s+", re.IGNORECASE)
+NOT = re.compile(
+    r"(?:no(?: more(?! than))?|less|fewer|without|don['’]t(?: use)?|keine?n?|nicht(?: so)?(?: viele?)?|ohne|weniger"
+    r"|pas de|sans|moins de|sin|menos|senza|meno|sem|без|меньше|bez|mniej|daha az|بدون|بلا)\s+|(?:pas|moins) d['’]",
+    re.IGNORECASE,
+)
 """What turns a statement that somebody likes something, or doesn't, into its opposite: they prefer no emoji."""
-AVOID = re.compile(rf"(?:avoid|stop)\s+|{NOT.pattern}", re.IGNORECASE)
-TOO = re.compile(r"too\s+(?:(?:many|much)\s+)?", re.IGNORECASE)
+AVOID = re.compile(rf"(?:avoid|stop|vermeide|évite|evita|избегай|unikaj)\s+|{NOT.pattern}", re.IGNORECASE)
+TOO = re.compile(
+    r"(?:(?:that|this|it|das|es|c['’]est|c['’]était|это|to)\s+)?(?:(?:is|was|ist|war|было|jest|było)\s+)?"
+    r"(?:(?:an? (?:bit|little)|much|way|far|(?:ein )?bisschen|etwas|viel|un peu|bien|un po[ck]o?|немного|trochę|biraz)"
+    r"\s+)?"
+    r"(?:too|zu(?! (?:jede|alle|mein|de|die|das))|trop|demasiad[oa]s?|troppo|слишком|za(?! każd)|zbyt|fazla|aşırı)\s+"
+    r"(?:(?:many|much|viele?|de|много|dużo|fazla)\s+)?",
+    re.IGNORECASE,
+)
 """What says that an answer has more of something than it should."""
-PREFER = re.compile(r"^(?:prefer|more)\s+", re.IGNORECASE)
+PREFER = re.compile(r"^(?:prefer|more|mehr|plus de|más|больше|więcej|daha çok)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
     f"Name what you like in 3 to {PATTERN_LENGTH} letters, without digits or signs, like this: "
     "/preferences prefer short answers"
@@ -93,7 +104,7 @@ TAGS = {
     "plain": Tag("🗣 simpler words", "simpler words", Pattern("language", "plain words", 1)),
 }
 """The tags by the name in their button's data. Opposites share a pattern, so that they cancel each other."""
-RIGHT = "just right"
+RIGHT = frozenset({"just right", "genau richtig", "juste comme il faut", "en su punto", "в самый раз", "w sam raz"})
 """The tag of an answer that was as it should be."""
 KNOWN_TYPES = {tag.pattern.pattern: tag.pattern.type for tag in TAGS.values()}
 SAME_PATTERN = 0.85
@@ -195,7 +206,7 @@ def read_patterns(text: str, known: Mapping[str, str] = MappingProxyType({})) ->
 
 def says_right(words: str) -> bool:
     """Whether the words of a tag say that an answer was just right."""
-    return " ".join(words.split()).casefold().strip("🎯 .!") == RIGHT
+    return " ".join(words.split()).casefold().strip("🎯 .!") in RIGHT
 
 
 def drop_repeats(patterns: Iterable[Pattern]) -> Sequence[Pattern]:

@@ -26,6 +26,12 @@ LANGUAGES = (ENGLISH, GERMAN)
 WORD = re.compile(r"\S+")
 EDGES = " ,;:–—-"
 MARKS = ',;:.!?()"“”„'
+SUFFIX = re.compile(r"(?<=\d)['’][^\W\d_]+")
+"""An ending at a number, as in Turkish: 14:30'da."""
+SPACED = re.compile(r"\b(\d{1,2}) h (\d{2})\b")
+"""14 h 30, as in French."""
+JOINED = re.compile(r"(1[3-9]|2[0-3])[時点點时시]\s?(?:([0-5]?\d)[分분])?")
+"""14時30分; earlier hours may be those of an afternoon."""
 CLOCK_WORDS = 12
 """The most words that say a time of day."""
 
@@ -103,6 +109,8 @@ def places(language: Language, tokens: Sequence[str]) -> Iterator[tuple[int, int
 def says_clock(text: str, clock: time) -> bool:
     """Tests whether a text says a time of day anywhere without another possible meaning: 14:00, 2 pm, 2 in the
     afternoon, but not 2."""
+    text = SPACED.sub(r"\1h\2", SUFFIX.sub("", text))
+    text = JOINED.sub(lambda match: f" {match[1]}:{int(match[2] or 0):02} ", text)
     tokens = [match[0].casefold().strip(MARKS) for match in WORD.finditer(text)]
     return any(
         sure_clock(read_parts(language, tokens[begin : begin + CLOCK_WORDS], 0)[0]) == clock

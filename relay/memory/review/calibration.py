@@ -12,9 +12,12 @@ from relay.memory.review.words import (
     AROUND_ASSENT,
     ASSENTS,
     COMMON_STARTS,
+    DOUBT,
     FEELING,
     HALF_ASSENTS,
+    POLITE,
     THANKS,
+    lower_words,
     words_of,
 )
 
@@ -39,13 +42,14 @@ def worth_judging(text: str) -> bool:
 
 def weight(text: str) -> tuple[str, int] | None:
     """Returns a short message's kind, `feeling` or `acknowledgement`, and its weight; None: neither, or not short.
-    A question is neither: “Is that right?” confirms nothing."""
+    A question is neither: “Is that right?” confirms nothing. An emoji is a feeling only by itself."""
     if len(text.strip()) >= SHORT:
         return None
     said = " ".join(one.text for one in sentences_of(text) if not is_question(one.text))
     if is_acknowledgement(said):
         return "acknowledgement", ACKNOWLEDGEMENT_WORTH
-    return ("feeling", FEELING_WORTH) if holds_feeling(said) else None
+    alone = EMPHASIS.search(said) and not any(map(str.isalnum, said))
+    return ("feeling", FEELING_WORTH) if alone or says_feeling(said) else None
 
 
 def is_question(text: str) -> bool:
@@ -56,20 +60,26 @@ def is_question(text: str) -> bool:
 
 def holds_feeling(text: str) -> bool:
     """Tests for a word or sign of a feeling, or thanks beyond politeness."""
-    words = (word.lower() for word in words_of(text))
-    return bool(EMPHASIS.search(text) or THANKS.search(text) or FEELING.intersection(words))
+    return bool(EMPHASIS.search(text)) or says_feeling(text)
+
+
+def says_feeling(text: str) -> bool:
+    """Tests for a word of a feeling, or thanks beyond politeness."""
+    return bool(THANKS.search(text) or FEELING.intersection(lower_words(POLITE.sub(" ", text))))
 
 
 def is_acknowledgement(text: str) -> bool:
     """Tests whether a message says that something was right or worked, and little else."""
-    words = words_of(text.lower())
+    words = lower_words(text)
     if ASSENTS.union(HALF_ASSENTS, AROUND_ASSENT).issuperset(words) and (
         ASSENTS.intersection(words) or (len(words) > 1 and HALF_ASSENTS.intersection(words))
     ):
         return True
     said = " ".join(words)
     rests = (said[len(one) :] for one in ANSWERS if said == one or said.startswith(f"{one} "))
-    return any(len(rest) <= 12 and not any(map(NEGATION.fullmatch, rest.split())) for rest in rests)
+    return any(
+        len(rest) <= 12 and not any(map(NEGATION.fullmatch, rest.split())) and not DOUBT.search(rest) for rest in rests
+    )
 
 
 def holds_number(text: str) -> bool:
@@ -77,7 +87,7 @@ def holds_number(text: str) -> bool:
 
 
 def holds_date(text: str) -> bool:
-    return bool(DATES.intersection(word.lower() for word in words_of(text)))
+    return bool(DATES.intersection(lower_words(text)))
 
 
 def holds_name(text: str) -> bool:

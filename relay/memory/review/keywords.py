@@ -12,34 +12,46 @@ from relay.memory.review.findings import Finding, add_acknowledged, plain_senten
 from relay.memory.rows.upkeep.judging import JudgedMessage
 
 NAME, VERSION = "keyword judge", 1
+WISH = (
+    r"(?:\w+ ){0,2}(?:question|request|suggestion|doubt|idea|feeling|favou?r|moment|minute|frage|bitte|wunsch|idee"
+    r"|vorschlag|gefühl|вопрос|просьба|идея)"
+)
+"""What somebody has who is about to ask for something."""
 PATTERNS = [
     (
         "decision",
         7,
         r"(?:i|we)(?:'ve| have)? decided|ich habe (?:mich )?(?:beschlossen|entschieden)"
         r"|wir haben beschlossen|(?:he|hemos) decidido|(?:j'ai|nous avons) décidé|(?:ho|abbiamo) deciso"
-        r"|(?:decidi|decidimos)|я решила?|мы решили",
+        r"|(?:decidi|decidimos)|я решила?|мы решили|(?:zdecydowa|postanowi)(?:łem|łam|liśmy|łyśmy)"
+        r"|karar verdi[mk]|قررت|قررنا",
     ),
     (
         "goal",
         6,
         r"my goal is|i (?:want|plan|intend) to|mein ziel ist|ich (?:will|möchte|plane)|mi objetivo es"
         r"|quiero|mon objectif|je veux|il mio obiettivo|voglio|meu objetivo|quero|моя цель|я хочу"
-        r"|я планирую",
+        r"|я планирую|(?:moim|mój) cel|chcę|chciał[ao]?bym|planuję|hedefim|\w+ (?:istiyorum|planlıyorum)|هدفي|أريد أن"
+        r"|أنوي|أخطط",
     ),
     (
         "preference",
         6,
         r"i (?:really )?(?:prefer|like|love|hate|dislike|can't stand)|my favou?rite"
         r"|ich (?:mag|liebe|hasse)|mein liebling\w*|prefiero|me gusta|no soporto|je préfère|j'aime"
-        r"|je déteste|preferisco|mi piace|prefiro|eu gosto|я предпочитаю|мне нравится|я люблю|я ненавижу",
+        r"|je déteste|preferisco|mi piace|prefiro|eu gosto|я предпочитаю|мне нравится|я люблю|я ненавижу"
+        r"|wolę|lubię|uwielbiam|nie znoszę|nie cierpię|nienawidzę|m(?:ój|oja|oje) ulubion\w+"
+        r"|\w+ (?:tercih ederim|seviyorum|severim|sevmiyorum|sevmem|nefret ederim|bayılırım|hoşlanırım)|en sevdiğim"
+        r"|أحب|أفضّل|أفضل أن|أكره|المفضل",
     ),
     (
         "event",
         7,
         r"i (?:just )?(?:moved|got married|got a new job|started at|was born|graduated)"
         r"|ich bin .{0,40}umgezogen|ich habe geheiratet|me mud[eé]|me casé|j'ai déménagé|je me suis marié"
-        r"|mi sono trasferit[oa]|mi sono sposat[oa]|mudei|casei|я переехала?|я женился|я вышла замуж",
+        r"|mi sono trasferit[oa]|mi sono sposat[oa]|mudei|casei|я переехала?|я женился|я вышла замуж"
+        r"|przeprowadzi(?:łem|łam|liśmy)|wyszłam za mąż|ożeniłem się|taşındı[mk]|evlendi[mk]|mezun oldum"
+        r"|انتقلت|انتقلنا|تزوجت|تخرجت",
     ),
     (
         "person",
@@ -50,15 +62,27 @@ PATTERNS = [
         r"|m(?:a|on) (?:femme|mari|fils|fille|mère|père|sœur|frère) "
         r"|mi[ao] (?:moglie|marito|figli[oa]|madre|padre|sorella|fratello) "
         r"|minha (?:esposa|filha|mãe|irmã) |meu (?:marido|filho|pai|irmão) "
-        r"|мо[йя] (?:жена|муж|сын|дочь|мама|папа|сестра|брат) ",
+        r"|мо[йя] (?:жена|муж|сын|дочь|мама|папа|сестра|брат) "
+        r"|m(?:oja|ój) (?:żona|mąż|syn|córka|mama|matka|tata|ojciec|siostra|brat|szef(?:owa)?) "
+        r"|(?:eşim|karım|kocam|oğlum|kızım|annem|babam|kardeşim|ablam|abim|patronum) "
+        r"|(?:زوجتي|زوجي|ابني|ابنتي|أمي|أبي|أختي|أخي|مديري) ",
     ),
     (
         "fact",
         6,
-        r"my name is|call me|i(?: am|'m) (?:a|an|allergic)\b|i (?:live|work|study) (?:in|at|as)"
-        r"|i have (?:a|two|three)\b|ich hei(?:ß|ss)e|ich (?:wohne|lebe|arbeite) |me llamo|vivo en"
-        r"|trabajo |je m'appelle|j'habite|je travaille|mi chiamo|abito a|vivo a|lavoro |meu nome é"
-        r"|moro em|trabalho |меня зовут|я живу|я работаю",
+        r"my name is|call me|i(?: am|'m) (?:an?(?! (?:bit|little|lot)\b)|allergic|vegetarian|vegan|diabetic|pregnant)\b"
+        rf"|i (?:live|work|study) (?:in|at|as)|i have (?:an?|two|three)\b(?! {WISH})"
+        r"|ich hei(?:ß|ss)e|ich (?:wohne|lebe|arbeite) |ich bin (?:allergisch|vegetarier|vegan|diabetiker|schwanger)"
+        rf"|ich habe (?:eine?n?|zwei|drei)\b(?! {WISH})|me llamo|vivo en"
+        r"|soy (?:al[eé]rgic|vegetarian|vegan|cel[ií]ac|diab[eé]tic)|trabajo |je m'appelle|j'habite|je travaille"
+        r"|je suis (?:allergique|végétari|végan|diabétique|enceinte)"
+        r"|mi chiamo|abito a|vivo a|lavoro |sono (?:allergic|vegetarian|vegan|celiac)|meu nome é"
+        r"|moro em|trabalho |sou (?:alérgic|vegetarian|vegan)|меня зовут|я живу|я работаю"
+        rf"|у меня (?:аллергия|есть|дв[ае])\b(?! {WISH})|я (?:вегетариан|веган)|nazywam się|mam na imię|mieszkam"
+        r"|pracuję|mam (?:alergię|uczulenie)|jestem (?:uczulon|wegetarian|wegan)|benim adım|oturuyorum"
+        r"|(?<!sorun )(?<!sorunu )(?<!problem )yaşıyorum|olarak çalışıyorum"
+        r"|alerjim var|vejetaryenim|اسمي|أسكن|أعيش|أعمل|أنا نباتي|عندي حساسية"
+        r"|لدي حساسية",
     ),
     (
         "discovery",
@@ -66,15 +90,26 @@ PATTERNS = [
         r"i(?:'ve| have)? (?:just |finally )?(?:found out|discovered|figured out|learn(?:ed|t) that|reali[sz]ed)"
         r"|(?:it )?turns out|ich habe .{0,40}(?:herausgefunden|entdeckt)|es stellte? sich heraus"
         r"|(?:he|hemos) descubierto|descubrí|resulta que|(?:j'ai|nous avons) (?:découvert|appris que)"
-        r"|(?:ho|abbiamo) scoperto|descobri|я (?:узнала?|обнаружила?|выяснила?)|оказалось|оказывается",
+        r"|(?:ho|abbiamo) scoperto|descobri|я (?:узнала?|обнаружила?|выяснила?)|оказалось|оказывается"
+        r"|dowiedzia(?:łem|łam) się|odkry(?:łem|łam)|okazało się|\w+ (?:öğrendim|keşfettim)|meğer|اكتشفت"
+        r"|تبين أن|اتضح أن",
     ),
     (
         "issue",
         5,
         r"(?:it|this|that) (?:broke|doesn't work|failed)|funktioniert nicht|no funciona|ne marche pas"
-        r"|non funziona|não funciona|не работает",
+        r"|non funziona|não funciona|не работает|nie działa|çalışmıyor|bozuldu|لا يعمل|لا تعمل|تعطل",
     ),
 ]
+ASKS = re.compile(
+    r"(?<!\w)(?:i (?:want|would like|'d like) to (?:ask|know)|ich (?:will|möchte)\b.{0,60} (?:fragen|wissen)\b"
+    r"|quiero (?:preguntar|saber)|je (?:veux|voudrais) (?:(?:te|vous) )?(?:demander|savoir)|voglio (?:sapere|chieder)"
+    r"|quero (?:saber|perguntar)|я хочу (?:узнать|знать|спросить)|chcę (?:wiedzieć|zapytać|spytać)"
+    r"|\w+ (?:sormak|öğrenmek|bilmek) istiyorum|أريد أن (?:أسأل|أعرف)"
+    r"|(?:again|noch einmal|nochmals?|otra vez|encore une fois|ещё раз|jeszcze raz|tekrar|مرة أخرى)\W*$)",
+    re.IGNORECASE,
+)
+"""A wish for an answer, which is no goal."""
 KNOWN = [(kind, worth, re.compile(rf"(?<!\w)(?:{words})", re.IGNORECASE)) for kind, worth, words in PATTERNS]
 MOST = 5
 """The most findings per message."""
@@ -107,7 +142,7 @@ def find_known_sentences(text: str) -> list[tuple[str, int, str]]:
         if is_question(said) or len(found) >= MOST:
             continue
         kind = next(((kind, worth) for kind, worth, words in KNOWN if words.search(said)), None)
-        if kind:
+        if kind and not (kind[0] == "goal" and ASKS.search(said)):
             found.append((*kind, said))
     return found
 

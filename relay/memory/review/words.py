@@ -1,5 +1,5 @@
-"""Words that classify short messages in seven languages: English, German, Spanish, French, Italian, Portuguese,
-Russian. All lower case."""
+"""Words that classify short messages in ten languages: English, German, Spanish, French, Italian, Portuguese, Russian,
+Polish, Turkish, Arabic. All lower case."""
 
 from __future__ import annotations
 
@@ -23,7 +23,19 @@ incrível maravilhoso maravilhosa horrível adoro amo odeio feliz triste medo pr
 cansada grato grata saudade
 потрясающе потрясающий прекрасно чудесно ужасно люблю ненавижу счастлив счастлива грустно грустный злюсь боюсь страшно
 волнуюсь горжусь устал устала благодарен благодарна скучаю рад рада
+kocham uwielbiam nienawidzę szczęśliwy szczęśliwa smutny smutna smutno wściekły wściekła boję dumny dumna samotny
+samotna zmęczony zmęczona wdzięczny wdzięczna rozczarowany rozczarowana niesamowite wspaniale wspaniałe cudownie
+okropnie okropne
+nefret mutlu mutluyum üzgün kızgınım korkuyorum endişeliyim gururluyum yalnızım yorgun yorgunum minnettarım harika
+harikasın muhteşem inanılmaz berbat korkunç bayıldım özledim
+أحبك رائع رائعة مذهل مذهلة سعيد سعيدة حزين حزينة غاضب غاضبة خائف خائفة فخور فخورة متعب متعبة ممتن ممتنة محبط محبطة
 """
+POLITE = re.compile(
+    r"\bliebe[nr]? gr[uü](?:ß|ss)e?|\bnicht (?:so )?schlimm|\bkeine angst|(?<!so )\bsorry\b"
+    r"|(?<!i )(?<!we )\bmiss\b(?! you)|\bне страшно|\bsin miedo|\bniente paura|\bsem medo|\bnie szkodzi",
+    re.IGNORECASE,
+)
+"""What sounds like a feeling and is none: greetings, and what comforts somebody or asks them to excuse something."""
 ACKNOWLEDGEMENT = """
 exactly right|that's right|that is right|spot on|you nailed it|well done|that worked|it worked|it works|solved|exactly|
 correct|precisely|good job|nicely done|great job|great work|excellent work|couldn't agree more|
@@ -37,8 +49,17 @@ esatto|esattamente|giusto|proprio così|ben fatto|ha funzionato|funziona|perfett
 hai ragione|
 exatamente|exato|correto|isso mesmo|bem feito|funcionou|deu certo|perfeito|concordo|
 точно|именно|верно|правильно|так и есть|молодец|получилось|сработало|работает|отлично|идеально|
-согласен|согласна|ты прав|ты права
+согласен|согласна|ты прав|ты права|
+dokładnie|zgadza się|masz rację|świetnie|doskonale|działa|zadziałało|udało się|dobra robota|
+aynen|kesinlikle|doğru|haklısın|haklısınız|işe yaradı|çalışıyor|mükemmel|aferin|
+بالضبط|صحيح|أحسنت|نجح|نجحت|ممتاز|أنت محق|معك حق
 """
+DOUBT = re.compile(
+    r"\b(?:bad|badly|wrong|barely|hardly|partly|almost|schlecht|schlimm|falsch|kaum|selten|leider|fast|teilweise|halb"
+    r"|mal|mala|peor|apenas|casi|pior|quase|pouco|male|peggio|poco|quasi|peu|presque|mauvais|faux|плохо|едва|почти|редко"
+    r"|źle|prawie|słabo|kötü|yanlış|neredeyse)\b"
+)
+"""Words that take back an assent beside them: funciona mal."""
 ASSENT = """
 agree agrees agreed agreeing perfect perfectly great greatest excellent excellently exact exactly correct correctly
 """
@@ -53,7 +74,8 @@ all answer done well job work thanks thank
 THANKS = re.compile(
     r"\bthank(?:s| you)\b.{0,12}\b(?:much|lot|million|everything)\b|\b(?:vielen|tausend|herzlichen) dank\b"
     r"|\bmuchas gracias\b|\bmerci beaucoup\b|\b(?:mille grazie|grazie mille)\b|\bmuito obrigad[oa]\b"
-    r"|\bбольшое спасибо\b|\bспасибо большое\b",
+    r"|\bбольшое спасибо\b|\bспасибо большое\b|\bbardzo dziękuję\b|\bdziękuję bardzo\b|\bçok teşekkür\w*"
+    r"|\bçok sağ ?ol\b|\bشكر[اًا]+ جزيل[اًا]+",
     re.IGNORECASE,
 )
 """Thanks that go beyond politeness."""
@@ -73,6 +95,11 @@ COMMON_STARTS = frozenset(STARTS.split())
 FEELING = frozenset(SENTIMENT.split())
 ASSENTS, HALF_ASSENTS, AROUND_ASSENT = (frozenset(words.split()) for words in (ASSENT, HALF_ASSENT, AROUND))
 ANSWERS = tuple(one.strip() for one in ACKNOWLEDGEMENT.replace("\n", "").split("|"))
+
+
+def lower_words(text: str) -> list[str]:
+    """Returns the words of a text in lower case; İ becomes i."""
+    return words_of(text.replace("İ", "I").lower())
 
 
 def words_of(text: str) -> list[str]:

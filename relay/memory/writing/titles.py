@@ -27,7 +27,14 @@ MODEL_SECONDS = 75
 MOST_TOKENS = 95
 MOST_TOPICS = 5
 TOPIC_WORDS = 3
-TOPICS = re.compile(r"(?i)^\W*topics\W*:\s*(.*)")
+TOPICS = re.compile(
+    r"(?i)^\W*(?:topics|themen|sujets|thèmes|temas|tópicos|argomenti|темы|konular|tematy|المواضيع|主题|话题|主題|トピック|주제)"
+    r"[^\w:：]*[:：]\s*(.*)"
+)
+TITLE = re.compile(
+    r"(?i)^\W*(?:title|titel|titre|título|titolo|название|başlık|tytuł|العنوان|标题|標題|タイトル|제목)\s*[:：]\s*"
+)
+"""Models translate these words, too, when they answer in the conversation's language."""
 
 NAME = """You name conversations between a person and their assistant. You get how one began. Answer with two lines and nothing else, in the conversation's language.
 The first is its title: two to six words, what it is about rather than what was done. Plain text: no quotation marks, no full stop at the end, no emoji, no tags in square brackets.
@@ -85,7 +92,7 @@ def title_of(step: Step) -> str:
         raise ModelRefused()
     lines = [line for line in _lines(step) if not TOPICS.match(line)]
     line = next((line for line in lines if any(c.isalnum() for c in line)), "")
-    line = _plain(re.sub(r"(?i)^\W*title\s*:\s*", "", line))
+    line = _plain(TITLE.sub("", line))
     if len(line) > WRITTEN_TITLE_LENGTH:
         line = line[: WRITTEN_TITLE_LENGTH - 1].rsplit(" ", 1)[0].rstrip(" ,;:–-") + "…"
     if not any(c.isalnum() for c in line):
@@ -96,7 +103,7 @@ def title_of(step: Step) -> str:
 def topics_of(step: Step) -> tuple[str, ...]:
     """Returns a step's topics: up to five, of one to three words; longer ones are left out."""
     found = next((match[1] for line in _lines(step) if (match := TOPICS.match(line))), "")
-    topics = {topic.casefold(): topic for topic in map(_plain, found.split(",")) if _is_topic(topic)}
+    topics = {topic.casefold(): topic for topic in map(_plain, re.split("[,،、，]", found)) if _is_topic(topic)}
     return tuple(topics.values())[:MOST_TOPICS]
 
 

@@ -18,7 +18,7 @@ from relay.commands.memory.erase import (
     purge_backups,
 )
 from relay.core.errors import RelayError
-from relay.core.text import escape_markdown, pluralize, shorten
+from relay.core.text import escape_markdown, plain_digits, pluralize, shorten
 from relay.memory.derivations.artefacts import artefact_kind
 from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasedMessage, ErasePreview, ErasureStep, MessageLeft
 from relay.surfaces.chat.changes import other_rows
@@ -45,7 +45,7 @@ CLEARED = "🧹 I rewrote the database's files. Nothing of what you erased is le
 
 def query_of(text: str) -> EraseQuery:
     """Parses what to erase: a memory by its number (#12), or words."""
-    number = NUMBER.fullmatch(text.strip())
+    number = NUMBER.fullmatch(plain_digits(text.strip()))
     return ErasedMemoryNumber(int(number[1])) if number else ErasedWords(text)
 
 
