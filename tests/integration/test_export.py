@@ -709,6 +709,16 @@ async def test_export_sends_personal_data_in_private_and_group_data_to_members_o
     assert {*own} == {LINES, packed.TEXT}
 
 
+async def test_a_person_who_only_comments_from_outside_a_group_gets_none_of_its_data(relay: Inside) -> None:
+    ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
+    room = relay.tg.group(GROUP, "Tent_club", [ada, ben])
+    await told(relay, relay.tg.dm(ben), ben, "/remember my tent is q00002az")
+    await told(relay, room, ada, "/remember@relay_test_bot our garden is q00003az")
+    relay.tg.remove_member(room, ben)
+    await told(relay, room, ben, "/export@relay_test_bot")
+    assert archives(relay, relay.tg.dm(ben)) == archives(relay, room) == []
+
+
 async def test_an_export_that_is_empty_or_too_large_is_explained(
     relay: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from relay.core.models import Export
 @command("export", help="what I know and what was said, as a file", surfaces=("chat", "http"))
 async def export(ctx: CommandContext, title: str = "") -> Export:
     """Returns this space's export, to be packed later. `title`: the group's name."""
+    await ctx.require_sight()
     if await ctx.store.export_space(ctx.space) is None:
         raise NotFound("There's nothing to export yet.")
     whose = ctx.name if ctx.space.kind == "private" else title or "the group"
