@@ -97,3 +97,14 @@ def test_a_search_lists_more_results_than_a_page_in_the_chat() -> None:
         run("remember", "I", "play", "chess", "with", f"friend {number}")
     shown = run("search", "chess")[1]
     assert all(f"friend {number}" in shown for number in range(8))
+
+
+def test_the_readable_export_has_reminders_and_no_empty_conversations(tmp_path: Path) -> None:
+    run("remember", "I", "sail")
+    run("remind", "2031-01-01", "9:00", "bins")
+    run("remind", "when", "dentist:", "take", "the", "card")
+    assert run("export")[0] == 0
+    text = (tmp_path / "relay-export-1.md").read_text()
+    assert "## Reminders\n\n- ⏰ bins (active, next 2031-01-01 09:00)\n" in text
+    assert "- 💡 When “dentist” comes up: take the card (active)\n" in text
+    assert "## Terminal" not in text
