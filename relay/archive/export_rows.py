@@ -136,6 +136,17 @@ class CompositionRow:
 
 
 @frozen
+class ReminderRow:
+    """A reminder, or an intent, which comes up when something is mentioned."""
+
+    text: str
+    status: str = ""
+    rule: str = ""
+    next_at: str | None = None
+    about: str = ""
+
+
+@frozen
 class ChangeRow:
     """A change to a memory."""
 

@@ -53,6 +53,8 @@ class Installation:
     """The address of the web app: RELAY_WEB_URL; empty if the app is off."""
     memory_tokens: int = 6_000
     """The budget for memories in tokens: RELAY_MEMORY_TOKENS."""
+    has_bot: bool = True
+    """There is a bot's token, so what is due is sent in Telegram."""
     scratch: Path = Path(gettempdir())
     """A folder for files that are too large for memory."""
 

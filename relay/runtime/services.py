@@ -30,6 +30,7 @@ def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Servic
         capture=settings.capture,
         web_url=settings.app_url,
         memory_tokens=settings.memory_tokens,
+        has_bot=bool(settings.telegram_bot_token),
         scratch=settings.data_dir,
     )
     return Services(

@@ -234,6 +234,7 @@ async def test_media_that_cannot_be_used_get_an_explanation(bot: SharedBot) -> N
     ):
         reply = await bot.ask(dm, ada, "", **media)
         assert f"⚠️ I could not use your {kind}" in reply.text
+        assert not reply.buttons, "there is no answer to keep"
         if kind == "voice note":
             assert "Please write it to me." in reply.text
             assert "RELAY_STT" not in reply.text, "only admins see the setting"

@@ -79,7 +79,7 @@ async def test_a_night_sends_one_digest_and_status_reports_it(world: World) -> N
     status = await said(world, "/status")
     assert re.search(r"last sleep: .*backup of .* rows.*digests: 1; ready: .*analysed", status)
     assert "digests: none" in await relay_sleep(world, "--now"), "there is nothing new"
-    assert "Last night" in await relay_sleep(world)
+    assert "Last done on " in await relay_sleep(world)
     assert len(digests(world)) == 1
 
 

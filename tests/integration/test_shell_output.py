@@ -67,6 +67,7 @@ def test_a_decision_prints_its_change_and_exits_with_1_if_it_did_nothing() -> No
     assert run("memory", "undo", "1") == (0, "↩ Undone: I sail\n")
     assert run("memory", "keep", "1") == (1, "That's already decided.")
     assert run("memory", "undo", "1", "--json")[0] == 0, "it is as wanted"
+    assert run("memory", "undo", "99") == (1, "This is gone, or not yours to see.")
     run("remember", "I", "ski")
     run("memory", "edit", "2", "I", "ski", "in", "Tyrol")
     assert run("memory", "undo", "2") == (1, "It has changed again since. Undo the newer change first.")
@@ -82,3 +83,28 @@ def test_a_change_that_no_turn_made_is_undone_or_refused_like_others() -> None:
     assert run("memory", "reset", "--yes", "1")[0] == 0
     assert run("memory", "restore", "1")[0] == 0
     assert run("memory", "undo", "3") == (1, "It has changed again since. Undo the newer change first.")
+
+
+def test_a_refusal_names_the_command_of_the_shell() -> None:
+    run("memory", "off")
+    code, shown = run("remember", "I", "sail")
+    assert code == 1
+    assert "(memory is off or paused, relay memory on): I sail" in shown
+
+
+def test_a_search_lists_more_results_than_a_page_in_the_chat() -> None:
+    for number in range(8):
+        run("remember", "I", "play", "chess", "with", f"friend {number}")
+    shown = run("search", "chess")[1]
+    assert all(f"friend {number}" in shown for number in range(8))
+
+
+def test_the_readable_export_has_reminders_and_no_empty_conversations(tmp_path: Path) -> None:
+    run("remember", "I", "sail")
+    run("remind", "2031-01-01", "9:00", "bins")
+    run("remind", "when", "dentist:", "take", "the", "card")
+    assert run("export")[0] == 0
+    text = (tmp_path / "relay-export-1.md").read_text()
+    assert "## Reminders\n\n- ⏰ bins (active, next 2031-01-01 09:00)\n" in text
+    assert "- 💡 When “dentist” comes up: take the card (active)\n" in text
+    assert "## Terminal" not in text

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from relay.core.program import find_program
@@ -27,6 +28,16 @@ def test_help_lists_all_commands_sorted_with_their_arguments() -> None:
     one = run(cli, ["revoke", "--help"]).stdout
     assert "relay revoke [OPTIONS] <id or @name>" in one.replace("root", "relay")
     assert "--yes" in one
+
+
+@pytest.mark.parametrize("group", ["compose", "db", "memory", "preferences", "session", "token"])
+def test_the_help_of_a_group_is_sorted_and_whole(group: str) -> None:
+    listed = run(cli, [group, "--help"], terminal_width=80).stdout.partition("Commands:")[2]
+    names = re.findall(r"^  ([a-z]+)\b", listed, re.MULTILINE)
+    assert names == sorted(names)
+    assert len(names) > 1
+    assert "..." not in listed
+    assert "<" in listed or group == "db", "with arguments"
 
 
 def test_the_version_option_and_command_print_the_same() -> None:

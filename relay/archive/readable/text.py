@@ -15,6 +15,7 @@ from relay.archive.export_rows import (
     MessageRow,
     PersonaRow,
     RawRow,
+    ReminderRow,
     SessionRow,
     SummaryRow,
     ThreadRow,
@@ -38,6 +39,7 @@ WORDINGS = ("refresh", "restore", "supersede", "merge")
 
 _PERSONA, _MEMORY, _THREAD = TypeAdapter(PersonaRow), TypeAdapter(MemoryRow), TypeAdapter(ThreadRow)
 _VERSION, _COMPOSITION = TypeAdapter(CompressionRow), TypeAdapter(CompositionRow)
+_REMINDER = TypeAdapter(ReminderRow)
 _SESSION, _MESSAGE, _SUMMARY = TypeAdapter(SessionRow), TypeAdapter(MessageRow), TypeAdapter(SummaryRow)
 
 
@@ -52,7 +54,8 @@ class Readable:
         self._told = False
         self._sessions: dict[int, SessionRow] = {}
         self._session = 0
-        self._contexts = False
+        self._place = ""
+        self._sections: set[str] = set()
 
     def add(self, rows: Sequence[RawRow]) -> str:
         """Returns the text for these rows."""
@@ -76,7 +79,7 @@ class Readable:
                 self._preferences.append(preference_row(row))
             case "thread":
                 yield from self._format_memories()
-                yield f"\n## {_place(_THREAD.validate_python(row))}\n"
+                self._place = f"\n## {_place(_THREAD.validate_python(row))}\n"
                 self._sessions, self._session = {}, 0
             case "session":
                 session = _SESSION.validate_python(row)
@@ -85,16 +88,18 @@ class Readable:
                 yield from self._message(_MESSAGE.validate_python(row))
             case "version" | "composition":
                 yield from self._context(row)
+            case "reminder" | "intent":
+                yield from self._begin_section("Reminders")
+                yield self._reminder(row)
             case "summary":
                 summary = _SUMMARY.validate_python(row)
+                yield from self._enter_place()
                 by = " (corrected by hand)" if summary.author_id else ""
                 yield f"\n**Summary of {self._moment(summary.created_at)}{by}:** {summary.text}\n"
 
     def _context(self, row: RawRow) -> Iterator[str]:
         """Formats a compressed version of a session, or a composition of several, in a line."""
-        if not self._contexts:
-            self._contexts = True
-            yield "\n## Versions and compositions\n\n"
+        yield from self._begin_section("Versions and compositions")
         if row["type"] == "version":
             version = _VERSION.validate_python(row["row"])
             shorter = (
@@ -106,6 +111,25 @@ class Readable:
             parts = pluralize(len(made.composition_part), "session")
             size = pluralize(made.total_tokens or 0, "token")
             yield f"- 🧩 {_inline(made.name)}: {parts} in {size} ({self._day(made.created_at)})\n"
+
+    def _reminder(self, row: RawRow) -> str:
+        """Formats a reminder, for a time or for when something is mentioned, in a line."""
+        made = _REMINDER.validate_python(row["row"])
+        if row["type"] == "intent":
+            return f"- 💡 When “{_inline(made.about)}” comes up: {_inline(made.text)} ({made.status})\n"
+        due = f", next {self._moment(made.next_at)}" if made.next_at else ""
+        return f"- ⏰ {_inline(made.text)} ({made.status}{', repeats' if made.rule else ''}{due})\n"
+
+    def _enter_place(self) -> Iterator[str]:
+        """Yields the heading of a conversation before its first words."""
+        yield self._place
+        self._place = ""
+
+    def _begin_section(self, title: str) -> Iterator[str]:
+        """Yields the heading of a section before its first line."""
+        if title not in self._sections:
+            self._sections.add(title)
+            yield f"\n## {title}\n\n"
 
     def _format_memories(self) -> Iterator[str]:
         """Formats the memories and preferences, once, before the conversations."""
@@ -142,6 +166,7 @@ class Readable:
     def _message(self, row: MessageRow) -> Iterator[str]:
         if row.status == "replaced":
             return
+        yield from self._enter_place()
         if row.session != self._session:
             self._session = row.session
             session = self._sessions.get(row.session) or SessionRow(row.session)

@@ -14,6 +14,7 @@ from relay.core.errors import SchemaError, SettingsError
 from relay.core.program import RELAY
 from relay.core.setting_checks import connection_string
 from relay.core.settings import Settings, read_variable
+from relay.core.text import pluralize
 from relay.memory import migrations
 from relay.runtime.storage import is_embedded, open_storage, place, prepare_schema
 from relay.surfaces.cli.progress import plain, show_progress
@@ -86,7 +87,7 @@ def _connection(to: str) -> str:
 
 def _report(console: Console, compared: list[ComparedTable], seconds: float) -> None:
     for table in compared:
-        console.print(f"  {table.table:<16}{table.rows:>12,} rows, the same on both sides")
+        console.print(f"  {table.table:<20}{pluralize(table.rows, 'row'):>18}, the same on both sides")
     rows = sum(table.rows for table in compared)
     console.print(
         f"Moved {rows:,} rows in {len(compared)} tables, in {seconds:.1f} s. Row counts and checksums of every table "

@@ -124,4 +124,4 @@ def describe_last(night: Night, relay: Runtime) -> str:
     """Describes a night on one line."""
     begun = night.begun_at.astimezone(relay.budget.zone)
     state = "" if night.ended_at else " (not over yet)"
-    return f"Last night, {begun:%d %B %H:%M}{state}: {describe_night(night.phases) or 'nothing done yet'}."
+    return f"Last done on {begun:%d %B at %H:%M}{state}: {describe_night(night.phases) or 'nothing done yet'}."

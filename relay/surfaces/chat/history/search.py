@@ -24,6 +24,8 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_ro
 from relay.surfaces.chat.times import moment
 
 PAGE = 6
+TERMINAL_PAGE = 30
+"""Results on a page in a terminal, where scripts can't turn pages."""
 AROUND = 3
 FARTHER = 6
 """Messages before and after a result, and in each further step."""
@@ -89,12 +91,12 @@ class ShowBeside(Callback):
 @shows("search")
 async def search(call: ChatContext) -> CommandReply:
     """Searches messages, memories and summaries of this space, best match first."""
-    return page(call, await run_search(call, call.text, limit=PAGE))
+    return page(call, await run_search(call, call.text, limit=page_size(call)))
 
 
 @pressed(ShowResults)
 async def turn_page(call: ChatContext, to: ShowResults) -> ButtonReply:
-    shown = page(call, await search_page(call, to.search_id, to.offset, PAGE))
+    shown = page(call, await search_page(call, to.search_id, to.offset, page_size(call)))
     return ButtonReply(text=shown.text, rows=shown.rows)
 
 
@@ -120,6 +122,11 @@ async def go_along(call: ChatContext, to: ShowBeside) -> ButtonReply:
     return await show_beside(call, ShowResults(to.search_id, to.offset), to.message_id, side)
 
 
+def page_size(call: ChatContext) -> int:
+    """Returns how many results a page has."""
+    return PAGE if call.bot_id else TERMINAL_PAGE
+
+
 def page(call: ChatContext, results: SearchResults) -> CommandReply:
     """Renders a page of results, with its buttons."""
     found, offset, search_id = results.page, results.offset, results.search_id
@@ -131,7 +138,8 @@ def page(call: ChatContext, results: SearchResults) -> CommandReply:
         heading = message_heading(call, hit) if isinstance(hit, MessageHit) else format_known_heading(call, hit)
         lines.append(f"**{number}** · {heading}\n{passage(hit.text)}")
     rows = [[button(str(n), OpenResult(search_id, offset, Result(hit.kind, hit.id))) for n, hit in numbered]]
-    rows += step_rows(offset, PAGE, found.total, lambda to: ShowResults(search_id, to), ("‹ Previous", "More ›"))
+    steps = ("‹ Previous", "More ›")
+    rows += step_rows(offset, page_size(call), found.total, lambda to: ShowResults(search_id, to), steps)
     return CommandReply("\n\n".join(lines), rows=rows, result=results)
 
 

@@ -25,6 +25,8 @@ PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
 IN_TELEGRAM = f"The bot reminds you in Telegram, as long as `{RELAY} run` is running."
 """What a terminal adds, because it reminds nobody itself."""
+NOWHERE = "Nothing reminds you here: that takes the Telegram bot."
+"""What it adds without a bot, as offline."""
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
     "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
@@ -72,8 +74,10 @@ async def remind(call: ChatContext) -> CommandReply:
     if (wanted := read_intent(call.text)) is not None:
         return intents.made_reply(await make_intent(call, *wanted))
     made = await commands.remind(call, call.text)
-    where = "" if call.bot_id else f"\n{IN_TELEGRAM}"
-    return CommandReply(describe(call, made) + where, rows=[made_row(made)], result=made)
+    text = describe(call, made)
+    if not call.bot_id:
+        text += f"\n{IN_TELEGRAM if call.services.installation.has_bot else NOWHERE}"
+    return CommandReply(text, rows=[made_row(made)], result=made)
 
 
 @shows("reminders")

@@ -23,7 +23,7 @@ async def status(call: ChatContext) -> CommandReply:
     """Shows numbers about this space and the installation."""
     report = await status_command(call)
     now, today = report.now, report.now.today
-    cached = f", {100 * today.cached // today.asked} % from the cache" if today.asked else ""
+    cached = f", {100 * today.cached / today.asked:.0f} % from the cache" if today.asked else ""
     found = f"words and meaning ({escape_markdown(report.embedder)})" if report.embedder else "words"
     lines = [
         f"**Relay {report.version}** on {escape_markdown(report.model)} "

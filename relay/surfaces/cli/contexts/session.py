@@ -13,6 +13,7 @@ from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.text import parse_number, shorten
+from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.output import AsJson, print_json
 from relay.surfaces.cli.shell import ready, run_work
 
@@ -30,6 +31,7 @@ Offset = Annotated[int, typer.Option(help="Skip this many.", min=0)]
 __all__ = ["AsJson", "Chat", "Name", "Offset", "Topic", "Where", "find", "run", "session", "version_id"]
 
 session = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     help="Past sessions as a library: originals, versions, links, settings.",

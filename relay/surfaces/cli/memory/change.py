@@ -56,8 +56,10 @@ def undo(change: int, as_json: AsJson = False) -> None:
 
 def _decide(change: int, decision: Decision, as_json: bool) -> None:
     async def decided(ctx: ChatContext) -> Decided:
+        from relay.commands.memory.access import find_change
         from relay.commands.memory.decide import CHANGED_SINCE, SETTLED, decide
 
+        await find_change(ctx, change)
         done = await decide(ctx, change, decision)
         status = next(one.status for one in done.changes if one.id == change)
         if status != DECIDED[decision]:

@@ -125,7 +125,8 @@ class Desk:
         self.refused = reply.refused or bool(reply.failed and not reply.changes)
         self.result = reply.result
         text = reply.text or (escape_sentence(OFF) if reply.aloud else "")
-        shown = replace(reply, file=None, aloud="", text=self._named(text))
+        failed = [replace(one, hint=self._named(one.hint)) for one in reply.failed]
+        shown = replace(reply, file=None, aloud="", text=self._named(text), failed=failed)
         with contextlib.redirect_stdout(sys.stderr if self._in_shell and reply.refused else sys.stdout):
             for part in await reply_parts(shown, call.turn.turn_id, HERE):
                 await self._terminal.call("sendMessage", **part.request)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.core.program import RELAY
+from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.memory.group import AsJson, run
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from relay.surfaces.chat.context import ChatContext
 
 token = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     help="Tokens with which programs use the API as you.",

@@ -174,7 +174,7 @@ class TurnRunner:
         if read is None:
             return Answer("", note=STOPPED)
         if read.notices and not is_usable(read):
-            return Answer("\n\n".join(map(escape_markdown, read.notices)), choices=Choices(sound=False))
+            return Answer("\n\n".join(map(escape_markdown, read.notices)), choices=Choices(sound=False, keep=False))
         told = await answer(self.engine, read, preview, run.stop)
         run.turn = replace(run.turn, status="answered")
         return told
