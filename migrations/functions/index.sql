@@ -51,7 +51,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '|июля|августа|сентября|октября|ноября|декабря|wczoraj|dzisiaj|jutro|temu|tydzień|tygodniu|miesiąc|miesiącu|roku'
         || '|lat|poniedziałek|wtorek|środę|czwartek|piątek|sobotę|niedzielę|dün|bugün|yarın|önce|hafta|أمس|اليوم|غدا|منذ'
         || '|أسبوع|أسابيع|شهر|أشهر|سنة|سنوات|ieri|oggi|domani|settimana|settimane|mese|mesi|anno|anni|ontem|amanhã')::tsquery
-        or left(p_text, 1000) ~ '\m(19|20)\d\d\M|\m\d{1,2}[./]\d'
+        or left(p_text, 1000) ~ '\m(19|20)\d\d\M|\m\d{1,2}[./]\d|[0-9]\s?[月월年년]|[昨今明]天|[昨今明]日|[上下]周|[先来]週|어제|오늘|내일'
 $$;
 
 -- Returns the entries that a source should have. None for off-the-record sessions, replaced messages, memories not in
