@@ -106,6 +106,8 @@ ASKS = re.compile(
     r"|quiero (?:preguntar|saber)|je (?:veux|voudrais) (?:(?:te|vous) )?(?:demander|savoir)|voglio (?:sapere|chieder)"
     r"|quero (?:saber|perguntar)|я хочу (?:узнать|знать|спросить)|chcę (?:wiedzieć|zapytać|spytać)"
     r"|\w+ (?:sormak|öğrenmek|bilmek) istiyorum|أريد أن (?:أسأل|أعرف)"
+    r"|(?:noch ?einmal|nochmals?) (?:sehen|hören|lesen|haben)|antwort|respuesta|réponse|risposta|resposta"
+    r"|ответ(?:а|ы|ов)?\b|odpowied(?:ź|zi)\b|cevap\b|إجابة|جواب"
     r"|(?:again|noch einmal|nochmals?|otra vez|encore une fois|ещё раз|jeszcze raz|tekrar|مرة أخرى)\W*$)",
     re.IGNORECASE,
 )
