@@ -50,7 +50,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
                 then '(?:$|[^[:alnum:]]|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])'
                 when p_word ~ '[0-9]$' then '(?![0-9])' else '' end))
         or p_word ~ '^[а-я]{2,}[аеийоьыя]$' and p_body ~ ('(?:^|[^[:alnum:]]|\\[bfnrt])' || left(p_word, -1)
-            || '(?:[аеийоуыьэюя]|[аяоеи][ймхв]|[ое]ю|[ая]ми)(?![[:alnum:]])')
+            || case when p_word ~ '[ая]$' then '(?:[аеиуыюя]|[ое][йю]|[ая](?:[мх]|ми))'
+                else '(?:[аеийоуыьюя]|[аяоеи][ймхв]|[ая]ми)' end || '(?![[:alnum:]])')
 $$;
 
 -- Replaces letters that people write in two ways in Russian and Arabic.
