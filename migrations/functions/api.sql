@@ -1,30 +1,29 @@
 -- The callers of the API, and their tokens.
 
--- Returns the owner of a token: {user_id, name, kind, role, choices}.
-create or replace function relay.caller_json(p_token relay.api_token) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object(
-        'user_id', p_token.user_id, 'kind', p_token.kind, 'name', public.relay_name_of(p_token.user_id),
-        'role', (select role from person where user_id = p_token.user_id),
-        'choices', (select choices from choice where user_id = p_token.user_id))
-$$;
-
--- Returns the owner of the token with this hash: {user_id, name, kind, role, choices}. Null if it is unknown or expired.
-create or replace function public.relay_api_caller(p_hash text) returns jsonb
+-- Returns the owner of a token of these kinds: {user_id, name, kind, role, choices}. Null if it is unknown or expired.
+create or replace function relay.caller_with(p_hash text, variadic p_kinds text[]) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own api_token;
 begin
     select * into own from api_token
-    where hash = p_hash and kind in ('token', 'session') and (expires_at is null or expires_at > now());
+    where hash = p_hash and kind = any (p_kinds) and (expires_at is null or expires_at > now());
     if own.id is null then
         return null;
     end if;
     if own.used_at is null or own.used_at < now() - interval '1 minute' then
         update api_token set used_at = now() where id = own.id;
     end if;
-    return relay.caller_json(own);
+    return jsonb_build_object('user_id', own.user_id, 'kind', own.kind, 'name', public.relay_name_of(own.user_id),
+        'role', (select role from person where user_id = own.user_id),
+        'choices', (select choices from choice where user_id = own.user_id));
 end $$;
+
+-- Returns the owner of the token with this hash.
+create or replace function public.relay_api_caller(p_hash text) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.caller_with(p_hash, 'token', 'session')
+$$;
 
 -- Stores a token's hash. Returns whether it did: false if the proof that it was given for has been used before.
 create or replace function public.relay_store_api_token(

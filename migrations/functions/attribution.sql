@@ -151,24 +151,23 @@ $$;
 -- Null if the process lost the job.
 create or replace function public.relay_estimate_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.choices_of((payload ->> 'space_id')::bigint, (payload ->> 'user_id')::bigint,
-        (payload ->> 'counts_in')::bigint)
-    from job where id = p_job_id and fence = p_fence
-$$;
-
-create or replace function relay.choices_of(p_space_id bigint, p_user_id bigint, p_thread_id bigint) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with act as (
+    with held as materialized (
+        select (payload ->> 'space_id')::bigint as space_id, (payload ->> 'user_id')::bigint as user_id,
+            (payload ->> 'counts_in')::bigint as thread_id
+        from job where id = p_job_id and fence = p_fence),
+    act as (
         select f.id, jsonb_agg(jsonb_build_object('type', o.type, 'pattern', o.pattern, 'polarity', o.polarity)
             order by o.id) as patterns, max(o.weight) as weight
-        from observation o join feedback f on f.id = o.feedback_id
-        where o.space_id = p_space_id and o.user_id = p_user_id and o.thread_id is not distinct from p_thread_id
-            and not o.explicit and not o.pending and f.withdrawn_at is null and not exists (
+        from held h join observation o on o.space_id = h.space_id and o.user_id = h.user_id
+            and o.thread_id is not distinct from h.thread_id
+        join feedback f on f.id = o.feedback_id
+        where not o.explicit and not o.pending and f.withdrawn_at is null and not exists (
                 select from preference_decision d
                 where d.space_id = o.space_id and d.user_id = o.user_id and d.type = o.type and d.pattern = o.pattern
                     and d.thread_id is not distinct from o.thread_id and d.action = 'forget' and d.at >= o.at)
         group by f.id order by f.id desc limit 500)
-    select coalesce(jsonb_agg(jsonb_build_object('patterns', patterns, 'weight', weight / 0.4) order by id), '[]') from act
+    select (select coalesce(jsonb_agg(jsonb_build_object('patterns', patterns, 'weight', weight / 0.4) order by id), '[]')
+        from act) from held
 $$;
 
 -- Replaces a person's estimates by [{type, pattern, polarity, sureness}]. What the person said outright takes precedence.

@@ -59,7 +59,6 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
     about turn := relay.answer_turn(own, p_user_id, jsonb_build_object('turn_id', p_turn_id));
-    here thread;
     stood bigint[];
     done jsonb;
 begin
@@ -76,14 +75,12 @@ begin
             select id from relay.taught_by(about.id) where status in ('applied', 'pending')));
     about := relay.let_stand(about, case when p_chose in ('a', 'b')
         and strpos(about.prompt #>> '{two,order}', p_chose) = 2 then 1 else 0 end, p_chose = 'neither');
-    select * into here from thread where id = about.thread_id;
-    done := relay.take_feedback(own, here, p_user_id, about, null, jsonb_build_object('kind', 'compare',
+    done := relay.take_act(about, null, jsonb_build_object('kind', 'compare',
         'source', 'button', 'value', jsonb_build_object('chose', p_chose))
         || case when p_chose in ('a', 'b') then '{}' else '{"observations": []}'::jsonb end);
     perform relay.withdraw_feedback(about.id, p_user_id, 'thumbs', 'button');
     if p_chose = 'neither' then
-        perform relay.take_feedback(own, here, p_user_id, about, null,
-            '{"kind": "thumbs", "value": {"up": false}, "source": "button"}');
+        perform relay.take_act(about, null, '{"kind": "thumbs", "value": {"up": false}, "source": "button"}');
     end if;
     return jsonb_build_object('chose', p_chose, 'reasons', '[]'::jsonb, 'taught', not done ? 'refused', 'changes', (
         select coalesce(jsonb_agg(one), '[]') from jsonb_array_elements(relay.changes_of(about.id)) as one
@@ -95,12 +92,10 @@ end $$;
 create or replace function relay.prefer_first(p_turn relay.turn, p_over bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    here thread;
     done jsonb;
 begin
-    select * into here from thread where id = p_turn.thread_id;
     perform relay.withdraw_feedback(p_over, p_turn.user_id, 'compare', 'button');
-    done := relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, p_over,
+    done := relay.take_act(p_turn, p_over,
         '{"kind": "compare", "value": {"chose": "a", "dimensions": []}, "source": "button"}');
     update turn set told = told || jsonb_build_object('reasons', not done ? 'refused') where id = p_turn.id;
 end $$;

@@ -1,9 +1,6 @@
 -- Compositions as people see them, and what they choose while they compose.
 
--- Returns a composition without its text: {id, name, budget, strategy, format, status, error, total_tokens,
--- total_messages, tainted, tells: its bot says in the chat when it is ready, created_by, created_at, chat_id, topic_id,
--- used: sessions that began with it, active: those that run, parts: [{session_id, title, words, first, version, tokens,
--- messages, allocation, asked, reason, gone: its version was pruned, due: it is being made}]}.
+-- Returns a composition without its text.
 create or replace function relay.composition_json(p_composition_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', c.id, 'name', c.name, 'budget', c.budget, 'strategy', c.strategy, 'format', c.format,
@@ -55,7 +52,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
 $$;
 
 -- Returns a page of the sessions that can be composed, most recently used first: this thread's and those linked to it, or
--- all of the space's. {total, sessions: [{id, title, words, first, last, messages, tokens, versions, here}]}.
+-- all of the space's.
 create or replace function public.relay_composable_sessions(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_everywhere boolean, p_offset integer, p_limit integer)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$

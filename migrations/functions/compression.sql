@@ -122,8 +122,8 @@ begin
     return to_jsonb(made);
 end $$;
 
--- Returns the input of a held job that makes a version: {id, session_id, thread_id, space_id, user_id: who pays, settings,
--- source_id, units: see version_units}. Null if the process lost the job, or the version is no longer wanted.
+-- Returns the input of a held job that makes a version. Null if the process lost the job, or the version is no longer
+-- wanted.
 create or replace function public.relay_compression_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', c.id, 'session_id', c.session_id, 'thread_id', c.thread_id, 'space_id', c.space_id,

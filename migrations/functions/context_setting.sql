@@ -49,7 +49,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns how much a space stores, counted at most once a day, the database's size, and what its settings would drop
--- tonight: {at, stored: [{kind, rows, bytes}], database, freed: {rows, bytes}}.
+-- tonight.
 create or replace function public.relay_storage_statistics(p_space jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

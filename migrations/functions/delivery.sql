@@ -11,13 +11,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     end, 0)
 $$;
 
--- Marks a part as sending. Stores its text (or file name; a voice note has neither) and the id floor above which
--- recovery looks for it if the response is lost.
-create or replace function relay.mark_sending(p_turn_id bigint, p_seq integer) returns void
+-- Marks a part as sending and returns it. Stores its text (or file name; a voice note has neither) and the id floor above
+-- which recovery looks for it if the response is lost.
+create or replace function relay.begin_sending(p_turn_id bigint, p_seq integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     update outbox set status = 'sending', sending_text = coalesce(request ->> 'text', request #>> '{file,name}'),
         floor_message_id = relay.message_id_floor(bot_id, chat_id)
     where turn_id = p_turn_id and seq = p_seq
+    returning to_jsonb(outbox)
 $$;
 
 -- Stores the parts of a turn's reply once and marks the first as sending. A streaming preview becomes the first part
@@ -35,7 +36,8 @@ begin
         if p_answered then
             raise exception 'what turn % had saved is lost', held.id using errcode = 'RL002';
         end if;
-        update turn set status = 'answered', answered_at = now() where id = held.id;
+        update turn set status = 'answered', answered_at = now(), space_id = coalesce(space_id, (
+            select id from space where kind = 'private' and owner_id = (p_parts #>> '{0,owner_id}')::bigint)) where id = held.id;
     end if;
     if not exists (
         select from outbox where turn_id = held.id and not preview and echo_of is null and status <> 'queued')
@@ -53,7 +55,7 @@ begin
             perform relay.take_over_parts(held);
         end if;
         if cardinality(uncertain) = 0 and p_parts <> '[]' then
-            perform relay.mark_sending(held.id, 1);
+            perform relay.begin_sending(held.id, 1);
         end if;
     end if;
     return coalesce((
@@ -72,18 +74,16 @@ begin
     insert into outbox (turn_id, seq, bot_id, chat_id, request, preview)
     values (held.id, 1, p_bot_id, p_chat_id, p_request, true)
     on conflict (turn_id, seq) do update set request = excluded.request where outbox.preview;
-    perform relay.mark_sending(held.id, 1);
-    return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = 1);
+    return relay.begin_sending(held.id, 1);
 end $$;
 
 -- Marks parts as sent, failed or previewed, and closes the turn after the last one. Returns whether the lane has more
--- to do (or queued messages wait), and which jobs are due. (`summary` is for older versions.)
+-- to do (or queued messages wait), and which jobs are due.
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
-    owed jsonb;
 begin
     update outbox d set status = r.status, error = r.error, sent_at = now(),
         sending_text = case when r.status not in ('sent', 'failed') then d.sending_text end,
@@ -100,7 +100,6 @@ begin
     if p_done then
         perform relay.close_turn(held.id, 'done', null);
     end if;
-    owed := relay.jobs_owed(held.bot_id);
     return jsonb_build_object(
         'more', exists (select from lane where id = held.lane_id and due_at is not null and open_turn_id is null)
             or exists (select from turn where bot_id = held.bot_id and status = 'working' and lease_owner is null
@@ -108,7 +107,7 @@ begin
             or exists (select from outbox
                 where bot_id = held.bot_id and status = 'queued' and turn_id is null
                     and not_before <= greatest(now(), created_at)),
-        'owed', owed, 'summary', owed <> '[]');
+        'owed', relay.jobs_owed(held.bot_id));
 end $$;
 
 -- Marks a part as sent and the next one as sending; returns the next one.
@@ -116,8 +115,7 @@ create or replace function public.relay_sending(p_turn_id bigint, p_fence bigint
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform public.relay_sent(p_turn_id, p_fence, p_results, false);
-    perform relay.mark_sending(p_turn_id, p_seq);
-    return (select to_jsonb(d) from outbox d where d.turn_id = p_turn_id and d.seq = p_seq);
+    return relay.begin_sending(p_turn_id, p_seq);
 end $$;
 
 -- Turns a part whose message can't be edited into a new message, marked as sending; returns it.
@@ -127,8 +125,7 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
     update outbox set telegram_message_id = null where turn_id = held.id and seq = p_seq;
-    perform relay.mark_sending(held.id, p_seq);
-    return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = p_seq);
+    return relay.begin_sending(held.id, p_seq);
 end $$;
 
 -- Replaces a voice note that can't be sent with a line of text, marked as sending; returns it.
@@ -139,8 +136,7 @@ declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
     update outbox set request = p_request where turn_id = held.id and seq = p_seq;
-    perform relay.mark_sending(held.id, p_seq);
-    return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = p_seq);
+    return relay.begin_sending(held.id, p_seq);
 end $$;
 
 -- Stops a delivery for the user: drops unsent parts and adds a last part that says so, marked as sending.
@@ -157,7 +153,6 @@ begin
     insert into outbox (turn_id, seq, bot_id, chat_id, request)
     values (held.id, last, held.bot_id, (p_request ->> 'chat_id')::bigint, p_request)
     on conflict do nothing;
-    perform relay.mark_sending(held.id, last);
     update message set status = 'stopped' where id = held.assistant_message_id and status = 'complete';
     -- The line about memory changes was due under the last text; it goes under this line instead.
     if exists (select from outbox where turn_id = held.id and error = 'stopped' and request ? 'text'
@@ -165,7 +160,7 @@ begin
     then
         perform relay.announce(held, array(select id from memory_change where turn_id = held.id order by id));
     end if;
-    return (select to_jsonb(d) from outbox d where d.turn_id = held.id and d.seq = last);
+    return relay.begin_sending(held.id, last);
 end $$;
 
 -- Returns which ids above a floor are known, so that recovery looks for a lost part among the others. near: ids around
@@ -205,8 +200,7 @@ begin
         p_heard
     from outbox where turn_id = held.id
     returning * into own;
-    perform relay.mark_sending(held.id, own.seq);
-    return (select to_jsonb(d) || '{"uncertain": false}' from outbox d where d.id = own.id);
+    return relay.begin_sending(held.id, own.seq) || '{"uncertain": false}';
 end $$;
 
 -- Returns a message's blocks with the transcript replaced by what was really said. Leaves recordings that the message

@@ -61,8 +61,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(count(*)) from returned
 $$;
 
--- Returns a model's progress: {entries, embedded, due, of_other_models, serves, rebuilding}. `serves`: the model with
--- the most vectors, which questions use; p_model if none is ahead of it.
+-- Returns a model's progress. `serves`: the model with the most vectors, which questions use; p_model if none is ahead.
 create or replace function public.relay_embedding_status(p_model text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with made as (select model, count(*) as many from embedding group by model),

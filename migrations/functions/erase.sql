@@ -328,8 +328,7 @@ begin
 end $$;
 
 -- Continues an erasure (null: the oldest unfinished one) for half a second: {erasure_id, done, counts, theirs: what
--- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited,
--- posted: 0, for older versions}. Null if there is none, another process runs it, or it has to wait. Previews not started
+-- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited}. Null if there is none, another process runs it, or it has to wait. Previews not started
 -- within 15 minutes are dropped.
 create or replace function public.relay_erase_step(p_erasure_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -373,7 +372,7 @@ begin
     end loop;
     return (
         select jsonb_build_object('erasure_id', id, 'done', status = 'done', 'counts', counts,
-            'theirs', coalesce(posted, '[]'), 'posted', 0,
+            'theirs', coalesce(posted, '[]'),
             'waiting', (select count(*) from retraction r where r.erasure_id = erasure.id))
         from erasure where id = coalesce(own.id, p_erasure_id) and (id = own.id or status = 'done'));
 end $$;

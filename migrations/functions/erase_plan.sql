@@ -363,9 +363,8 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     where messages between 1 and 20
 $$;
 
--- Stores a plan for 15 minutes and returns a preview: {erasure_id, memories and messages (up to ten each), counts,
--- documents (names), preferences (patterns, up to ten), artefacts (up to ten, cut short), role: whether a role
--- in the space's chats matches, which stays, left, more}. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
+-- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats
+-- matches, and stays. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -89,12 +89,13 @@ begin
 end $$;
 
 -- Sweeps the next 500 turns after an id and clears those that match or were made from erased rows. Another person's
--- turn loses only prompt records and lists.
+-- turn loses only prompt records and lists, and those only in a group.
 create or replace function relay.sweep_turns(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     loose constant jsonb := p_erasure.work -> 'loose';
     admin constant boolean := coalesce((p_erasure.work ->> 'admin')::boolean, false);
+    shared constant boolean := exists (select from space where id = p_erasure.space_id and kind = 'group');
     chats constant bigint[] := relay.chats_of(p_erasure.space_id);
     inputs constant text[] := relay.gone_inputs(p_erasure);
     looked bigint;
@@ -107,7 +108,8 @@ begin
     own as (
         select p.*, relay.may_erase(p_erasure.space_id, p.user_id, p_erasure.user_id, admin) as may
         from page p left join lane l on l.id = p.lane_id
-        where p.space_id = p_erasure.space_id or p.space_id is null and (l.chat_id = any (chats)
+        where p.space_id = p_erasure.space_id or p.space_id is null and (shared or admin
+            or coalesce(p.user_id, p_erasure.user_id) = p_erasure.user_id) and (l.chat_id = any (chats)
             or exists (select from outbox d where d.turn_id = p.id and d.chat_id = any (chats))))
     select (select max(id) from page), array_agg(o.id) filter (where o.prompt -> 'inputs' ?| inputs
             or o.may and relay.turn_says(o.id, concat_ws(' ', o.prompt, o.told), loose)),
@@ -116,7 +118,8 @@ begin
     into looked, saying, prompts, lists from own o;
     perform relay.erase_turns(saying, p_erasure.id, loose) where saying is not null;
     delete from outbox q where q.status = 'queued' and q.turn_id is null and (q.inputs ?| relay.gone_inputs(p_erasure)
-        or q.space_id = p_erasure.space_id and relay.says(relay.texts_in(to_jsonb(q), '["request"]'), loose));
+        or q.space_id = p_erasure.space_id and relay.may_erase(p_erasure.space_id, q.user_id, p_erasure.user_id, admin)
+            and relay.says(relay.texts_in(to_jsonb(q), '["request"]'), loose));
     perform relay.retract(p_erasure.id, lists, loose) where lists is not null;
     perform relay.note_theirs(p_erasure.id, relay.exports_in(p_after, looked, chats));
     update turn set prompt = null where id = any (prompts) and status in ('done', 'failed');
@@ -167,9 +170,9 @@ begin
         select id from event
         where id > p_after and id <= looked and payload is not null and relay.says(payload::text, loose)
             and relay.may_erase(p_erasure.space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean)
-            and (space_id = p_erasure.space_id or space_id is null and (
-                jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats)
-                or user_id = any (chats))));
+            and (space_id = p_erasure.space_id or space_id is null and (user_id = any (chats) or exists (
+                    select from space where id = p_erasure.space_id and kind = 'group')
+                and jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats))));
     perform relay.note_theirs(p_erasure.id, relay.theirs_in(saying));
     update event set payload = null where id = any (saying);
     return looked;

@@ -19,18 +19,11 @@ begin
     return to_jsonb(had);
 end $$;
 
--- Returns the owner of the calendar token with this hash, as relay_api_caller does. Null if there is none.
+-- Returns the owner of the calendar token with this hash.
 create or replace function public.relay_calendar_caller(p_hash text) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    own api_token;
-begin
-    select * into own from api_token where hash = p_hash and kind = 'calendar';
-    if own.used_at is null or own.used_at < now() - interval '1 minute' then
-        update api_token set used_at = now() where id = own.id;
-    end if;
-    return case when own.id is not null then relay.caller_json(own) end;
-end $$;
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.caller_with(p_hash, 'calendar')
+$$;
 
 -- Returns what an open page of a person watches of some spaces, as [{space, and for each subject a text, which changes when
 -- something of that subject does}]. Reminders and preferences: the person's own.

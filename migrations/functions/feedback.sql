@@ -119,6 +119,13 @@ returns void language sql set search_path = relay, extensions, pg_temp as $$
     on conflict do nothing
 $$;
 
+-- Stores an act of the person whom an answer was for: see relay.take_feedback.
+create or replace function relay.take_act(p_about relay.turn, p_other_turn_id bigint, p_act jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.take_feedback(p_about.space_id, t, p_about.user_id, p_about, p_other_turn_id, p_act)
+    from thread t where t.id = p_about.thread_id
+$$;
+
 -- Stores a person's feedback about an answer to them (p_input.about: {turn_id | bot_id, chat_id, telegram_message_id};
 -- over: the turn of the answer that it was preferred to), or about all answers: see relay.take_feedback. {refused:
 -- unknown} if there is no such answer.
@@ -160,7 +167,6 @@ declare
     up constant boolean := emojis && array['👍', '❤', '🔥', '🥰', '👏', '🎉', '🤩', '😍', '❤‍🔥'];
     down constant boolean := emojis && array['👎', '🤮', '💩', '🤬', '😡', '🥱', '🤡'];
     about turn;
-    here thread;
     one record;
 begin
     select * into about from turn
@@ -168,7 +174,6 @@ begin
     if about.id is null then
         return;
     end if;
-    select * into here from thread where id = about.thread_id;
     for one in
         select * from (values
             ('thumbs', up or down, jsonb_build_object('up', not down)),
@@ -181,7 +186,7 @@ begin
                 and withdrawn_at is null and value = one.value)
         then
             perform relay.withdraw_feedback(about.id, p_user_id, one.kind, 'reaction', 'backfill');
-            perform relay.take_feedback(p_message.space_id, here, p_user_id, about, null,
+            perform relay.take_act(about, null,
                 jsonb_build_object('kind', one.kind, 'value', one.value, 'source', p_source));
         end if;
     end loop;
@@ -274,47 +279,33 @@ create or replace function relay.feedback_of_finish(
     p_turn relay.turn, p_stopped boolean, p_replaced_turn_id bigint, p_back boolean)
 returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    here thread;
     before turn;
 begin
-    select * into here from thread where id = p_turn.thread_id;
     if p_stopped then
-        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, null,
-            '{"kind": "abandon", "value": {"how": "stop"}, "source": "button"}');
+        perform relay.take_act(p_turn, null, '{"kind": "abandon", "value": {"how": "stop"}, "source": "button"}');
     end if;
     select * into before from turn where id = p_replaced_turn_id and user_id = p_turn.user_id;
     if before.id is null then
         return;
     elsif p_back then
-        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, before.id,
-            '{"kind": "revert", "value": {}, "source": "button"}');
+        perform relay.take_act(p_turn, before.id, '{"kind": "revert", "value": {}, "source": "button"}');
     elsif coalesce((before.prompt ->> 'wording')::bigint, 0) < relay.wordings(p_turn.user_message_id) then
-        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, p_turn, before.id,
-            '{"kind": "refine", "value": {}, "source": "button"}');
+        perform relay.take_act(p_turn, before.id, '{"kind": "refine", "value": {}, "source": "button"}');
     elsif not exists (
         select from feedback
         where turn_id = before.id and user_id = p_turn.user_id and withdrawn_at is null
             and (kind in ('accept', 'tag', 'compare') or kind = 'thumbs' and value -> 'up' = 'true'))
     then
-        perform relay.take_feedback(p_turn.space_id, here, p_turn.user_id, before, null,
-            '{"kind": "abandon", "value": {"how": "again"}, "source": "button"}');
+        perform relay.take_act(before, null, '{"kind": "abandon", "value": {"how": "again"}, "source": "button"}');
     end if;
 end $$;
 
 -- Stores as feedback that a person kept an answer as a memory: it was right.
 create or replace function relay.accept_answer(p_message_id bigint, p_user_id bigint) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    about turn;
-    here thread;
-begin
-    select * into about from turn where assistant_message_id = p_message_id and user_id = p_user_id;
-    if about.id is not null then
-        select * into here from thread where id = about.thread_id;
-        perform relay.take_feedback(about.space_id, here, p_user_id, about, null,
-            '{"kind": "accept", "value": {}, "source": "button"}');
-    end if;
-end $$;
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.take_act(about, null, '{"kind": "accept", "value": {}, "source": "button"}') from turn about
+    where assistant_message_id = p_message_id and user_id = p_user_id
+$$;
 
 -- Returns the tags that a person put on an answer to them: [{type, pattern, polarity}]. Null if it was not to them.
 create or replace function public.relay_answer_tags(p_space jsonb, p_user_id bigint, p_turn_id bigint) returns jsonb

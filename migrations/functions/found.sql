@@ -51,9 +51,11 @@ $$;
 -- Returns the passage of a long text that is about some words, on one line of up to 600 characters.
 create or replace function relay.passage(p_text text, p_language text, p_words tsquery) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select left(regexp_replace(ts_headline(p_language::regconfig, left(p_text, 20000), coalesce(p_words, ''::tsquery),
-        'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
-        '\s+', ' ', 'g'), 600)
+    select coalesce(
+        translate(relay.unspaced_snippet(left(p_text, 20000), relay.unspaced_wanted(p_words), 590), chr(2) || chr(3), ''),
+        left(regexp_replace(ts_headline(p_language::regconfig, left(p_text, 20000), coalesce(p_words, ''::tsquery),
+            'MaxWords=60, MinWords=30, MaxFragments=2, FragmentDelimiter= … , StartSel="", StopSel=""'),
+            '\s+', ' ', 'g'), 600))
 $$;
 
 -- Returns what is relevant to a message in a chat and topic, above the floor and not already in the prompt: {found}.

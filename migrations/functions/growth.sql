@@ -28,12 +28,8 @@ $$;
 -- Owes a space's next idea, or none.
 create or replace function relay.owe_growth(p_space_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    delete from job where kind = 'growth' and key = p_space_id::text and lease_owner is null;
-    insert into job (kind, key, payload, due_at)
-    select 'growth', space_id::text, case when bot_id = 0 then '{}' else jsonb_build_object('bot_id', bot_id) end, next_at
-    from soul_growth where space_id = p_space_id
-    on conflict (kind, key) do update set due_at = excluded.due_at, payload = excluded.payload, failures = 0,
-        last_error = null, parked_at = null
+    select relay.owe_next('growth', p_space_id::text, g.bot_id, g.next_at)
+    from (select) always left join soul_growth g on g.space_id = p_space_id
 $$;
 
 -- Tests whether a memory may shape the soul: an active learning about how its owner wants things, in their own words.
@@ -43,8 +39,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         and not p_memory.tainted
 $$;
 
--- Returns what a held job reads: {growth, soul: {version, text}, memories: [{id, content}], preferences, ideas: all that
--- were proposed}. Null if the process lost it, or it is off.
+-- Returns what a held job reads. Null if the process lost it, or it is off.
 create or replace function public.relay_growth_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('growth', to_jsonb(g),
@@ -122,7 +117,7 @@ begin
         or coalesce((select version from soul where active), 0) = p_seen)
     then
         if p_decision = 'accepted' then
-            perform relay.activate_soul(p_text, p_user_id, p_author, 'grown');
+            perform public.relay_activate_soul(p_text, p_user_id, p_author, 'grown');
         end if;
         update soul_idea set status = p_decision, decided_at = now() where id = idea.id returning * into idea;
     end if;

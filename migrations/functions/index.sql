@@ -51,8 +51,47 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '|июля|августа|сентября|октября|ноября|декабря|wczoraj|dzisiaj|jutro|temu|tydzień|tygodniu|miesiąc|miesiącu|roku'
         || '|lat|poniedziałek|wtorek|środę|czwartek|piątek|sobotę|niedzielę|dün|bugün|yarın|önce|hafta|أمس|اليوم|غدا|منذ'
         || '|أسبوع|أسابيع|شهر|أشهر|سنة|سنوات|ieri|oggi|domani|settimana|settimane|mese|mesi|anno|anni|ontem|amanhã')::tsquery
-        or left(p_text, 1000) ~ '\m(19|20)\d\d\M|\m\d{1,2}[./]\d|[0-9]\s?[月월年년]|[昨今明]天|[昨今明]日|[上下]周|[先来]週|어제|오늘|내일'
+        or left(p_text, 1000) ~ ('\m(19|20)\d\d\M|\m\d{1,2}[./]\d|\d[年月日号號时時点點]|[昨今明后後][天日]|[上下先来來今本][周週月年]|[周週]末|星期'
+            || '|어제|오늘|내일|모레|[월화수목금토일]요일|지난|다음 주|\d[년월일시]')
 $$;
+
+-- Puts the letters of scripts without spaces apart, so that PostgreSQL sees words in them: each two letters in a row (of
+-- Chinese characters also each alone), as nobody knows where a word ends; Katakana, which stands for itself, as it is. A
+-- question (p_asks) has pairs only, a character alone only if it stands alone, no pairs across those that merely bind,
+-- and none with the last syllable of a Korean word, which is mostly a particle. After Apache Lucene's CJKBigramFilter.
+create or replace function relay.set_apart(p_text text, p_asks boolean) returns text
+language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
+begin
+    if not relay.is_unspaced(p_text) then
+        return p_text;
+    end if;
+    return (
+        with sign as (
+            select nr, sign, case
+                    when sign < U&'\0E00' collate "C" then null
+                    when sign < U&'\0F00' collate "C" then 'thai'  -- and Lao
+                    when sign between U&'\3041' and U&'\309F' collate "C" then 'hiragana'
+                    when sign between U&'\30A1' and U&'\30FF' collate "C" then 'katakana'
+                    when p_asks and strpos('的了吗嗎呢吧啊是我你您他她它们們这這那哪谁誰什么麼怎几幾在和就也都请請呀嘛被把跟与與及或何', sign) > 0
+                        then 'binds'
+                    when sign between U&'\3400' and U&'\9FFF' collate "C" or sign = '々' then 'han'
+                    when sign between U&'\AC00' and U&'\D7AF' collate "C" then 'hangul' end as script
+            from string_to_table(p_text, null) with ordinality as t (sign, nr)),
+        beside as (
+            select *, lag(script) over (order by nr) as before, lead(script) over (order by nr) as after,
+                lead(sign) over (order by nr) as next, lead(script, 2) over (order by nr) as second
+            from sign)
+        select string_agg(case
+            when script is null or script = 'katakana'
+                then case when before is distinct from script then ' ' else '' end || sign
+            when script = 'binds' then ' '
+            else ' ' || case when script = 'han' and not p_asks or script <> 'hiragana'
+                    and before is distinct from script and after is distinct from script then sign || ' ' else '' end
+                || case when after is distinct from script or p_asks and script = 'hangul'
+                        and before is not distinct from script and second is distinct from script then ''
+                    else sign || next end end, '' order by nr)
+        from beside);
+end $$;
 
 -- Returns the entries that a source should have. None for off-the-record sessions, replaced messages, memories not in
 -- force (archived ones count as in force), and artefacts that declare that they are not found.
@@ -109,7 +148,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
         p_kind = 'message' and f.role = 'user' and relay.is_standing(f.text), md5(f::text)::uuid
     from unnest(p_ids, p_parts) as source (id, part), relay.findable(p_kind, source.id, source.part) f,
         relay.language_of(f.text) as spoken (language),
-        to_tsvector(spoken.language::regconfig, left(f.text, 200000)) as made (words)
+        -- Set apart, Chinese takes six times the room; PostgreSQL has a bound of 1 MB.
+        to_tsvector(spoken.language::regconfig, left(relay.set_apart(left(f.text, 200000), false), 200000)) as made (words)
     on conflict (kind, source_id, part) do update set space_id = excluded.space_id, thread_id = excluded.thread_id,
         session_id = excluded.session_id, role = excluded.role, user_id = excluded.user_id, name = excluded.name,
         label = excluded.label, tags = excluded.tags, at = excluded.at, language = excluded.language,

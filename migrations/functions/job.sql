@@ -32,6 +32,18 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
+-- Owes a job that recurs for its next time, whatever was owed before; without one (null), it is not owed. Locks the row, so
+-- that a process that has the job sees what came meanwhile. Bot 0: any bot's processes may do it.
+create or replace function relay.owe_next(p_kind text, p_key text, p_bot_id bigint, p_due_at timestamptz) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    delete from job where kind = p_kind and key = p_key and lease_owner is null and p_due_at is null;
+    insert into job (kind, key, payload, due_at)
+    select p_kind, p_key, case when p_bot_id = 0 then '{}' else jsonb_build_object('bot_id', p_bot_id) end, p_due_at
+    where p_due_at is not null
+    on conflict (kind, key) do update set due_at = excluded.due_at, payload = excluded.payload, failures = 0,
+        last_error = null, parked_at = null
+$$;
+
 -- Tests whether memory lets a job run: one that names a thread (thread_id) waits while the memory of its space is paused.
 create or replace function relay.is_awake(p_job relay.job) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -56,7 +68,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select not p_job.payload ? 'bot_id' or (p_job.payload ->> 'bot_id')::bigint = p_bot_id
 $$;
 
--- Leases due jobs of a kind, longest wait first; with p_key only that one: [{id, kind, key, payload, fence, failures}].
+-- Leases due jobs of a kind, longest wait first; with p_key only that one.
 create or replace function public.relay_claim_jobs(
     p_kind text, p_key text, p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$

@@ -81,40 +81,31 @@ begin
 end $$;
 
 -- Finds the markers in a person's own words, as relay/memory/contexts/markers.py does: for messages that were stored
--- without, such as imported ones.
+-- without, such as imported ones. Reads each text once, however many signs it has.
 create or replace function relay.markers_in(p_blocks jsonb) returns jsonb
-language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
-declare
-    head constant text := '##keepit[0-9]+\.[0-9]{2}##';
-    most constant integer := 200;
-    found jsonb := '[]';
-    own record;
-    begins integer;
-    behind integer;
-    ends integer;
-    content text;
-begin
-    for own in
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    with own as (
         select block ->> 'text' as text, (place - 1)::smallint as place
         from jsonb_array_elements(p_blocks) with ordinality as one (block, place)
-        where block ->> 'type' = 'text' and coalesce(block ->> 'untrusted', '') in ('', 'false') order by place
-    loop
-        begins := regexp_instr(own.text, head, 1, 1, 0, 'i');
-        while begins > 0 and jsonb_array_length(found) < most loop
-            behind := regexp_instr(own.text, head, begins, 1, 1, 'i');
-            ends := coalesce(nullif(regexp_instr(own.text, '##keepit|##/keepit##', behind, 1, 0, 'i'), 0),
-                length(own.text) + 1);
-            content := regexp_replace(substr(own.text, behind, ends - behind), '^\s+|\s+$', '', 'g');
-            if regexp_replace(content, '[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]', '', 'g') <> '' then
-                found := found || jsonb_build_object('content', content, 'block', own.place, 'start', begins - 1,
-                    'end', ends - 1, 'weight', least(substring(substr(own.text, begins) from '[0-9]+\.[0-9]{2}')::numeric, 1),
-                    'context', relay.marker_context(own.text, begins, ends));
-            end if;
-            begins := regexp_instr(own.text, head, behind, 1, 0, 'i');
-        end loop;
-    end loop;
-    return found;
-end $$;
+        where block ->> 'type' = 'text' and coalesce(block ->> 'untrusted', '') in ('', 'false')),
+    piece as (  -- each sign with the text up to the next one
+        select own.place, t.sign[1] as sign, lead(t.before) over one_by_one as said,
+            (sum(length(t.before)) over one_by_one + sum(length(t.sign[1])) over one_by_one
+                - length(t.sign[1]))::integer as begins
+        from own, lateral (select '##keepit(?:[0-9]+\.[0-9]{2}##)?|##/keepit##' as signs) either, rows from (
+            regexp_split_to_table(own.text, signs, 'i'), regexp_matches(own.text, signs, 'gi')
+        ) with ordinality as t (before, sign, nr)
+        window one_by_one as (partition by own.place order by t.nr)),
+    marker as (
+        select *, regexp_replace(said, '^\s+|\s+$', '', 'g') as content from piece where sign ~ '[0-9]##$'
+        and regexp_replace(said, '[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]', '', 'g') <> ''
+        order by place, begins limit 200)
+    select coalesce(jsonb_agg(jsonb_build_object('content', content, 'block', place, 'start', begins,
+        'end', begins + length(sign || said),
+        'weight', case when length(sign) > 99 then 1 else least(btrim(sign, '#kepitKEPIT')::numeric, 1) end,
+        'context', relay.marker_context(text, begins + 1, begins + length(sign || said) + 1)) order by place, begins), '[]')
+    from marker join own using (place)
+$$;
 
 -- Returns the 50 characters on both sides of a passage that begins at one character and ends before another.
 create or replace function relay.marker_context(p_text text, p_begins integer, p_ends integer) returns text

@@ -132,23 +132,27 @@ language sql set search_path = relay, extensions, pg_temp as $$
     for update of m
 $$;
 
--- Pins or unpins a memory; pinned ones come first in every prompt. Allowed to whoever may forget it.
-create or replace function relay.pin_memory(p_turn relay.turn, p_action jsonb) returns jsonb
+-- Pins or unpins an active memory (pinned ones come first in every prompt), archives it (it is no longer used, but can be
+-- found and restored), or takes a person's word that it is right. Allowed to whoever may forget it.
+create or replace function relay.mark_memory(p_turn relay.turn, p_action jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    one memory := relay.own_memory(p_turn, p_action, array['active']);
-    pin boolean := p_action ->> 'action' = 'pin';
+    action constant text := p_action ->> 'action';
+    one constant memory := relay.own_memory(p_turn, p_action, array['active']);
+    pin constant boolean := case action when 'pin' then true when 'unpin' then false else one.pinned end;
 begin
     if one.id is null then
         return relay.refuse_change(p_turn, p_action, array['active']);
     end if;
-    perform relay.validate_memory(one.id, p_turn.user_id) where pin;
-    if one.pinned <> pin then
-        update memory set pinned = pin, updated_at = now() where id = one.id;
+    perform relay.validate_memory(one.id, p_turn.user_id) where action in ('pin', 'validate');
+    if pin <> one.pinned or action = 'archive' then
+        update memory set pinned = pin, status = case action when 'archive' then 'archived' else status end,
+            updated_at = now()
+        where id = one.id;
         insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
-        values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, p_action ->> 'action', to_jsonb(one));
+        values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, action, to_jsonb(one));
     end if;
-    return jsonb_build_object('pinned', pin);
+    return jsonb_build_object('marked', one.id);
 end $$;
 
 -- Notes that a person stands for a memory: there is no doubt about it any more.
@@ -157,34 +161,6 @@ language sql set search_path = relay, extensions, pg_temp as $$
     update memory set validated_at = now(), validated_by = p_user_id, confidence = 1
     where id = p_memory_id and validated_at is null
 $$;
-
--- Takes a person's word that a memory is right. Allowed to whoever may forget it.
-create or replace function relay.confirm_memory(p_turn relay.turn, p_action jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one memory := relay.own_memory(p_turn, p_action, array['active']);
-begin
-    if one.id is null then
-        return relay.refuse_change(p_turn, p_action, array['active']);
-    end if;
-    perform relay.validate_memory(one.id, p_turn.user_id);
-    return jsonb_build_object('validated', true);
-end $$;
-
--- Archives a memory: it is no longer used, but can be found and restored.
-create or replace function relay.archive_memory(p_turn relay.turn, p_action jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one memory := relay.own_memory(p_turn, p_action, array['active']);
-begin
-    if one.id is null then
-        return relay.refuse_change(p_turn, p_action, array['active']);
-    end if;
-    update memory set status = 'archived', updated_at = now() where id = one.id;
-    insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
-    values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, 'archive', to_jsonb(one));
-    return jsonb_build_object('archived', true);
-end $$;
 
 -- Restores an active memory's text from before the change `change_id`. Without that, restores a memory that was
 -- archived, forgotten or replaced (its replacement stays).
@@ -235,10 +211,10 @@ begin
         results := results || case action ->> 'action'
             when 'forget' then relay.forget_memory(p_turn, action, waits)
             when 'edit' then relay.edit_memory(p_turn, (action ->> 'memory_id')::bigint, action ->> 'content')
-            when 'pin' then relay.pin_memory(p_turn, action)
-            when 'unpin' then relay.pin_memory(p_turn, action)
-            when 'validate' then relay.confirm_memory(p_turn, action)
-            when 'archive' then relay.archive_memory(p_turn, action)
+            when 'pin' then relay.mark_memory(p_turn, action)
+            when 'unpin' then relay.mark_memory(p_turn, action)
+            when 'validate' then relay.mark_memory(p_turn, action)
+            when 'archive' then relay.mark_memory(p_turn, action)
             when 'restore' then relay.restore_memory(p_turn, action)
             when 'refresh' then relay.refresh_memory(p_turn, action, waits)
             when 'refine' then relay.replace_memory(p_turn, action, p_message_id, waits)

@@ -119,8 +119,7 @@ begin
             from memory where id = any (page)));
 end $$;
 
--- Counts a space's active memories: {total, facts, learnings, pinned, unconfirmed, kinds: of facts, categories: of
--- learnings, matching: of those that are chosen by kind, facts, category, pinned and unconfirmed}.
+-- Counts a space's active memories. `matching`: those that are chosen by kind, facts, category, pinned and unconfirmed.
 create or replace function relay.count_memories(p_space_id bigint, p_chosen jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with sorts as (

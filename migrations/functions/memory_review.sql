@@ -400,8 +400,8 @@ $$;
 
 -- A memory's history, and messages that people want to keep as memories.
 
--- Returns a page of a memory's changes, newest first, including its replacement: {total, offset, changes}. `restores`:
--- the text before that change differs from the current one and can be restored.
+-- Returns a page of a memory's changes, newest first, including its replacement. `restores`: the text before that change
+-- differs from the current one and can be restored.
 create or replace function public.relay_memory_past(p_memory_id bigint, p_offset integer, p_limit integer)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select * from memory where id = p_memory_id),
@@ -422,9 +422,8 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
             from page p join memory m on m.id = p.memory_id cross join own), '[]'))
 $$;
 
--- Returns the space's message with a Telegram id (p_telegram_message_id), or a turn's answer (p_turn_id), for keeping:
--- {id, role, name, text, untrusted, private: off the record, question: what it answers, documents: their text}. The answer
--- may still be in delivery. Null if there is none.
+-- Returns the space's message with a Telegram id (p_telegram_message_id), or a turn's answer (p_turn_id), for keeping. The
+-- answer may still be in delivery. Null if there is none.
 create or replace function public.relay_keepable(
     p_space jsonb, p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_turn_id bigint)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$

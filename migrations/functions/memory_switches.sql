@@ -1,7 +1,6 @@
 -- Memory switches: on, off or paused; what a thread recalls and teaches; pending changes; forgetting everything.
 
--- Returns the state of a space's memory and of a thread: {memory, paused_until, remembers, recalls, teaches, private,
--- memories, pending, preferences_on, preferences_paused_until}.
+-- Returns the state of a space's memory and of a thread.
 create or replace function public.relay_controls(p_space jsonb, p_chat_id bigint, p_topic_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select relay.find_space(p_space) as id),

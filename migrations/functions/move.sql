@@ -117,6 +117,15 @@ begin
         'end', not early and seen < p_most_rows);
 end $$;
 
+-- Builds the statement that stores rows ($1), each the texts of these columns.
+create or replace function relay.move_insertion(p_table text, p_columns text[]) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select format('insert into relay.%I (%s) overriding system value select %s from jsonb_array_elements($1) r
+        on conflict do nothing', p_table, string_agg(quote_ident(c.name), ', ' order by given.place),
+        string_agg(format('(r ->> %s)::%s', given.place - 1, c.type), ', ' order by given.place))
+    from unnest(p_columns) with ordinality as given (name, place) join relay.move_columns(p_table) c using (name)
+$$;
+
 -- Estimates a table's number of rows; exact for small tables.
 create or replace function relay.move_size(p_table text) returns bigint
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -186,8 +195,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and not exists (select from pg_attribute n where n.attrelid = f.conrelid and n.attidentity <> '')
 $$;
 
--- Returns what a move needs to know of either side: {id, leased, leased_seconds, numbers, tables: [{name, size, last,
--- belongs, names, columns (with types)}] in order, moves: [{source_id, state, …}]}.
+-- Returns what a move needs to know of either side. The tables are in order.
 create or replace function public.relay_move_state() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with lease as (
@@ -215,7 +223,7 @@ create or replace function relay.move_empty() returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') from (
-        select name from relay.move_tables() union select unnest(relay.derived_tables())) t);
+        select name from relay.move_tables() union select unnest(relay.tables_of_class('derived'))) t);
 end $$;
 
 -- Begins or resumes a move from a source into this database. Returns its row; null if the database holds other data and
@@ -247,8 +255,6 @@ language plpgsql set search_path = relay, extensions, pg_temp set timezone = 'UT
 as $$
 declare
     here jsonb;
-    columns text;
-    fields text;
 begin
     select coalesce(progress -> p_table, '{"after": null, "rows": 0}') into here from move
     where source_id = p_source and state = 'copying' for update;
@@ -259,11 +265,8 @@ begin
         return here;
     end if;
     perform set_config('relay.index', 'later', true);
-    select string_agg(quote_ident(name), ', ' order by place),
-        string_agg(format('(r ->> %s)::%s', place - 1, type), ', ' order by place)
-    into columns, fields from relay.move_columns(p_table);
-    execute format('insert into relay.%I (%s) overriding system value select %s from jsonb_array_elements($1) r
-        on conflict do nothing', p_table, columns, fields) using p_page -> 'rows';
+    execute relay.move_insertion(p_table, array(select name from relay.move_columns(p_table) order by place))
+        using p_page -> 'rows';
     here := jsonb_build_object('after', p_page -> 'last',
         'rows', (here ->> 'rows')::bigint + jsonb_array_length(p_page -> 'rows'));
     update move set progress = progress || jsonb_build_object(p_table, here) where source_id = p_source;
@@ -336,9 +339,7 @@ language plpgsql set search_path = relay, extensions, pg_temp set timezone = 'UT
 as $$
 declare
     here jsonb;
-    columns text;
-    fields text;
-    pages jsonb[] := array[p_rows];
+    insertion constant text := relay.move_insertion(p_table, array(select jsonb_array_elements_text(p_columns)));
     one jsonb;
     added bigint;
     stored bigint := 0;
@@ -352,21 +353,13 @@ begin
         return here;
     end if;
     perform set_config('relay.index', 'later', true);
-    select string_agg(quote_ident(c.name), ', ' order by given.place),
-        string_agg(format('(r ->> %s)::%s', given.place - 1, c.type), ', ' order by given.place)
-    into columns, fields
-    from jsonb_array_elements_text(p_columns) with ordinality as given (name, place)
-    join relay.move_columns(p_table) c on c.name = given.name;
     begin
-        execute format('insert into relay.%I (%s) overriding system value select %s from jsonb_array_elements($1) r
-            on conflict do nothing', p_table, columns, fields) using p_rows;
+        execute insertion using p_rows;
         get diagnostics stored = row_count;
     exception when foreign_key_violation then
         for one in select jsonb_array_elements(p_rows) loop
             begin
-                execute format('insert into relay.%I (%s) overriding system value select %s
-                    from jsonb_array_elements($1) r on conflict do nothing', p_table, columns, fields)
-                using jsonb_build_array(one);
+                execute insertion using jsonb_build_array(one);
                 get diagnostics added = row_count;
                 stored := stored + added;
             exception when foreign_key_violation then

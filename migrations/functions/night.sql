@@ -32,9 +32,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select) always left join sleep_due d on d.space_id = p_space_id
 $$;
 
--- Previews a night: {last: the last night or null, spaces: how many have something new, awake: the first hundred with
--- owner and count of active memories, digests: how many get one, goals: how many have expired, summaries: how many are
--- owed}.
+-- Previews a night. `awake`: the first hundred spaces with something new.
 create or replace function public.relay_night_ahead() returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -173,12 +171,8 @@ end $$;
 -- Owes the next digest of a space that has a morning time, or none.
 create or replace function relay.owe_digest(p_space_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    delete from job where kind = 'digest' and key = p_space_id::text and lease_owner is null;
-    insert into job (kind, key, payload, due_at)
-    select 'digest', space_id::text, case when bot_id = 0 then '{}' else jsonb_build_object('bot_id', bot_id) end, next_at
-    from digest where space_id = p_space_id and at_time is not null
-    on conflict (kind, key) do update set due_at = excluded.due_at, payload = excluded.payload, failures = 0,
-        last_error = null, parked_at = null
+    select relay.owe_next('digest', p_space_id::text, d.bot_id, d.next_at)
+    from (select) always left join digest d on d.space_id = p_space_id and d.at_time is not null
 $$;
 
 -- Moves a person's morning digest, heartbeat and proposals for the soul to another time zone: their hours are local.
@@ -275,8 +269,7 @@ begin
     return to_jsonb(p_notice is not null and place.space_id is not null);
 end $$;
 
--- Returns what a held morning digest is made of: {now, quiet: nothing may be said, digest, day, reminders: those of the
--- next 24 hours, through_message}. Null if the process lost it, or it is off.
+-- Returns what a held morning digest is made of. Null if the process lost it, or it is off.
 create or replace function public.relay_morning_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with held as (

@@ -229,7 +229,7 @@ begin
         return null;
     end if;
     insert into invite (hash, role, made_by, made_by_name, for_whom, expires_at)
-    values (p_hash, 'user', p_by, p_by_name, p_for_whom, open_until);
+    values (p_hash, 'user', p_by, p_by_name, p_for_whom, open_until) on conflict do nothing;
     return to_jsonb(open_until);
 end $$;
 

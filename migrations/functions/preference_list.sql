@@ -28,9 +28,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select preferences = 'on' and memory <> 'off' from space where id = p_space_id), true)
 $$;
 
--- Returns a person's preferences, everywhere and in this thread: {on, memory_off, paused_until, here, followed (by answers
--- here), waiting (acts), waits ([{type, pattern, polarity}] of these acts, ten at most), rows (strongest first, archived
--- ones at the end), known: how many in the space are not archived, including other threads' own}.
+-- Returns a person's preferences, everywhere and in this thread, strongest first, archived ones at the end. `known`: how
+-- many in the space are not archived, including other threads' own.
 create or replace function public.relay_preferences(p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select * from space where id = relay.find_space(p_space)),
@@ -62,8 +61,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
                 order by status = 'archived', strength desc, id limit 200) as p))
 $$;
 
--- Returns a preference with what taught it, newest first: {preference, evidence: [{at, kind, polarity, source, message_id,
--- text, posted, topic_id}] (ten at most), total}.
+-- Returns a preference with what taught it, newest first, ten at most.
 create or replace function relay.with_evidence(p_preference relay.preference) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with taught as (

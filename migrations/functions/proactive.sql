@@ -1,7 +1,6 @@
 -- Unasked messages that a model writes: their gates, and the heartbeat.
 
--- Returns what the gates need to know of a person: {now, said_at: when they last wrote, answering: an answer is being
--- written to them, quiet_until, spent: today's use of proactive work, see relay_spent}.
+-- Returns what the gates need to know of a person.
 create or replace function public.relay_proactive_gate(p_space_id bigint, p_user_id bigint, p_since timestamptz)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('now', now(),
@@ -67,21 +66,12 @@ end $$;
 
 -- Owes a heartbeat's next look.
 create or replace function relay.owe_heartbeat(p_heartbeat relay.heartbeat) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    delete from job where kind = 'heartbeat' and key = p_heartbeat.space_id::text and lease_owner is null;
-    if p_heartbeat.status = 'on' then
-        insert into job (kind, key, payload, due_at)
-        values ('heartbeat', p_heartbeat.space_id::text, case when p_heartbeat.bot_id = 0 then '{}' else
-            jsonb_build_object('bot_id', p_heartbeat.bot_id) end, p_heartbeat.next_at)
-        on conflict (kind, key) do update set due_at = excluded.due_at, failures = 0, last_error = null,
-            parked_at = null;
-    end if;
-end $$;
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_next('heartbeat', p_heartbeat.space_id::text, p_heartbeat.bot_id,
+        case p_heartbeat.status when 'on' then p_heartbeat.next_at end)
+$$;
 
--- Returns what a held look reads: {heartbeat, messages: what the person said elsewhere since, at most 40, learned:
--- memories since, reminders: those of the next day, tainted: others' words are in it, through_message, through_reminder}.
--- Null if the process lost it, or it is off.
+-- Returns what a held look reads. Null if the process lost it, or it is off.
 create or replace function public.relay_heartbeat_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with held as (

@@ -21,9 +21,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         union all select id from relay.groups_of(p_user_id, 49)) around
 $$;
 
--- Returns a page of the projects of some spaces, the last used first: {total, projects}. Each has its name, place, times,
--- sessions on the record with messages, how many of them are registered, and the messages and tokens of all.
--- p_registered: only those with registered sessions.
+-- Returns a page of the projects of some spaces, the last used first. p_registered: only those with registered sessions.
 create or replace function public.relay_projects(p_spaces jsonb, p_registered boolean, p_offset integer, p_limit integer)
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -50,8 +48,7 @@ begin
         join own on own.thread_id = t.id);
 end $$;
 
--- Returns sessions with their project's place and name, and all of their markers and versions: {thread_id, chat_id,
--- topic_id, place, session, markers, versions}.
+-- Returns sessions with their project's place and name, and all of their markers and versions.
 create or replace function relay.session_records(p_sessions bigint[]) returns table (id bigint, record jsonb)
 language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     with marked as (
@@ -75,8 +72,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where s.id = p_session_id and s.space_id = relay.find_space(p_space) and not s.private
 $$;
 
--- Returns a project, a page of its registered sessions, newest first, and its compositions: {id, name, chat_id, topic_id,
--- created_at, accessed, total, sessions, compositions}. Null if the space has none such.
+-- Returns a project, a page of its registered sessions, newest first, and its compositions. Null if the space has none
+-- such.
 create or replace function public.relay_project(p_space jsonb, p_thread_id bigint, p_offset integer, p_limit integer)
 returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$

@@ -31,9 +31,12 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
         select lexeme as word, positions[1] as position, exists (
                 select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
                     else array[p_language] end) as l (language)
-                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}') as filler
-        from unnest(to_tsvector('simple', left(p_text, 2000)))
-        where length(lexeme) between 2 and 60),
+                where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}')
+            or lexeme = any (('{です,ます,でし,した,して,しま,ませ,せん,たい,ない,いる,ある,から,まで,より,って,った,いて,この,その,あの,どの'
+                || ',これ,それ,どれ,ここ,そこ,どこ,いつ,だれ,なに,なん,のは,のが,のに,には,では,とは,との,にも,でも,ても,すか,しょ'
+                || ',니다,습니,입니,나요,어요,아요,해요,뭐야,뭐,왜,수,중에,무엇,어디,언제,누구,에서,으로,있어,있지,있는,없어,세요}')::text[]) as filler
+        from unnest(to_tsvector('simple', relay.set_apart(left(p_text, 2000), true)))
+        where length(lexeme) between 2 and 60 or relay.is_unspaced(lexeme)),
     called as materialized (
         select substr(word, 2) as word
         from relay.numbers_of(p_space_id, array(select '@' || word from token where not filler)))
@@ -78,6 +81,15 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
     from size s, telling t left join either e using (place)
 $$;
 
+-- Tests whether a text is a question: by its last sign, or, as many write none in a chat, by its first word (in Chinese
+-- and Japanese its last).
+create or replace function relay.is_question(p_text text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select p_text ~ '[?？؟]\W*$' or p_text ~ '[吗嗎呢か]\W*$' or p_text ~* ('^\W*(who|whom|whose|what|when|where|why|which|how'
+        || '|wer|wen|wem|was|wann|wo|wohin|woher|warum|wieso|wie|welche[mnrs]?|quand|où|pourquoi|comment|combien|quel(le)?s?'
+        || '|quién|qué|cuándo|dónde|cómo|cuál|cuánt[oa]s?|chi|quando|dove|perché|кто|что|когда|где|как|почему)\M')
+$$;
+
 -- Tests whether a question asks for a time.
 create or replace function relay.asks_when(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
@@ -85,7 +97,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '|quando|wanneer|когда|каких пор|kiedy|متى|(on )?(what|which) (date|day|month|year)|((an|in) )?welche[mnrs]? (tag'
         || '|monat|jahr|datum)|((à|en) )?quel(le)? (jour|date|année|mois)|((en|a) )?qué (día|fecha|año|mes)|(в )?каком (году'
         || '|месяце)|какого числа|w którym (roku|miesiącu))\y|^[^.!?]*\m(ne zaman|hangi (gün|ay|yıl))\M'
-        || '|什么时候|什麼時候|何[时時日]|いつ(?!も|か|でも)|언제')
+        || '|什么时候|什麼時候|何时|何時|何日|几号|幾號|いつ(?!も|か|でも)|언제|며칠')
 $$;
 
 -- Tests whether a question asks for something to be made or advised, so that standing preferences matter; not for

@@ -285,7 +285,8 @@ $$;
 -- Returns what is relevant to a question, best first: the weighted sum of its signals; ties go to the newer. The best
 -- two standing preferences always have a place, and four more are raised. p_query: as in relay.entry_signals, with
 -- floor: the minimum text_score for all but these two, or null, and near: the cosine that suffices for a question
--- instead. text_score: the relevance, vector_score: the cosine.
+-- instead. beside_memories: up to p_limit memories, and as many others, as a prompt may have these memories already.
+-- text_score: the relevance, vector_score: the cosine.
 create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)
 language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
@@ -304,11 +305,16 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     lifted as (
         select s.*, s.total + case when s.standing_nr <= 6 then s.lift else 0 end as best from standing s
         where p_query ->> 'floor' is null or s.relevance >= (p_query ->> 'floor')::real or s.standing_nr <= 2
-            or left(p_query ->> 'text', 2000) ~ '[?？؟]\W*$' and s.cosine >= (p_query ->> 'near')::real),
+            or s.cosine >= (p_query ->> 'near')::real and relay.is_question(left(p_query ->> 'text', 2000))),
+    ordered as (
+        select l.*, row_number() over (order by l.best desc, l.at desc, l.entry_id desc) as nr from lifted l),
     placed as (
-        select l.*, row_number() over (order by l.best desc, l.at desc, l.entry_id desc) as nr from lifted l)
-    select p.entry_id, p.kind, p.source_id, p.part, p.best::real, p.relevance, p.cosine
-    from placed p
-    order by case when p.standing_nr <= 2 then least(p.nr, greatest(p_limit - 2, 1) + 0.1 * p.standing_nr) else p.nr end
-    limit p_limit
+        select o.*, case when o.standing_nr <= 2 then least(o.nr, greatest(p_limit - 2, 1) + 0.1 * o.standing_nr)
+            else o.nr end as place
+        from ordered o),
+    counted as (
+        select p.*, row_number() over (
+            partition by p.kind = 'memory' and (p_query ->> 'beside_memories')::boolean is true order by p.place) as count
+        from placed p)
+    select entry_id, kind, source_id, part, best::real, relevance, cosine from counted where count <= p_limit order by place
 $$;

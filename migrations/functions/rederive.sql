@@ -21,10 +21,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 'kept', coalesce((p.settings ->> 'kept')::integer, 0)) end,
         'markers', relay.summary_markers(s.thread_id, relay.summary_began(s.id), s.through_message_id,
             relay.summary_tokens(s.thread_id, s.from_message_id, s.through_message_id)),
-        'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
-            select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
-            where thread_id = s.thread_id and status <> 'replaced' and id between s.from_message_id and s.through_message_id
-            order by id desc limit 100) m))
+        'messages', relay.summary_messages(s.thread_id, s.from_message_id, s.through_message_id))
     from summary s join thread t on t.id = s.thread_id left join summary p on p.id = s.previous_id
     where s.id = p_id
 $$;
@@ -71,9 +68,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
--- Returns what a derivation, or keywords in its place, currently stores from some messages: [{id, content, kind,
--- subject_id, subject, evidence, held}]. held: a person pinned or reworded it, or kept a proposal of keywords, so
--- nothing replaces it.
+-- Returns what a derivation, or keywords in its place, currently stores from some messages. held: a person pinned or
+-- reworded it, or kept a proposal of keywords, so nothing replaces it.
 create or replace function public.relay_derived_memories(p_space_id bigint, p_name text, p_messages jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'content', content, 'kind', kind, 'subject_id', subject_id,

@@ -23,54 +23,39 @@ $$;
 -- Owes the job of a chat for its nearest reminder, or none if nothing is to come. Bot 0: one made at a terminal, which
 -- any bot tells.
 create or replace function relay.owe_reminders(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    own_key constant text := format('%s:%s:%s', p_bot_id, p_chat_id, p_topic_id);
-    due timestamptz;
-begin
-    select min(next_at) into due from reminder
-    where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = p_topic_id and status = 'active';
-    if due is null then
-        delete from job where kind = 'reminder' and key = own_key and lease_owner is null;
-        return;
-    end if;
-    -- Locks the row: a process that is telling this chat's reminders sees what came meanwhile.
-    insert into job (kind, key, payload, due_at)
-    values ('reminder', own_key, case when p_bot_id = 0 then '{}' else jsonb_build_object('bot_id', p_bot_id) end, due)
-    on conflict (kind, key) do update set due_at = excluded.due_at, failures = 0, last_error = null, parked_at = null;
-end $$;
-
--- Counts a person's open reminders.
-create or replace function relay.open_reminders(p_user_id bigint) returns integer
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select count(*)::integer from reminder where user_id = p_user_id and status in ('proposed', 'active', 'paused')
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_next('reminder', format('%s:%s:%s', p_bot_id, p_chat_id, p_topic_id), p_bot_id, (
+        select min(next_at) from reminder
+        where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = p_topic_id and status = 'active'))
 $$;
 
 -- Makes a reminder: {space, bot_id, chat_id, topic_id, user_id, kind, text, zone, start_at, rule, next_at,
 -- repeat_minutes, origin, turn_id, memory_id, proposed, most}. Returns it, or {refused}: many, if the person has `most`
--- open ones already; private, if the conversation is off the record. The same one, made again by the same turn, is returned.
+-- open ones already; private, if the conversation is off the record. One that this turn made before is returned.
 create or replace function public.relay_make_reminder(p_reminder jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     given reminder := jsonb_populate_record(null::reminder, p_reminder);
     own constant bigint := relay.ensure_space(p_reminder -> 'space');
     place thread;
-    source constant bigint := (
-        select user_message_id from turn where id = (p_reminder ->> 'turn_id')::bigint);
+    doing constant turn := (select t from turn t where id = (p_reminder ->> 'turn_id')::bigint);
     made_from constant text[] := case when p_reminder ->> 'memory_id' is not null
-        then array['memory:' || (p_reminder ->> 'memory_id')] when source is not null
-        then array['message:' || source] else '{}' end;
+        then array['memory:' || (p_reminder ->> 'memory_id')] when doing.user_message_id is not null
+        then array['message:' || doing.user_message_id] when doing.id is not null
+        then array['turn:' || doing.id] else '{}' end;
     made reminder;
 begin
     perform pg_advisory_xact_lock(hashtextextended('relay_reminder', given.user_id));
     select * into place from thread
     where chat_id = given.chat_id and topic_id = given.topic_id and space_id = own;
-    select * into made from reminder
-    where user_id = given.user_id and text = given.text and start_at = given.start_at and rule = given.rule
-        and status in ('proposed', 'active') and made_from <> '{}' and inputs = made_from;
+    select * into made from reminder  -- a command makes one, whose "in an hour" is later when it runs again
+    where user_id = given.user_id and inputs = made_from and status in ('proposed', 'active') and made_from <> '{}'
+        and (made_from[1] ^@ 'turn:' or text = given.text and start_at = given.start_at and rule = given.rule);
     if made.id is not null then
         return relay.reminder_json(made);
-    elsif relay.open_reminders(given.user_id) >= (p_reminder ->> 'most')::integer then
+    elsif (p_reminder ->> 'most')::integer <= (
+        select count(*) from reminder where user_id = given.user_id and status in ('proposed', 'active', 'paused'))
+    then
         return '{"refused": "many"}';
     elsif exists (select from session where id = place.session_id and private and ended_at is null) then
         return '{"refused": "private"}';
@@ -199,8 +184,7 @@ begin
     return to_jsonb(ended);
 end $$;
 
--- Returns a goal or event of a space that is to come: {id, content, at, exact: its time of day is known}. Null if there
--- is none, or it has passed.
+-- Returns a goal or event of a space that is to come. Null if there is none, or it has passed.
 create or replace function public.relay_dated_memory(p_space jsonb, p_memory_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', m.id, 'content', m.content, 'at', relay.happens_at(m),
@@ -210,8 +194,7 @@ $$;
 
 -- Sending due reminders.
 
--- Returns what a held job tells: {now, told: messages of the last hour in this chat, quiet_until, reminders: up to 200
--- that are due, answered: whether the person has written there since it was last told}. Null if the process lost it.
+-- Returns what a held job tells: up to 200 reminders that are due. Null if the process lost it.
 create or replace function public.relay_reminder_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with held as (
@@ -268,8 +251,9 @@ begin
         queued := null;
         if one -> 'payload' <> 'null' then
             select * into first from reminder where id = moved[1];
-            queued := relay.queue_reminder(
-                first, p_bot_id, one -> 'payload', one ->> 'key', moved, (one ->> 'tainted')::boolean);
+            queued := relay.say_first(p_bot_id, first.chat_id, first.topic_id, first.user_id, first.space_id,
+                one -> 'payload', relay.input_names('reminder', moved), one ->> 'key', 'reminder',
+                (one ->> 'tainted')::boolean);
             told := told + 1;
         end if;
         insert into reminder_event (reminder_id, kind, occurrence, outbox_id, detail)
@@ -284,15 +268,6 @@ begin
     where kind = 'reminder' and key = held.key and p_not_before is not null;
     return to_jsonb(told);
 end $$;
-
--- Queues a message that tells reminders. Returns its id in the outbox.
-create or replace function relay.queue_reminder(
-    p_reminder relay.reminder, p_bot_id bigint, p_payload jsonb, p_key text, p_reminders bigint[], p_tainted boolean)
-returns bigint language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.say_first(p_bot_id, p_reminder.chat_id, p_reminder.topic_id, p_reminder.user_id, p_reminder.space_id,
-        p_payload, array(select 'reminder:' || one from unnest(p_reminders) as one), p_key, 'reminder',
-        p_tainted)
-$$;
 
 -- Tests whether something made from these inputs rests on others' words.
 create or replace function relay.rests_on_others(p_inputs text[]) returns boolean

@@ -249,7 +249,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     where one !~ ' <' and relay.is_unspaced(one)
 $$;
 
--- Returns the passage of a text around the first of such words, as relay.snippet does; null if it has none of them.
+-- Returns the passage of a text with the most of such words, as relay.snippet does; null if it has none of them.
 create or replace function relay.unspaced_snippet(p_text text, p_words text[], p_length integer) returns text
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -262,7 +262,10 @@ begin
         return null;
     end if;
     whole := btrim(regexp_replace(translate(p_text, chr(2) || chr(3), ''), '\s+', ' ', 'g'));
-    begins := (select min(nullif(strpos(lower(whole), one), 0)) from unnest(p_words) as one);
+    begins := (
+        select place from unnest(p_words) as one, strpos(lower(whole), one) as place where place > 0
+        order by (select count(*) from unnest(p_words) as each
+            where strpos(lower(substr(whole, greatest(1, place - p_length / 4), p_length)), each) > 0) desc, place limit 1);
     if begins is null then
         return null;
     end if;

@@ -66,8 +66,7 @@ language sql stable rows 100 set search_path = relay, extensions, pg_temp as $$
     from relay.counted_sessions(array[p_thread_id])
 $$;
 
--- Returns what is listed of sessions: title, topics, times, current messages and their tokens, tokens of all answers,
--- standing markers, ready versions, compositions that use it, and who began it how.
+-- Returns what is listed of sessions.
 create or replace function relay.session_lines(p_sessions bigint[]) returns table (id bigint, line jsonb)
 language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     with said as (

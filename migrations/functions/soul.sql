@@ -21,8 +21,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Activates a new version, unless its text equals the active one's. Returns the active version.
-create or replace function relay.activate_soul(p_text text, p_author_id bigint, p_author text, p_reason text)
-returns integer language plpgsql set search_path = relay, extensions, pg_temp as $$
+create or replace function public.relay_activate_soul(
+    p_text text, p_author_id bigint, p_author text, p_reason text)
+returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     active_version integer;
 begin
@@ -34,14 +36,8 @@ begin
         values ((select coalesce(max(version), 0) + 1 from soul), p_text, p_author_id, p_author, p_reason, true)
         returning version into active_version;
     end if;
-    return active_version;
+    return to_jsonb(active_version);
 end $$;
-
-create or replace function public.relay_activate_soul(
-    p_text text, p_author_id bigint, p_author text, p_reason text)
-returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb(relay.activate_soul(p_text, p_author_id, p_author, p_reason))
-$$;
 
 -- Stores a draft and returns its id; the same turn gets the same id. p_based_on: the version it was made from.
 create or replace function public.relay_draft_soul(
@@ -70,7 +66,7 @@ begin
         and coalesce((select version from soul where active), 0) = p_seen
     then
         update soul_draft set status = 'activated', decided_at = now(), decided_by = p_user_id,
-            version = relay.activate_soul(text, author_id, author, reason)
+            version = public.relay_activate_soul(text, author_id, author, reason)::integer
         where id = draft.id returning * into draft;
     end if;
     return case when draft.id is not null then to_jsonb(draft) end;

@@ -21,7 +21,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'threads', (select count(*) from thread where space_id = relay.find_space(p_space)),
         'exchanges', (select coalesce(sum(exchange_count), 0) from thread
             where space_id = relay.find_space(p_space)),
-        'today', (select jsonb_build_object('turns', count(*),
+        'today', (select jsonb_build_object('turns', count(*) filter (where kind = 'message'),
                 'input', coalesce(sum((usage ->> 'input_tokens')::bigint), 0),
                 'cached', coalesce(sum((usage ->> 'cache_read_input_tokens')::bigint), 0),
                 'written', coalesce(sum((usage ->> 'cache_creation_input_tokens')::bigint), 0),
@@ -80,8 +80,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where relnamespace = 'relay'::regnamespace and relkind in ('r', 'p') and not relrowsecurity
 $$;
 
--- Describes the database from its catalog: {server, number, bytes, since (Relay's installation), extensions: {name:
--- version}, tables, functions, open: at most 50}.
+-- Describes the database from its catalog.
 create or replace function public.relay_examine() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -99,8 +98,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select what from relay.open_doors() order by what limit 50) doors))
 $$;
 
--- Describes the work of all bots: {working: some Relay holds a lease now, admins, users, waiting, waiting_seconds,
--- set_aside, incidents: at most 5, rivalled: bots whose messages another program reads}.
+-- Describes the work of all bots.
 create or replace function public.relay_examine_work() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
@@ -122,10 +120,8 @@ $$;
 
 -- What alerts read, and the incidents that admins hear of.
 
--- Returns a bot's health: {now, queue_seconds: how long the oldest due turn has waited, turns and failed: of the last
--- ten minutes' ended turns (up to 500), and how many failed through our or the model's fault, error: why the last one
--- did, or null, owed: jobs that failed four times or more and are retried, owed_error: which of them failed last and
--- why, spent: use since p_since by model, open: open incidents}.
+-- Returns a bot's health. Turns: those of the last ten minutes that ended (up to 500), and how many failed through our or
+-- the model's fault. Owed: jobs that failed four times or more and are retried.
 create or replace function public.relay_readings(p_bot_id bigint, p_since timestamptz) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with ended as (
@@ -211,8 +207,7 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from told))
 $$;
 
--- Returns the database's version: {version, breaking, functions: {file: hash}}, and whether a move into it is
--- unfinished.
+-- Returns the database's version, and whether a move into it is unfinished.
 create or replace function public.relay_schema() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(

@@ -36,17 +36,25 @@ begin
     end if;
     since := (own.payload ->> 'context_from')::bigint;
     previous := relay.summary_before(place.id, since, own.key::bigint);
+    since := greatest(since, coalesce(previous.through_message_id, 0) + 1);
     return jsonb_build_object('thread_id', place.id, 'space_id', place.space_id, 'user_id', own.payload -> 'user_id',
         'previous', case when previous.id is not null then jsonb_build_object('id', previous.id,
             'text', previous.text, 'tainted', previous.tainted) end,
-        'markers', relay.summary_markers(place.id, since, own.key::bigint, relay.summary_tokens(
-            place.id, greatest(since, coalesce(previous.through_message_id, 0) + 1), own.key::bigint)),
-        'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
-            select id, role, user_id, name, left(text, 8000) as text, untrusted, tainted, created_at from message
-            where thread_id = place.id and status <> 'replaced' and id <= own.key::bigint
-                and id >= since and id > coalesce(previous.through_message_id, 0)
-            order by id desc limit 100) m));
+        'markers', relay.summary_markers(place.id, (own.payload ->> 'context_from')::bigint, own.key::bigint,
+            relay.summary_tokens(place.id, since, own.key::bigint)),
+        'messages', relay.summary_messages(place.id, since, own.key::bigint));
 end $$;
+
+-- Returns the messages that a summary of a thread is made from. zone: its author's setting.
+create or replace function relay.summary_messages(p_thread_id bigint, p_from bigint, p_through bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
+        select id, role, m.user_id, name, left(text, 8000) as text, untrusted, tainted, created_at as at,
+            coalesce(c.choices ->> 'zone', '') as zone
+        from message m left join choice c on c.user_id = m.user_id
+        where thread_id = p_thread_id and status <> 'replaced' and id between p_from and p_through
+        order by id desc limit 100) m
+$$;
 
 -- Returns how many tokens a summary's messages have, of those that are read of each.
 create or replace function relay.summary_tokens(p_thread_id bigint, p_from bigint, p_through bigint) returns bigint
@@ -178,9 +186,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from summary s where s.thread_id = p_thread.id and s.through_message_id >= p_thread.context_from
 $$;
 
--- Returns a thread's current summary or version p_summary_id: {summary: row and number, or null, versions: how many,
--- present: id of the current one, messages: how many it covers, through: time of the last one, fresh: how many came
--- since}. Counts to 5,000.
+-- Returns a thread's current summary or version p_summary_id, how many messages it covers, and how many came since. Counts
+-- to 5,000.
 create or replace function public.relay_summary(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_summary_id bigint)
 returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$

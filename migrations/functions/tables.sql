@@ -129,7 +129,7 @@ comment on table relay.outbox is $${"class": "operational", "words": ["request",
     "off_record": {
         "rows": "t.turn_id in (select id from relay.private_turn)",
         "instead": {"request": "'{}'", "sending_text": "null"}},
-    "erased": "swept"}$$;
+    "erased": "swept", "author": "user_id"}$$;
 comment on table relay.posted is $${"class": "operational", "words": ["part"], "space": "turn_id",
     "off_record": {
         "rows": "t.turn_id in (select id from relay.private_turn)",
@@ -195,12 +195,6 @@ $$;
 create or replace function relay.tables_of_class(p_class text) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(select name from relay.declared_tables() where declared ->> 'class' = p_class order by name)
-$$;
-
--- Lists the derived tables: rebuilt where missing, so neither moved nor backed up.
-create or replace function relay.derived_tables() returns text[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.tables_of_class('derived')
 $$;
 
 -- Gives every kind of artefact without index functions of its own a trigger that keeps its entries current.

@@ -1,8 +1,7 @@
 -- Usage: tokens by day and model.
 
--- Returns a space's usage by day, kind of work and model: [{day, what, model, times, input, cached, written, output,
--- searches}]. times: how many had a result. Day n begins at the nth of p_starts (ISO 8601, ascending). p_all: all
--- spaces together, by model only (day 0).
+-- Returns a space's usage by day, kind of work and model. times: how many had a result. Day n begins at the nth of
+-- p_starts (ISO 8601, ascending). p_all: all spaces together, by model only (day 0).
 create or replace function public.relay_usage(p_space jsonb, p_starts jsonb, p_all boolean) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -70,8 +69,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from relay.account(p_charge) a
 $$;
 
--- Returns use since a moment by model, and whether p_user_id pays for it: [{model, own, input, cached, written, output,
--- searches}].
+-- Returns use since a moment by model, and whether p_user_id pays for it (`own`).
 create or replace function public.relay_spent(p_since timestamptz, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with used as (
@@ -149,9 +147,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where c.block ->> 'type' in ('tool_use', 'server_tool_use')
 $$;
 
--- Returns one tool call of a turn's answer: {turn_id, space, nr, total, name, input, result, length, failed}; the
--- nearest to p_nr. Input and result are cut; of web results only titles and addresses are returned. Null if no tool was
--- called.
+-- Returns one tool call of a turn's answer, the nearest to p_nr. Input and result are cut; of web results only titles and
+-- addresses are returned. Null if no tool was called.
 create or replace function public.relay_tool_call(p_turn_id bigint, p_nr bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with calls as materialized (
@@ -192,13 +189,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'turn_id', own.id,
         'space', jsonb_build_object('kind', own.space_kind, 'owner_id', own.owner_id, 'chat_id', own.chat_id),
         'at', own.answered_at, 'model', own.model, 'usage', coalesce(own.usage, '{}'), 'tainted', own.tainted,
-        'prompt', coalesce(own.prompt - 'reply_to', '{}'),
+        'prompt', coalesce(own.prompt - 'reply_to', '{}'), 'resting', coalesce((own.told -> 'resting')::boolean, false),
         'persona', (select left(text, 300) from persona where id = (own.prompt ->> 'persona')::bigint),
         'memories', coalesce((
             select jsonb_agg(jsonb_build_object('id', k.id, 'number', k.number, 'kind', k.kind, 'subject', k.subject,
                 'content', left(k.content, 300), 'status', k.status, 'lent', k.lent) order by k.nr)
             from known k where k.visible), '[]'),
-        'hidden', (select count(*) from known k where not k.visible),
+        'hidden', (select count(*) from known k where not k.visible), 'signs', coalesce(own.told -> 'signs', '[]'),
         'summary', (select jsonb_build_object('text', left(text, 300), 'at', created_at)
             from summary where id = (own.prompt ->> 'summary')::bigint),
         'composed', (select name from composition

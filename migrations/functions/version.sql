@@ -1,9 +1,7 @@
 -- Versions as people see them: previews, lists, a version with its rows, and the messages that it left out.
 
--- Returns a session as a version would read it: {id, thread_id, title, present, distance, preset, decays, model: the
--- space's defaults, source: name,
--- source_through: the last message that it stands for, units: [{from, through, role, tokens, keepit}]}. p_session_id: null is the thread's
--- running one. Null where the space has none such.
+-- Returns a session as a version would read it. p_session_id: null is the thread's running one. Null where the space has
+-- none such.
 create or replace function public.relay_session_outline(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint, p_source_id bigint)
 returns jsonb
@@ -22,9 +20,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and s.id = coalesce(p_session_id, (relay.find_thread(p_space, p_chat_id, p_topic_id)).session_id)
 $$;
 
--- Returns a version without its rows: settings, sizes, when it was made and used, how many messages came since, how many
--- of its pieces are done, the names of the compositions that hold it, and whether a running session began with one of
--- these (active).
+-- Returns a version without its rows. `active`: a running session began with a composition that holds it.
 create or replace function relay.version_json(p_version relay.compression) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', p_version.id, 'session_id', s.id, 'title', s.title, 'number', p_version.number,

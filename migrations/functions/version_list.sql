@@ -20,9 +20,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where one.opened #>> '{version,status}' = 'ready' and other.opened #>> '{version,status}' = 'ready'
 $$;
 
--- Drops versions, all or none: none if the space lacks one of them (missing: its id) or it is still being made, and
--- without p_force none if one is in use by a session that has not ended (active: their names; held: all compositions that
--- hold them, [{id, name, active}]). Compositions keep their text. Returns {pruned: [versions], missing, active, held}.
+-- Drops versions, all or none: none if the space lacks one of them (missing) or it is still being made, and without
+-- p_force none if one is in use by a session that has not ended (active). Compositions keep their text.
 create or replace function public.relay_prune_versions(p_space jsonb, p_versions jsonb, p_force boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

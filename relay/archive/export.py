@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 from relay.archive.export_rows import RawRow, links_of
 from relay.core.models import Space
 from relay.core.redaction.redact import redact_value
 from relay.memory.derivations.artefacts import list_exported_kinds
+from relay.memory.rows.upkeep.export import ExportPage
 from relay.memory.store import Store
 
 SCHEMA = "relay-export/3"
@@ -45,42 +48,34 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
     }
     choices = [{"type": "choices", "choices": found.choices}] if found.choices else []
     yield [header, *choices, *found.personas, *found.places]
-    after, end = None, False
-    while not end:
-        page = await store.export_memories(space, after)
-        yield list(page.rows)
-        after, end = page.last, page.end
-    async for rows in _rows_of(store, "preferences", space):
-        yield rows
+    async for rows in _read(partial(store.export_memories, space)):
+        yield list(rows)
+    async for rows in _read(partial(store.export_rows, "preferences", space)):
+        yield [_row_without(row) for row in rows]
     for thread in found.threads:
         yield [thread]
         sessions: set[int] = set()
         for part in PARTS:
-            after, end = None, False
-            while not end:
-                page = await store.export_thread(part, space, links_of(thread).id or 0, after)
-                linked = [(row, links_of(row)) for row in page.rows]
+            async for rows in _read(partial(store.export_thread, part, space, links_of(thread).id or 0)):
+                linked = [(row, links_of(row)) for row in rows]
                 sessions |= {links.id for _, links in linked if links.type == "session" and links.id is not None}
                 # New messages may be in a session that the file lacks.
-                rows = [row for row, links in linked if links.session is None or links.session in sessions]
-                yield await asyncio.to_thread(_remove_secrets, rows)
-                after, end = page.last, page.end
+                known = [row for row, links in linked if links.session is None or links.session in sessions]
+                yield await asyncio.to_thread(_remove_secrets, known)
     for kind in list_exported_kinds():
-        after, end = None, False
-        while not end:
-            page = await store.export_artefacts(kind.kind, space, after)
-            yield await asyncio.to_thread(_remove_secrets, page.rows)
-            after, end = page.last, page.end
+        async for rows in _read(partial(store.export_artefacts, kind.kind, space)):
+            yield await asyncio.to_thread(_remove_secrets, rows)
     for part in REST:
-        async for rows in _rows_of(store, part, space):
-            yield rows
+        async for rows in _read(partial(store.export_rows, part, space)):
+            yield [_row_without(row) for row in rows]
 
 
-async def _rows_of(store: Store, part: str, space: Space) -> AsyncIterator[list[RawRow]]:
+async def _read(page_after: Callable[[Any], Awaitable[ExportPage]]) -> AsyncIterator[Sequence[RawRow]]:
+    """Yields the rows of all pages; each begins after the last row of the one before."""
     after, end = None, False
     while not end:
-        page = await store.export_rows(part, space, after)
-        yield [_row_without(row) for row in page.rows]
+        page = await page_after(after)
+        yield page.rows
         after, end = page.last, page.end
 
 

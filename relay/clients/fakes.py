@@ -11,12 +11,13 @@ from typing import Any
 from relay.core.charge import Account, Charge, Spending
 from relay.core.errors import FileTooLarge, MessengerRefused, ModelRefused
 from relay.core.models import ModelRequest, Step
+from relay.core.program import RELAY
 from relay.core.text import pluralize
 
 LABEL = "*(offline stand-in, no model is answering)*"
 NO_FORMS = (
-    "This takes a model, and offline there is none. Set ANTHROPIC_API_KEY (relay setup asks for it), then start relay "
-    "chat without --offline."
+    f"This takes a model, and offline there is none. Set ANTHROPIC_API_KEY ({RELAY} setup asks for it), then start "
+    f"{RELAY} chat without --offline."
 )
 
 

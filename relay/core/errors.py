@@ -7,7 +7,9 @@ commands.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
+Found = TypeVar("Found")
 NO_MODEL = "I can't answer right now. My admins have to look at it; please try again later."
 
 
@@ -63,6 +65,13 @@ class InUse(Conflict):
 
 class OutOfRange(CommandRefused):
     """A value is out of range."""
+
+
+def require_found(found: Found | None, refusal: CommandRefused) -> Found:
+    """Returns what was found. Raises the refusal if it is None."""
+    if found is None:
+        raise refusal
+    return found
 
 
 class DatabaseError(RelayError):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import datetime
+from decimal import Decimal
 from operator import attrgetter
+from types import NoneType
 from typing import Any, TypeVar, dataclass_transform, overload
 
 Kind = TypeVar("Kind", bound=type)
+PLAIN = (str, int, float, NoneType, dict)
+"""The types of values that are JSON already."""
 
 
 @overload
@@ -58,3 +63,18 @@ def _represent(self: Any) -> str:
 
 
 SHARED = {"__eq__": _equal, "__hash__": _hash, "__repr__": _represent}
+
+
+def as_json(value: Any) -> Any:
+    """Returns a value as JSON: a dataclass by its own `as_json` or else as its fields, times in ISO 8601."""
+    if isinstance(value, PLAIN):
+        return value
+    if hasattr(value, "as_json"):
+        return value.as_json()
+    if is_dataclass(value):
+        return {one.name: as_json(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    return dict(value) if isinstance(value, Mapping) else [as_json(one) for one in value]

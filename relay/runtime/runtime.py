@@ -119,7 +119,9 @@ class Runtime:
         """Returns what writes owed summaries."""
         from relay.memory.writing.summaries import Summariser
 
-        return Summariser(self.store, gate, self.settings.small_model, results=self.settings.result_cache)
+        return Summariser(
+            self.store, gate, self.settings.small_model, results=self.settings.result_cache, zone=self.budget.zone
+        )
 
     def make_lookout(self, gate: Gate) -> Lookout:
         """Returns what does the checks that people asked for and decides whether there is something to say."""

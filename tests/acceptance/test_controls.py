@@ -256,7 +256,7 @@ async def test_the_shell_offers_the_memory_controls_with_json_output(bot: Shared
         code, shown = await relay(settings, tmp_path, "memory", word)
         assert code != 0
         assert f"That is: {meant}" in shown
-    found = await asked("erase", "Tramontana")
+    found = await asked("erase", "Tramontana", expected=1)
     assert found["erased"] is None
     done = await asked("erase", "Tramontana", "--yes", "--purge-backups")
     assert done["erased"]["done"] is True  # type: ignore[index]

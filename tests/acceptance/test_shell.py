@@ -60,6 +60,8 @@ async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) ->
             await own_relay.tg.say(own_relay.tg.dm(own_relay.tg.user(number, name)), None, "/start")
         await own_relay.until("select count(*) = 2 from relay.person where role = 'asking'")
         assert "Bob (id 3331)" in await shell("users")
+        waits = await shell("users", "admit", "3331", code=1)
+        assert "Bob (id 3331) is still waiting for your answer: relay users approve 3331" in waits
         assert "can use me now" in await shell("users", "approve", "3331")
         assert "can use me now" in await shell("users", "approve", "3331")
         await shell("users", "deny", "3331", code=1)
@@ -70,10 +72,12 @@ async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) ->
         roles = {one["user_id"]: one["role"] for one in (await shell.json("users", "--json"))["people"]}
         assert roles == {3331: "user", 3332: "user"}
         assert "can't use me any more" in await shell("revoke", "3331", "--yes")
-        for words in (("revoke",), ("revoke", "3331", "--yes")):
+        for words in (("revoke",), ("revoke", "99", "--yes")):
             shown = await shell(*words, code=1)
             assert "relay revoke and their id or @name. relay users lists everyone." in shown
             assert "reply" not in shown
+        again = await shell("revoke", "3331", "--yes", code=1)
+        assert "Bob (id 3331) has no access. relay users lists everyone." in again
 
 
 async def test_settings_and_the_soul_are_changed_with_arguments(world: World, shell: Shell) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import sys
 from pathlib import Path
@@ -152,6 +153,8 @@ async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path
     settings["RELAY_DATA_DIR"] += "/offline"
     code, shown = await relay(settings, tmp_path, "memory", "index", "--status")
     assert int(re.search(r'"entries": (\d+)', shown)[1]) >= 3, "the memory and the messages"  # type: ignore[index]
+    code, shown = await relay(settings, tmp_path, "memory", "index", "--json")
+    assert (code, json.loads(shown)["status"]["entries"] >= 3) == (0, True), shown
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from relay.commands.history.query import parse
 from relay.commands.history.search import make_search_query
+from relay.core.frozen import as_json
 from relay.core.models import Space
 from relay.memory.rows.memories import MemoryFilter, Posted
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
@@ -499,7 +500,7 @@ async def test_versions_rank_behind_their_originals_and_are_not_recalled(driver:
 
 async def test_missing_filters_of_an_older_relays_query_are_ignored(driver: TurnDriver, sql: Sql) -> None:
     await narrow(driver, sql)
-    query = asked("tulips").as_json()
+    query = as_json(asked("tulips"))
     for name in ("files", "topics", "keepit", "kinds"):
         del query[name]
     [(page,)] = await sql("select public.relay_find(%s::jsonb, %s, %s::jsonb, 0, 50)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -173,6 +174,15 @@ async def test_the_database_finds_the_same_markers(sql: Sql, texts: list[str], u
     what = ("content", "block", "start", "end")
     assert [[one[key] for key in what] for one in found] == [[one[key] for key in what] for one in markers_in(blocks)]
     assert [f"{one['weight']:.2f}" for one in found] == [one["weight"] for one in markers_in(blocks)]
+
+
+async def test_many_signs_without_a_passage_take_no_time(sql: Sql) -> None:
+    texts = ["##keepit0.50##" * 20_000 + "##keepit0.75## kept", f"##keepit{'9' * 150_000}.00## all of it"]
+    blocks = [{"type": "text", "text": text} for text in texts]
+    begun = time.perf_counter()
+    [(found,)] = await sql("select relay.markers_in(%s::jsonb)", json.dumps(blocks))
+    assert time.perf_counter() - begun < 5
+    assert [(one["content"], one["weight"]) for one in found] == [("kept", 0.75), ("all of it", 1)]
 
 
 async def test_a_forwarded_marker_counts_for_nothing_and_its_session_can_end_and_be_compressed(

@@ -190,6 +190,13 @@ async def test_an_invitation_is_valid_for_one_person_and_some_days(store: Store,
     assert await became(store, knocks(next(strangers), nonce, pairing=False)) is None
 
 
+async def test_an_invitation_whose_response_was_lost_is_made_once(store: Store, sql: Sql) -> None:
+    hash = digest(new_nonce()) or ""
+    assert await store.invite(hash, "Ben", ADA, "Ada")
+    assert await store.invite(hash, "Ben", ADA, "Ada")
+    assert await sql("select for_whom from invite") == [("Ben",)]
+
+
 async def test_at_most_twenty_invitations_are_open(store: Store, sql: Sql) -> None:
     for _ in range(20):
         await invited(store)

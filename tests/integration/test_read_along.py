@@ -115,6 +115,26 @@ async def test_a_person_who_joins_before_a_command_is_answered_cannot_read_it(re
     assert said(relay, kitchen) == [OVERHEARD]
 
 
+@pytest.mark.parametrize("alone", [True, False])
+async def test_a_command_whose_reply_was_stored_before_a_crash_is_shown_only_to_those_who_may_read_it(
+    relay: Inside, alone: bool
+) -> None:
+    kitchen = relay.tg.group(GROUP, "Kitchen", [ADA] if alone else [ADA, BEN])
+    crashes = iter([RuntimeError("the process dies")])
+
+    def crash(method: str, parameters: Json) -> None:
+        if method == "sendMessage" and (error := next(crashes, None)):
+            kitchen.members[BEN] = "member"
+            raise error
+
+    relay.wire.watch = crash
+    await relay.tg.say(kitchen, ADA, f"/search{BOT} walnuts")
+    await relay.settled()
+    (shown,) = said(relay, kitchen)
+    assert (shown == OVERHEARD) is alone
+    assert SECRET not in shown
+
+
 async def test_a_lender_who_leaves_the_group_takes_their_memory_along(relay: Inside, asked: PromptRecorder) -> None:
     kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, BEN])
     await relay.sql("insert into link (chat_id, owner_id) values (%s, %s)", kitchen.id, ADA)

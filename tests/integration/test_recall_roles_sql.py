@@ -159,6 +159,32 @@ async def test_a_german_request_with_was_recalls_a_standing_instruction(driver: 
         assert len(rows) == heard, question
 
 
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("What is the name of my dog", True),
+        ("wie heißt mein Hund", True),
+        ("犬の名前は何ですか", True),
+        ("My dog is called Rex?", True),
+        ("My dog is called Rex.", False),
+        ("whatever you say", False),
+    ],
+)
+async def test_a_question_without_a_mark_recalls_by_meaning(
+    driver: TurnDriver, sql: Sql, text: str, asks: bool
+) -> None:
+    await driver.exchange(ADA, "Bello is a good boy.", "Yes.")
+    await sql("select relay.enter_due(100)")
+    vector, model = "[1,0,0]", "e5"
+    await sql(
+        "insert into embedding (entry_id, space_id, model, vector) select id, space_id, %s, %s::vector from entry",
+        model, vector,
+    )  # fmt: skip
+    query = {"vector": vector, "model": model, "chat_id": 9_000_000, "topic_id": 0}
+    rows = await driver.store.recall_for(private(ADA), {**query, "text": text}, 5)
+    assert bool(rows) == asks
+
+
 async def test_in_a_group_only_the_askers_standing_instructions_count(driver: TurnDriver) -> None:
     for person, text in ((ADA, "Please always use metric units."), (BEN, "Please always answer in rhymes.")):
         await driver.exchange(person, text, "I will.", chat_id=GROUP, topic_id=3)
@@ -199,3 +225,14 @@ async def test_a_relevance_floor_omits_only_what_is_below_it(driver: TurnDriver,
             assert above or not await sql(f"select {signals}", question, floor), (
                 "nothing may be ranked if all results are below the floor"
             )
+
+
+async def test_memories_take_no_place_from_what_was_said(driver: TurnDriver) -> None:
+    await driver.teach(ADA, *(f"The greenhouse heater has part {number} from Bosch" for number in range(8)))
+    for number in range(7):
+        await driver.exchange(ADA, f"Repair {number} of the greenhouse heater", "I see.")
+    text = "What about the greenhouse heater?"
+    turn = await driver.turn(ADA, text, topic_id=5)
+    rows = await driver.store.recall(incoming_of(turn, text, private(ADA)))
+    assert [row.kind for row in rows].count("memory") == 5
+    assert sum(row.snippet.startswith("Repair") for row in rows) == 5

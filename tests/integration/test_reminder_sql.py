@@ -17,7 +17,8 @@ from relay.memory.rows.proactive.reminders import NewReminder, Reminder
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, group, private, send_queued
+from tests.integration.test_erase_sql import erase
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, private, send_queued
 
 MADE = datetime(2030, 1, 7, 9)
 """A Monday."""
@@ -31,10 +32,9 @@ def a_lookout(store: Store, model: Model | None = None) -> Lookout:
 
 async def make(store: Store, text: str = "Tea", user: int = ADA, **more: object) -> Reminder:
     given = {"rule": "", "start_at": MADE, "next_at": MADE.replace(tzinfo=UTC)} | more
+    given = {"space": private(user), "chat_id": user} | given
     made = await store.make_reminder(
-        NewReminder(
-            space=private(user), bot_id=BOT.id, chat_id=user, topic_id=0, user_id=user, text=text, zone="UTC", **given
-        )  # type: ignore[arg-type]
+        NewReminder(bot_id=BOT.id, topic_id=0, user_id=user, text=text, zone="UTC", **given)  # type: ignore[arg-type]
     )
     assert made is not None
     return made
@@ -268,6 +268,33 @@ async def test_a_person_has_at_most_two_hundred_reminders(store: Store, sql: Sql
     assert await store.make_reminder(new) == "many"
     await store.change_reminder(made.id, "deleted", ADA, made.next_at, status="deleted", next_at=None)
     assert await store.make_reminder(new) != "many"
+
+
+async def test_a_command_that_runs_again_makes_no_second_reminder(store: Store, driver: TurnDriver, sql: Sql) -> None:
+    turn = await driver.turn(ADA, "/remind in an hour take out the bins")
+    made = await make(store, "Bins", turn_id=turn.turn_id)
+    later = MADE + timedelta(minutes=5)  # the process was killed, and the next one took the turn over
+    again = await make(store, "Bins", turn_id=turn.turn_id, start_at=later, next_at=later.replace(tzinfo=UTC))
+    assert again == made
+    other = await driver.turn(ADA, "/remind in an hour take out the bins")
+    assert (await make(store, "Bins", turn_id=other.turn_id)).id != made.id
+    assert await sql("select count(*) from reminder") == [(2,)]
+
+
+async def test_an_erasure_in_a_group_leaves_the_queued_reminders_of_others(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "My dentist is Dr. Wolf", "Yes.", chat_id=GROUP)
+    for user, text in ((ADA, "Ada: dentist"), (BEN, "Ben: dentist")):
+        made = await make(store, text, user, space=group(), chat_id=GROUP)
+        await due(sql, made)
+    while await tell(store):
+        pass
+    assert len(await queued(sql)) == 2  # as during /quiet
+    await erase(store, group(), {"words": "dentist"}, ADA)
+    assert [text for text in await queued(sql) if "Ben: dentist" in text]
+    assert not [text for text in await queued(sql) if "Ada: dentist" in text]
+    assert await sql("select text from reminder") == [("Ben: dentist",)]
 
 
 async def test_a_chat_that_is_gone_ends_its_reminders_and_admins_are_told(store: Store, sql: Sql) -> None:

@@ -166,6 +166,24 @@ async def test_lists_shown_to_others_are_deleted_and_answers_to_others_stay(driv
     assert [row.message_id for row in await store.retractions(BOT.id, None, 50)] == [910]
 
 
+async def test_erasing_ones_own_memory_takes_nothing_of_those_who_came_into_ones_group(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(
+        ADA, "My sister is Mathilda", "Yes.", chat_id=GROUP, space=private(ADA), actions=[fact(ADA, SISTER)]
+    )
+    await command(driver, "/memory@relay_bot", f"- #1 {SISTER}", first=900, chat_id=GROUP)
+    listed = await driver.turn(BEN, "/search@relay_bot Mathilda", chat_id=GROUP)
+    await sent(store, listed, {"chat_id": GROUP, "text": "Ben: Mathilda is my cat"}, first=910)
+    theirs = "select payload from event where user_id = %s order by id"
+    before = await sql(theirs, BEN)
+    assert "Mathilda" in str(before)
+    await erase(store, private(ADA), {"words": "mathilda"}, ADA)
+    assert [row.message_id for row in await store.retractions(BOT.id, None, 50)] == [900]
+    assert await sql(theirs, BEN) == before
+    assert "Mathilda" not in str(await sql(theirs, ADA))
+
+
 async def test_a_text_redrawn_by_a_button_is_erased_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await command(driver, "/memory", "1 memory", first=900)
     await store.store_redrawn(BOT.id, ADA, 900, {"text": f"- #1 {SISTER}", "entities": []})

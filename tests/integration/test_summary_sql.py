@@ -286,6 +286,17 @@ async def test_the_job_makes_due_summaries(driver: TurnDriver, store: Store, sql
     assert not model.requests[0].tools
 
 
+async def test_a_summary_knows_the_day_of_each_message(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await talk(driver, 5)
+    await sql("update message set created_at = timestamptz '2026-03-01T23:30:00Z' + (id - 1) / 6 * interval '2 days'")
+    await store.choose(ADA, {"zone": "Asia/Tokyo"})
+    model = Scripted("They spoke of five things.")
+    await summarise_due(Summariser(store, Gate(model, store), "small"))
+    prompt = model.requests[0].messages[0]["content"][0]["text"]
+    assert prompt.startswith("(2026-03-02)\nAda: q1\nAssistant: a1\nAda: q2")
+    assert "\nAssistant: a3\n(2026-03-04)\nAda: q4" in prompt
+
+
 async def test_the_job_retries_after_the_model_was_unavailable(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await talk(driver, 5)
     assert await summarise_due(Summariser(store, Gate(Scripted(ModelUnavailable()), store), "small")) == 0

@@ -189,6 +189,29 @@ async def test_usage_is_listed_by_day_and_model_for_the_persons_own_space(
     assert await store.usage(private(999), starts) == []
 
 
+async def test_why_says_whether_memory_was_off_or_the_answer_off_the_record(driver: TurnDriver, store: Store) -> None:
+    async def why(turn_id: int) -> tuple[bool, tuple[str, ...]]:
+        found = await store.explain(turn_id, ADA)
+        assert found is not None
+        return found.resting, found.signs
+
+    assert await why(await answered(driver)) == (False, ())
+    await store.control(private(ADA), ADA, 0, ADA, {"memory": "off"})
+    assert (await why(await answered(driver)))[0]
+    await store.control(private(ADA), ADA, 0, ADA, {"memory": "on"})
+    await store.private(private(ADA), ADA, 0, True, ADA)
+    resting, signs = await why(await answered(driver))
+    assert not resting
+    assert "private" in signs
+
+
+async def test_status_counts_messages_not_commands_as_turns(driver: TurnDriver, store: Store) -> None:
+    await answered(driver)
+    turn = await store.begin_command(BOT.id, ADA, 0, ADA)
+    await store.change_memory(turn, private(ADA), [fact(ADA, "likes tea")])
+    assert (await store.status(private(ADA))).today.turns == 1
+
+
 async def test_status_counts_the_last_day_by_model(driver: TurnDriver, store: Store) -> None:
     await answered(driver)
     used = (await store.status(private(ADA))).used

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.memory.review.calibration import SHORT, weight, worth_judging
+from relay.memory.review.calibration import SHORT, is_question, weight, worth_judging
+from relay.memory.review.keywords import find_known_sentences
 
 
 @pytest.mark.parametrize(
@@ -214,3 +218,14 @@ def test_long_messages_are_always_judged(text: str) -> None:
 def test_any_text_can_be_weighed(text: str) -> None:
     worth_judging(text)
     assert (weight(text) is None) or len(text.strip()) < SHORT
+
+
+@given(st.text(st.sampled_from("a_1?？؟!)” ")))
+def test_a_question_ends_with_a_question_mark_but_for_closing_signs(text: str) -> None:
+    assert is_question(text) is bool(re.search(r"[?？؟]\W*$", text))
+
+
+def test_many_question_marks_take_no_time() -> None:
+    before = time.process_time()
+    assert not find_known_sentences("?" * 20_000 + "a")
+    assert time.process_time() - before < 1

@@ -223,8 +223,18 @@ async def test_in_a_group_help_is_short_and_start_describes_the_group() -> None:
         assert words in hello
         assert "in all of yours" not in hello
         assert "what I learn here stays here" in hello
-    alone = (await told("start", call(private=False, chat_id=-5))).text
-    assert "just the two of us" in alone
+    for answers, words in (
+        (None, "so I answer everything"),
+        ("all", "so I answer everything"),
+        ("addressed", "when they mention me"),
+        ("off", "switched off here"),
+    ):
+        place = {"here": None, "everywhere": answers, "lender": None}
+        alone = (await told("start", call(Canned(place=place), private=False, chat_id=-5))).text
+        assert words in alone
+        assert "just the two of us" in alone
+        assert "your own memory" in alone
+        assert ("answer everything" in alone) == (answers in (None, "all"))
 
 
 @pytest.mark.parametrize("off", [{"memory": "off"}, {"paused_until": "2026-11-22T13:03:00+00:00"}])

@@ -511,6 +511,13 @@ def test_no_text_blocks_the_event_loop_for_long(piece: str, monkeypatch: pytest.
     assert time.thread_time() - before < 4
 
 
+def test_a_long_name_of_a_tag_that_never_ends_takes_no_time() -> None:
+    before = time.thread_time()
+    (first, *_) = format_reply("<div>\n<" + "a" * 66_000)
+    assert first.text.startswith("<a")
+    assert time.thread_time() - before < 2
+
+
 async def test_only_long_texts_are_formatted_in_a_thread() -> None:
     async def where(text: str) -> str:
         return await run_formatting(lambda _: threading.current_thread().name, text)

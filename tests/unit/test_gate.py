@@ -13,7 +13,7 @@ import pytest
 import relay
 from relay.clients.fakes import FakeLedger
 from relay.conversation.tools.web import WEB
-from relay.core.charge import Charge
+from relay.core.charge import Charge, Spending
 from relay.core.errors import BudgetUsedUp, ModelUnavailable
 from relay.core.models import Block, ModelRequest, Step
 from relay.core.prices import Price, Prices
@@ -130,6 +130,29 @@ async def test_a_call_continues_while_anyone_waits_for_it() -> None:
     second.cancel()
     await asyncio.gather(first, second, return_exceptions=True)
     assert model.running == 0
+
+
+async def test_a_request_does_not_join_a_call_that_is_being_cancelled() -> None:
+    class SlowLedger(FakeLedger):
+        """A ledger whose database takes a while."""
+
+        async def spend(self, charge: Charge, spending: Spending) -> None:
+            await asyncio.sleep(0.05)
+            await super().spend(charge, spending)
+
+    model, books = HeldModel(), SlowLedger()
+    gate = Gate(model, books)
+    asked = request("a")
+    asked.used["output_tokens"] = 3
+    first = asyncio.create_task(gate.ask(asked, Charge("trial", space_id=1), 5))
+    await settle()
+    first.cancel()
+    await settle()
+    model.may.set()
+    step = await gate.ask(request("a"), Charge("trial", space_id=1), 5)
+    assert step.blocks == [{"type": "text", "text": "a"}]
+    await asyncio.gather(first, return_exceptions=True)
+    assert [spend.usage for _, spend in books.spends] == [{"output_tokens": 3}, {"output_tokens": 1}]
 
 
 async def test_a_failure_is_raised_for_everyone_who_waited() -> None:

@@ -95,10 +95,12 @@ async def test_a_slow_unread_body_is_cut_off_like_a_slow_head(port: int, monkeyp
     writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
     async with asyncio.timeout(5):
         assert b"hello" in await reader.readuntil(b"hello")
+        ended = asyncio.create_task(reader.read())
+        while not ended.done():
+            writer.write(b"x")
+            await asyncio.sleep(0.02)
         with contextlib.suppress(ConnectionError):
-            while not reader.at_eof():
-                writer.write(b"x")
-                await asyncio.sleep(0.02)
+            await ended
     writer.close()
 
 

@@ -383,3 +383,10 @@ def test_the_change_list_shows_outcomes_and_offers_open_decisions() -> None:
     waiting = history_page(history(*rows[2:3], total=20, pending=1), True, PLACE, UTC)
     assert one(waiting).text.startswith("Waiting for your tap in “Chess * club” (1)")
     assert data(waiting, "Discard") == "md:7:x:w.1"
+
+
+@pytest.mark.parametrize("active", [0, 2])
+def test_past_memories_are_counted_by_themselves(active: int) -> None:
+    page = list_page(known(memory(status="archived"), total=active, past=1, matching=1), View("z"), "", UTC)
+    assert "🗄 Past** (1)" in page.text
+    assert "I don't know anything" not in page.text

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from relay.commands.preferences.preferences import contains
 from relay.memory.preferences.patterns import TAGS, read_pattern, read_patterns, says_right
 
 
@@ -99,3 +102,28 @@ def test_a_tag_can_be_written_in_its_own_words(name: str) -> None:
 def test_only_a_pattern_with_other_endings_takes_the_name_of_a_known_one(words: str, known: str, name: str) -> None:
     found = read_pattern(words, 1, {known: "voice"})
     assert (found.pattern, found.type) == (name, "voice" if name == known else "other")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("short", True),
+        ("answers", True),
+        ("swer", False),
+        ("short answer", False),
+        ("short*", True),
+        ("*swer", True),
+        ("s*t a*s", True),
+        ("answers*short", False),
+        ("ort*", False),
+        ("*", True),
+    ],
+)
+def test_words_are_found_in_a_pattern_from_the_beginning_of_a_word(words: str, found: bool) -> None:
+    assert contains("short answers", words) is found
+
+
+def test_many_wildcards_take_no_time() -> None:
+    begun = time.perf_counter()
+    assert not contains("a" * 60, "a*" * 30 + "b")
+    assert time.perf_counter() - begun < 0.1

@@ -121,6 +121,7 @@ def test_a_shown_line_is_recognized_even_if_its_note_was_cut() -> None:
 def test_an_answer_has_the_buttons_that_apply() -> None:
     assert data(answer_buttons(Answer("x"), 9)) == ["k:9"]
     assert answer_buttons(Answer("x", choices=Choices(keep=False)), 9) == []
+    assert answer_buttons(Answer("x", resting=True), 9) == [], "while memory is off, nothing can be kept"
     assert answer_buttons(Answer("x", signs=("private",)), 9) == []
     assert answer_buttons(Answer(""), 9) == []
     assert data(answer_buttons(Answer("x", changes=[change()]), 9)) == ["u:9", "k:9"]

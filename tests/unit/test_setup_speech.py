@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,6 +25,7 @@ class Machine:
         self.told: list[Sequence[str]] = []
         self.fails = False
         self.free = 1.9
+        self.uv: str | None = None
 
     def pip(self, arguments: Sequence[str]) -> bool:
         self.told.append(arguments)
@@ -37,6 +40,7 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     for module in (installed, pip, piper):
         monkeypatch.setattr(module, "find_spec", lambda name: name if name in machine.there else None)
     monkeypatch.setattr(pip, "_run", machine.pip)
+    monkeypatch.setattr(pip.shutil, "which", lambda name: machine.uv)
     monkeypatch.setattr(speech, "free_gigabytes", lambda: machine.free)
     monkeypatch.setattr(speech.sys, "platform", "linux")
     monkeypatch.delenv(SPEECH, raising=False)
@@ -141,12 +145,38 @@ def test_the_install_command_is_shown_if_installing_is_declined_or_fails(
     assert ("That didn't work." in told) == (answers[-1] == "y")
 
 
-def test_without_pip_the_install_command_is_shown(
+def test_without_pip_and_uv_the_install_command_is_shown(
     here: Machine, answered: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here.there.remove("pip")
     assert answered("2", "")[SPEECH] == "faster-whisper"
     assert "  uv pip install --python " in capsys.readouterr().out
+
+
+def test_uv_installs_where_it_made_the_environment(here: Machine, answered: Answer) -> None:
+    here.there.remove("pip")
+    here.free, here.uv = 3.0, "/usr/bin/uv"
+    answered("", "", "")  # nothing but Enter
+    assert [list(one) for one in here.told] == [["faster-whisper>=1.2,<2", "av>=14"]]
+
+
+@pytest.mark.parametrize(("with_pip", "program"), [(True, [sys.executable, "-m", "pip"]), (False, ["uv", "pip"])])
+def test_packages_go_into_the_environment_of_relay(
+    monkeypatch: pytest.MonkeyPatch, with_pip: bool, program: list[str]
+) -> None:
+    ran: list[list[str]] = []
+
+    def run(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
+        ran.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(pip, "find_spec", lambda name: name if with_pip else None)
+    monkeypatch.setattr(pip.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(pip.subprocess, "run", run)
+    assert pip.install(speech.LITE)
+    assert ran[0][: len(program)] == program
+    assert ran[0][-2:] == list(speech.LITE[0])
+    assert ("--python" in ran[0]) != with_pip
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,14 @@ def test_the_usage_table_fits_the_width_of_a_phone() -> None:
     assert any(entity["type"] == "pre" for entity in part.entities)
 
 
+def test_a_model_that_only_judged_is_not_said_to_have_done_nothing() -> None:
+    starts = day_starts(2, UTC)
+    rows = [row(2), row(2, "judge", "claude-haiku-5-5")]
+    (part,) = format_reply(table(report(starts, rows)))
+    assert "claude-haiku-5-5: 1,000 tokens in (80 % from the cache), 50 out, $" in part.text
+    assert "nothing" not in part.text
+
+
 def test_ninety_busy_days_fit_one_message() -> None:
     starts = day_starts(MOST_DAYS, UTC)
     rows = [row(day, times=1234, input=9_876_543) for day in range(1, MOST_DAYS + 1)]

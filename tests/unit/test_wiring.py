@@ -67,6 +67,13 @@ def test_more_than_seven_parameters_are_detected(source: str) -> None:
     assert len(list(too_many("core/some.py", ast.parse(source)))) == 1
 
 
+def test_a_method_without_a_body_declares_a_call() -> None:
+    for name, tree in modules():
+        for node in ast.walk(tree) if name.startswith(MIRRORS) else ():
+            if isinstance(node, Function) and len(node.body) == 1 and ast.get_docstring(node):
+                assert any(ast.unparse(one).startswith("rpc(") for one in node.decorator_list), node.name
+
+
 def test_only_the_composition_root_makes_a_runtime() -> None:
     for name, tree in modules():
         for node in ast.walk(tree):

@@ -100,3 +100,22 @@ async def test_a_flood_of_stops_runs_a_few_at_a_time_and_waits_for_no_other_comm
     may.set()
     await asyncio.gather(*tasks)
     assert len(running) == 10
+
+
+async def test_edits_that_wait_for_an_answer_keep_no_command_waiting() -> None:
+    queue = FairQueue(Bot(77, "relay_bot"))
+    answered = asyncio.Event()
+    sent = {"message_id": 1, "date": 1, "chat": {"id": 9, "type": "private"}, "from": {"id": 9}}
+
+    async def edit() -> None:
+        update = {"update_id": 1, "edited_message": {**sent, "edit_date": 2, "text": "in other words"}}
+        async with queue.place(ClaimedTurn(1, 1, "control", "working", 0, 9, (update,), ())):
+            await answered.wait()
+
+    edits = [asyncio.create_task(edit()) for _ in range(2)]
+    await asyncio.sleep(0)
+    update = {"update_id": 2, "message": {**sent, "text": "/usage"}}
+    async with asyncio.timeout(1), queue.place(ClaimedTurn(2, 1, "control", "working", 0, 9, (update,), ())) as waited:
+        assert not waited
+    answered.set()
+    await asyncio.gather(*edits)

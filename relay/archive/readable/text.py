@@ -97,12 +97,14 @@ class Readable:
             yield "\n## Versions and compositions\n\n"
         if row["type"] == "version":
             version = _VERSION.validate_python(row["row"])
-            shorter = f"{version.input_messages:,} messages in {version.output_tokens or 0:,} tokens"
+            shorter = (
+                f"{pluralize(version.input_messages, 'message')} in {pluralize(version.output_tokens or 0, 'token')}"
+            )
             yield f"- 🗜 {_inline(version.name)}: {shorter} ({self._day(version.created_at)})\n"
         else:
             made = _COMPOSITION.validate_python(row["row"])
             parts = pluralize(len(made.composition_part), "session")
-            size = f"{made.total_tokens or 0:,} tokens"
+            size = pluralize(made.total_tokens or 0, "token")
             yield f"- 🧩 {_inline(made.name)}: {parts} in {size} ({self._day(made.created_at)})\n"
 
     def _format_memories(self) -> Iterator[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from importlib import metadata
 from importlib.util import find_spec
 
+from relay.core.program import RELAY
+
 MODULES = {"faster-whisper": ("faster_whisper", "av"), "openai-whisper": ("whisper", "av")}
 """The engines, lightest first, and the packages that each needs."""
-HOW = "run `relay setup` where Relay runs, then restart it (for a service or Docker: see deploy/README.md)"
+HOW = f"run `{RELAY} setup` where Relay runs, then restart it (for a service or Docker: see deploy/README.md)"
 """How to install an engine, as a sentence without its full stop."""
 DEAF = f"Speech to text is not installed here: {HOW}."
 NOT_HEARD = "I can't listen to recordings here. Please write it to me."

@@ -10,7 +10,7 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import check_switch
 from relay.commands.registry import command, operation
 from relay.commands.session.session import NewSession, end_private
-from relay.core.errors import CommandRefused, Conflict, InUse, NotFound, OutOfRange
+from relay.core.errors import CommandRefused, Conflict, InUse, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import COMPOSED_PARTS, LEAST_BUDGET, MAX_OFFSET, MOST_BUDGET
 from relay.core.models import File
@@ -153,9 +153,7 @@ async def open_composition(ctx: CommandContext, composition_id: int, rows: bool 
     """Returns a composition of this space by its id."""
     await ctx.require_sight()
     found = await ctx.store.composition(ctx.space, {"id": composition_id}, rows)
-    if found is None:
-        raise NotFound(REFUSALS["gone"])
-    return found
+    return require_found(found, NotFound(REFUSALS["gone"]))
 
 
 async def composition_named(ctx: CommandContext, name: str, rows: bool = False) -> Composition:
@@ -163,9 +161,9 @@ async def composition_named(ctx: CommandContext, name: str, rows: bool = False) 
     await ctx.require_sight()
     which = {"name": " ".join(name.split()), "chat_id": ctx.chat_id, "topic_id": ctx.topic_id}
     found = await ctx.store.composition(ctx.space, which, rows)
-    if found is None:
-        raise NotFound(f"I don't know a composed context called ‘{which['name']}’. /compose list shows what there is.")
-    return found
+    return require_found(
+        found, NotFound(f"I don't know a composed context called ‘{which['name']}’. /compose list shows what there is.")
+    )
 
 
 @operation("chat", "cli", "http")
@@ -197,10 +195,7 @@ async def drop_composition(ctx: CommandContext, composition_id: int, force: bool
     check_switch(ctx, ctx.space)
     if one.active and not force:
         raise InUse(f"A running conversation began with ‘{one.name}’.", [(one.id, one.name, True)])
-    dropped = await ctx.store.drop_composition(ctx.space, composition_id)
-    if dropped is None:
-        raise NotFound(REFUSALS["gone"])
-    return dropped
+    return require_found(await ctx.store.drop_composition(ctx.space, composition_id), NotFound(REFUSALS["gone"]))
 
 
 @operation("http")

@@ -9,7 +9,7 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import GONE, may_switch
 from relay.commands.memory.remember import OFF_THE_RECORD
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused, NotAllowed, NotFound, OutOfRange
+from relay.core.errors import CommandRefused, NotAllowed, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange, KeepitPage, OpenedKeepit, Refusal
@@ -93,10 +93,7 @@ async def keep_passage(
 async def open_keepit(ctx: CommandContext, keepit_id: int) -> OpenedKeepit:
     """Returns a marker of this space, and whether it would survive."""
     await ctx.require_sight()
-    found = await ctx.store.keepit(ctx.space, keepit_id)
-    if found is None:
-        raise NotFound(GONE)
-    return found
+    return require_found(await ctx.store.keepit(ctx.space, keepit_id), NotFound(GONE))
 
 
 @operation("chat", "cli", "http")

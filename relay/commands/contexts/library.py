@@ -7,7 +7,7 @@ from relay.commands.contexts.pruning import plan_pruning, prune_all
 from relay.commands.history.sessions import NOT_HERE, open_session
 from relay.commands.memory.access import check_switch
 from relay.commands.registry import operation
-from relay.core.errors import NotFound, OutOfRange
+from relay.core.errors import NotFound, OutOfRange, require_found
 from relay.core.limits import MAX_OFFSET, REASON_LENGTH
 from relay.memory.rows.contexts.library import OriginalPage, StorageStatistics
 from relay.memory.rows.sessions import Session
@@ -18,9 +18,7 @@ async def open_original(ctx: CommandContext, session_id: int, offset: int = 0, l
     offset = min(max(0, offset), MAX_OFFSET)
     await ctx.require_sight()
     found = await ctx.store.open_original(ctx.space, ctx.chat_id, ctx.topic_id, session_id, offset, limit)
-    if found is None:
-        raise NotFound(NOT_HERE)
-    return found
+    return require_found(found, NotFound(NOT_HERE))
 
 
 @operation("chat", "cli", "http")

@@ -12,7 +12,7 @@ from relay.commands.contexts.space_settings import show_settings
 from relay.commands.history.sessions import NOT_HERE
 from relay.commands.memory.access import GONE
 from relay.commands.registry import operation
-from relay.core.errors import NotFound
+from relay.core.errors import NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.contexts.settings import Level, level_of
@@ -68,10 +68,7 @@ async def open_project(ctx: CommandContext, thread_id: int, offset: int, limit: 
 async def read_record(ctx: CommandContext, session_id: int) -> SessionRecord:
     """Returns a session of this space with its markers and versions. Raises `NotFound`."""
     await ctx.require_sight()
-    found = await ctx.store.session_record(ctx.space, session_id)
-    if found is None:
-        raise NotFound(NOT_HERE)
-    return found
+    return require_found(await ctx.store.session_record(ctx.space, session_id), NotFound(NOT_HERE))
 
 
 @operation("http")
@@ -111,6 +108,4 @@ async def preview_decay(
     distance. Raises `NotFound`."""
     await ctx.require_sight()
     found = await ctx.store.preview_decay(ctx.space, session_id, level or level_of(ratio), ratio, distance)
-    if found is None:
-        raise NotFound(NOT_HERE)
-    return found
+    return require_found(found, NotFound(NOT_HERE))

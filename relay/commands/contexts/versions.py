@@ -8,7 +8,7 @@ from relay.commands.context import CommandContext
 from relay.commands.history.sessions import NOT_HERE
 from relay.commands.memory.access import GONE
 from relay.commands.registry import operation
-from relay.core.errors import Conflict, NotFound, OutOfRange
+from relay.core.errors import Conflict, NotFound, OutOfRange, require_found
 from relay.core.limits import MAX_OFFSET
 from relay.memory.rows.contexts.versions import ComparedVersions, LeftOut, OpenedVersion, Version, VersionPage
 
@@ -21,9 +21,7 @@ async def list_versions(ctx: CommandContext, session_id: int, offset: int = 0, l
     """Returns a page of a session's versions, newest first. Raises `NotFound` if this space has no such session."""
     await ctx.require_sight()
     found = await ctx.store.versions(ctx.space, session_id, min(offset, MAX_OFFSET), limit)
-    if found is None:
-        raise NotFound(NOT_HERE)
-    return found
+    return require_found(found, NotFound(NOT_HERE))
 
 
 async def all_versions(ctx: CommandContext, session_id: int) -> list[Version]:
@@ -56,10 +54,7 @@ async def versions_named(ctx: CommandContext, session_id: int, words: Sequence[s
 async def open_version(ctx: CommandContext, version_id: int, offset: int = 0, limit: int = ROWS) -> OpenedVersion:
     """Returns a version with a page of its rows. Raises `NotFound` if this space has no such version."""
     await ctx.require_sight()
-    found = await ctx.store.version(ctx.space, version_id, min(offset, MAX_OFFSET), limit)
-    if found is None:
-        raise NotFound(GONE)
-    return found
+    return require_found(await ctx.store.version(ctx.space, version_id, min(offset, MAX_OFFSET), limit), NotFound(GONE))
 
 
 @operation("chat", "cli", "http")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
-from relay.core.errors import NotFound
+from relay.core.errors import NotFound, require_found
 from relay.core.limits import MAX_OFFSET
 from relay.core.text import parse_number
 from relay.memory.rows.sessions import Session, SessionPage
@@ -42,7 +42,4 @@ async def session_numbered(ctx: CommandContext, number: int) -> Session:
 async def open_session(ctx: CommandContext, session_id: int) -> Session:
     """Returns a session of this conversation, or one linked to it, with its summary and its first and last words."""
     await ctx.require_sight()
-    found = await ctx.store.session(ctx.space, ctx.chat_id, ctx.topic_id, session_id)
-    if found is None:
-        raise NotFound(NOT_HERE)
-    return found
+    return require_found(await ctx.store.session(ctx.space, ctx.chat_id, ctx.topic_id, session_id), NotFound(NOT_HERE))

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
-from relay.core.errors import NotAllowed, NotFound
+from relay.core.errors import NotAllowed, NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prices import Prices
@@ -112,7 +112,4 @@ async def forget_fact(ctx: CommandContext, turn_id: int, memory_id: int) -> Forg
 async def read_tool_call(ctx: CommandContext, turn_id: int, number: int) -> ToolCall:
     """Returns a tool call of an answer with its result: the one with the nearest number, from 1."""
     await explain_turn(ctx, turn_id)
-    used = await ctx.store.tool_call(turn_id, number)
-    if used is None:
-        raise NotFound("This answer called no tool.")
-    return used
+    return require_found(await ctx.store.tool_call(turn_id, number), NotFound("This answer called no tool."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_memory, find_space, may_forget
 from relay.commands.registry import command, operation
-from relay.core.errors import NotFound
+from relay.core.errors import NotFound, require_found
 from relay.core.frozen import frozen
 from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemoryFilter, MemoryPage, MemorySource, OpenedMemory
@@ -79,9 +79,7 @@ async def open_memory(ctx: CommandContext, memory_id: int) -> ShownMemory:
 async def trace_memory(ctx: CommandContext, memory_id: int) -> MemoryOrigin:
     """Returns a memory's origin."""
     row = await find_memory(ctx, memory_id)
-    source = await ctx.store.source(row.id)
-    if source is None:
-        raise NotFound(f"Memory #{row.number} was erased just now.")
+    source = require_found(await ctx.store.source(row.id), NotFound(f"Memory #{row.number} was erased just now."))
     return MemoryOrigin(row, source)
 
 

@@ -9,7 +9,7 @@ from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS, find_change, find_place, find_space
 from relay.commands.memory.browse import PAGE
 from relay.commands.registry import operation
-from relay.core.errors import NotAllowed, OutOfRange
+from relay.core.errors import NotAllowed, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import ChangePage, ChangePlace, MemoryChange
@@ -20,6 +20,8 @@ Outcome = Literal["done", "settled", "changed since"]
 """settled: it was already decided. changed since: the memory has changed again, so this is not undone."""
 CHANGED_SINCE = "It has changed again since. Undo the newer change first."
 SETTLED = "That's already decided."
+LATEST = 1000
+"""How many changes of a memory to look through for one that no turn made."""
 
 
 @frozen
@@ -48,9 +50,7 @@ class DecidedInList:
 async def turn_changes(ctx: CommandContext, turn_id: int) -> TurnChanges:
     """Returns a turn's changes."""
     place = await find_place(ctx, turn_id=turn_id)
-    changes = await ctx.store.changes(turn_id, ctx.user_id, ctx.admin)
-    if changes is None:
-        raise NotAllowed(NOT_YOURS)
+    changes = require_found(await ctx.store.changes(turn_id, ctx.user_id, ctx.admin), NotAllowed(NOT_YOURS))
     return TurnChanges(place, tuple(changes))
 
 
@@ -61,6 +61,9 @@ async def decide(ctx: CommandContext, change_id: int, decision: Decision) -> Dec
     changes = await ctx.store.decide_change(change_id, ctx.user_id, ctx.admin, decision)
     if changes is None:
         raise NotAllowed(NOT_YOURS)
+    if place.turn_id is None and place.memory_id is not None:  # a night, an import, or everything forgotten at once
+        past = await ctx.store.memory_past(place.memory_id, 0, LATEST)
+        changes = [one for one in past.changes if one.id == change_id]
     status = next((one.status for one in changes if one.id == change_id), "")
     outcome: Outcome = "done"
     if status != {"keep": "applied", "discard": "discarded"}.get(decision, status):

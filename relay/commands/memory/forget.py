@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.errors import CommandRefused, NotAllowed, require_found
 from relay.core.limits import FORGET_LETTERS
 from relay.core.text import plain_digits
 from relay.memory.intents import is_long_enough
@@ -40,9 +40,7 @@ async def preview_pattern(ctx: CommandContext, pattern: str) -> ForgetPreview:
 async def forget_shown(ctx: CommandContext, turn_id: int, undo: bool = False) -> ForgetProgress:
     """Forgets what a turn previewed for this person, or undoes that."""
     while True:
-        done = await ctx.store.forget_shown(turn_id, ctx.user_id, ctx.admin, undo)
-        if done is None:
-            raise NotAllowed(NOT_YOURS)
+        done = require_found(await ctx.store.forget_shown(turn_id, ctx.user_id, ctx.admin, undo), NotAllowed(NOT_YOURS))
         if not done.left:
             return done
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.text import shorten
 from relay.memory.calls.people import MOST_INVITES
@@ -56,18 +56,13 @@ async def decide(ctx: CommandContext, user_id: int, verdict: Verdict) -> Decided
     """Records an admin's decision about a person. The first decision counts."""
     roles = ["refused", "blocked"] if verdict == "admit" else ["asking"]
     decided = await ctx.store.decide(user_id, roles, ROLES[verdict], ctx.user_id, _decider(ctx))
-    if decided is None:
-        raise CommandRefused(f"I don't know anyone with the id {user_id}. /users lists everyone.")
-    return decided
+    return require_found(decided, CommandRefused(f"I don't know anyone with the id {user_id}. /users lists everyone."))
 
 
 @admins_only
 async def cancel_invitation(ctx: CommandContext, invite_id: int) -> Invitation:
     """Revokes an open invitation."""
-    gone = await ctx.store.cancel_invite(invite_id)
-    if gone is None:
-        raise CommandRefused(NOT_OPEN)
-    return gone
+    return require_found(await ctx.store.cancel_invite(invite_id), CommandRefused(NOT_OPEN))
 
 
 @command("invite", usage="[name]", help="make a link that lets one person in", audience="admin", places=("private",))
@@ -89,8 +84,10 @@ async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
     if user_id is not None:
         _check_settings(ctx, user_id)
     person = await ctx.store.person(user_id, username)
-    if person is None or not person.may_use:
+    if person is None:
         raise CommandRefused(f"I don't know that person. {USAGE}")
+    if not person.may_use:
+        raise CommandRefused(f"{person.name} (id {person.user_id}) has no access. /users lists everyone.")
     _check_settings(ctx, person.user_id)
     if await _is_last(ctx, person):
         raise CommandRefused(only_one(person))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 
 from relay.commands.context import CommandContext
-from relay.core.errors import CommandRefused, NotAllowed, NotFound
+from relay.core.errors import CommandRefused, NotAllowed, NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import API_TOKENS, TOKEN_NAME_LENGTH
+from relay.core.program import RELAY
 from relay.core.text import shorten
 from relay.memory.calls.api import hash_token
 from relay.memory.people import new_nonce
@@ -54,9 +55,7 @@ async def revoke_token(ctx: CommandContext, which: str) -> ApiToken:
         numbers = ", ".join(str(one.id) for one in found)
         raise CommandRefused(f"{len(found)} of your tokens are called {wanted}. Say which by its number: {numbers}.")
     revoked = await ctx.store.revoke_api_token(ctx.user_id, found[0].id) if found else None
-    if revoked is None:
-        raise NotFound(f"You have no token {wanted}.")
-    return revoked
+    return require_found(revoked, NotFound(f"You have no token {wanted}."))
 
 
 async def new_link(ctx: CommandContext) -> str:
@@ -71,7 +70,7 @@ async def _check_known(ctx: CommandContext) -> None:
     """Raises `CommandRefused` at the terminal of a bot that has no owner yet."""
     _check_private(ctx)
     if ctx.user_id not in ctx.services.people.named and await ctx.store.person(ctx.user_id) is None:
-        raise CommandRefused("Nobody uses the bot yet. Open the link that relay run prints, and press Start there.")
+        raise CommandRefused(f"Nobody uses the bot yet. Open the link that {RELAY} run prints, and press Start there.")
 
 
 def _check_private(ctx: CommandContext) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 from relay.commands.context import CommandContext
 from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.memory.preferences.patterns import TAGS, Pattern, opposite, read_pattern, read_patterns, says_right
 from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, Preference
@@ -162,9 +162,7 @@ def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:
 
 async def show_tags(ctx: CommandContext, turn_id: int) -> AnswerTags:
     """Returns the tags that this person has put on an answer."""
-    found = await ctx.store.answer_tags(ctx.space, ctx.user_id, turn_id)
-    if found is None:
-        raise CommandRefused(NOT_TO_YOU)
+    found = require_found(await ctx.store.answer_tags(ctx.space, ctx.user_id, turn_id), CommandRefused(NOT_TO_YOU))
     on = {(one.type, one.pattern, one.polarity) for one in found}
     patterns = {name: tag.pattern for name, tag in TAGS.items()}
     return AnswerTags(
@@ -226,6 +224,4 @@ async def choose_answer(ctx: CommandContext, turn_id: int, chose: Literal["a", "
 async def give_reason(ctx: CommandContext, turn_id: int, reason: str) -> ChosenAnswer:
     """Adds a reason for a choice, or removes it."""
     done = await ctx.store.choice_reason(ctx.space, ctx.user_id, turn_id, reason) if reason in DIMENSIONS else None
-    if done is None:
-        raise CommandRefused("That was too long ago.")
-    return done
+    return require_found(done, CommandRefused("That was too long ago."))

@@ -10,7 +10,7 @@ from typing import Literal
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import check_switch, find_space
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused, Conflict, NotFound, OutOfRange
+from relay.core.errors import CommandRefused, Conflict, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.preferences.patterns import Pattern, as_tagged, resolve_name, split_direction
@@ -74,9 +74,7 @@ async def list_preferences(ctx: CommandContext, space_id: int | None = None) -> 
 async def open_preference(ctx: CommandContext, preference_id: int, space_id: int | None = None) -> PreferenceSource:
     """Returns a preference with what taught it."""
     found = await ctx.store.preference_source(await find_space(ctx, space_id), ctx.user_id, preference_id)
-    if found is None:
-        raise NotFound(UNKNOWN)
-    return found
+    return require_found(found, NotFound(UNKNOWN))
 
 
 async def open_listed(ctx: CommandContext, number: int) -> PreferenceSource:
@@ -97,12 +95,26 @@ async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preferen
     about, _ = split_direction(wanted)
     names = {wanted, resolve_name(about, [row.pattern for row in rows]), as_tagged(Pattern("other", about, 1)).pattern}
     exact = [row for row in rows if row.pattern in names or wanted == f"{row.type} {row.pattern}"]
-    pattern = re.compile(r"\b" + ".*".join(map(re.escape, wanted.split("*"))) + ("" if "*" in wanted else r"\b"))
-    found = exact or [row for row in rows if pattern.search(row.pattern)]
+    found = exact or [row for row in rows if contains(row.pattern, wanted)]
     if not found:
         raise NotFound(UNKNOWN)
     # Forgetting one forgets its opposite, too.
     return list({(one.type, one.pattern, one.here): one for one in found}.values())
+
+
+def contains(pattern: str, words: str) -> bool:
+    """Tests whether a pattern contains words, from the beginning of a word on; `*` matches anything. Looks for one part
+    after the other: a regular expression would try all ways to place them."""
+    first, *rest = words.split("*")
+    begin = re.search(rf"\b{re.escape(first)}" + ("" if rest else r"\b"), pattern)
+    if begin is None:
+        return False
+    left = pattern[begin.end() :]
+    for part in rest:
+        if part not in left:
+            return False
+        left = left[left.index(part) + len(part) :]
+    return True
 
 
 @operation("chat", "cli", "http")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.reminders.reminders import make_reminder
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
 from relay.memory.reminders.phrases import Understood
@@ -44,10 +44,7 @@ async def remind_of(ctx: CommandContext, memory_id: int, when: When) -> Reminder
 
 async def _find_dated(ctx: CommandContext, memory_id: int) -> DatedMemory:
     await ctx.require_sight()
-    found = await ctx.store.dated_memory(ctx.space, memory_id)
-    if found is None:
-        raise CommandRefused(PASSED)
-    return found
+    return require_found(await ctx.store.dated_memory(ctx.space, memory_id), CommandRefused(PASSED))
 
 
 def proposed(one: DatedMemory, noted_in: tzinfo, zone: tzinfo, now: datetime | None = None) -> dict[When, datetime]:

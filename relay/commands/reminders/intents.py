@@ -6,7 +6,7 @@ import re
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
-from relay.core.errors import CommandRefused, NotFound
+from relay.core.errors import CommandRefused, NotFound, require_found
 from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, REMINDER_LENGTH
 from relay.memory.rows.proactive.reminders import Intent
 
@@ -58,6 +58,4 @@ async def set_intent(ctx: CommandContext, intent_id: int, status: str) -> Intent
     """Deletes an intent, restores it, or starts one that waits for a tap. Raises `CommandRefused` if there is none."""
     await ctx.require_sight()
     changed = await ctx.store.set_intent(ctx.space, ctx.user_id, intent_id, status)
-    if changed is None:
-        raise NotFound("That one is gone or isn't yours.")
-    return changed
+    return require_found(changed, NotFound("That one is gone or isn't yours."))

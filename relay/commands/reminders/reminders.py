@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, OutOfRange
+from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
 from relay.memory.reminders.calendar import make_calendar
@@ -131,10 +131,7 @@ async def calendar(ctx: CommandContext, empty: bool = False) -> Calendar:
 async def open_reminder(ctx: CommandContext, reminder_id: int) -> OpenedReminder:
     """Returns a reminder with its latest events. Raises `CommandRefused` if the person may not see it."""
     await ctx.require_sight()
-    found = await ctx.store.reminder(ctx.space, ctx.user_id, reminder_id)
-    if found is None:
-        raise NotFound(GONE)
-    return found
+    return require_found(await ctx.store.reminder(ctx.space, ctx.user_id, reminder_id), NotFound(GONE))
 
 
 async def own_reminder(ctx: CommandContext, reminder_id: int) -> OpenedReminder:
@@ -157,9 +154,7 @@ async def existing_reminder(ctx: CommandContext, reminder_id: int) -> OpenedRemi
 async def change(ctx: CommandContext, one: Reminder, event: str, **fields: object) -> Reminder:
     """Changes a reminder, unless it was changed in the meantime. Raises `CommandRefused`."""
     changed = await ctx.store.change_reminder(one.id, event, ctx.user_id, one.next_at, **fields)
-    if changed is None:
-        raise Conflict(CHANGED)
-    return changed
+    return require_found(changed, Conflict(CHANGED))
 
 
 async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminder:

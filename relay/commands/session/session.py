@@ -61,9 +61,10 @@ class Stopped:
 @command("start", help="say hello", surfaces=("chat",), places=("private",))
 async def start(ctx: CommandContext) -> Greeting:
     """Returns the contents of a greeting."""
-    if ctx.private or ctx.space.kind == "private":
+    if ctx.private:
         return Greeting(ctx.name, True, None)
-    return Greeting(ctx.name, False, (await ctx.store.place(ctx.chat_id, ctx.topic_id)).answers)
+    answers = (await ctx.store.place(ctx.chat_id, ctx.topic_id)).answers
+    return Greeting(ctx.name, ctx.space.kind == "private", answers)
 
 
 @command("help", help="what I can do", surfaces=("chat",))

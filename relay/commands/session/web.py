@@ -6,10 +6,11 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
+from relay.core.program import RELAY
 
 NO_ADDRESS = (
     "My web app has no public address yet, which Telegram needs: set RELAY_WEB_URL. deploy/README.md says how to get "
-    "one. In a browser on my machine it works already: relay web prints a link."
+    f"one. In a browser on my machine it works already: {RELAY} web prints a link."
 )
 NOT_YET = "My admins haven't set up my web app for Telegram yet. /memory shows what I know about you."
 

@@ -8,7 +8,7 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only
 from relay.commands.soul.limits import check_length
 from relay.commands.soul.soul import ActiveSoul, Drafted, draft_soul
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
 from relay.core.models import Space
@@ -57,9 +57,7 @@ async def soul_growth(ctx: CommandContext, on: bool | None = None) -> GrowthChoi
 @admins_only
 async def grown_soul(ctx: CommandContext, idea_id: int) -> GrownSoul:
     """Returns the soul with an open idea applied. Raises `CommandRefused` if that is no longer possible."""
-    idea = await ctx.store.soul_idea(_own(ctx), idea_id)
-    if idea is None:
-        raise CommandRefused(GONE)
+    idea = require_found(await ctx.store.soul_idea(_own(ctx), idea_id), CommandRefused(GONE))
     if idea.status != "open":
         raise CommandRefused(DECIDED)
     if not idea.stands:
@@ -96,9 +94,7 @@ async def draft_idea(ctx: CommandContext, idea_id: int) -> Drafted:
 async def settle_idea(ctx: CommandContext, idea_id: int, decision: str) -> SoulIdea:
     """Settles an idea as dismissed or edited. It isn't proposed again."""
     found = await ctx.store.settle_idea(_own(ctx), idea_id, decision, ctx.user_id, ctx.name)
-    if found is None:
-        raise CommandRefused(GONE)
-    return found
+    return require_found(found, CommandRefused(GONE))
 
 
 def _own(ctx: CommandContext) -> Space:

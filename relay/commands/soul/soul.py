@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
 from relay.commands.soul.limits import check_length
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
 from relay.memory.rows.soul import Soul, SoulDraft, SoulPage
@@ -80,10 +80,7 @@ async def _activate(ctx: CommandContext, text: str, reason: str, restored: int |
 @admins_only
 async def view_soul(ctx: CommandContext, version: int) -> Soul:
     """Returns a version."""
-    found = await ctx.store.soul_version(version)
-    if found is None:
-        raise CommandRefused("That version doesn't exist.")
-    return found
+    return require_found(await ctx.store.soul_version(version), CommandRefused("That version doesn't exist."))
 
 
 @admins_only

@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import json
 import re
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from types import NoneType
+from typing import Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from relay.core.errors import SchemaError
+from relay.core.frozen import PLAIN, as_json
 from relay.core.ports import Database
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -18,6 +21,11 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 SUSPECT = re.compile(r"\\u0000|[\ud800-\udfff]")
 """The same in encoded JSON, which is much faster to search than every text."""
 Row = TypeVar("Row")
+P = ParamSpec("P")
+Result = TypeVar("Result")
+Method = Callable[P, Coroutine[Any, Any, Result]]
+HELD = {"job": "id", "turn": "turn_id"}
+"""The parameters that are sent as an id and a fence, each with the field of the id."""
 
 
 class Calls:
@@ -44,6 +52,50 @@ class Calls:
     async def _list(self, row: type[Row], function: str, **arguments: Any) -> list[Row]:
         """Calls a function that returns an array of rows; an empty list if it returns null."""
         return decode_row(list[row], await self._call(function, **arguments) or [])  # type: ignore[valid-type]
+
+
+def rpc(function: str = "", **fixed: object) -> Callable[[Method[P, Result]], Method[P, Result]]:
+    """Declares a method that calls the SQL function of its name (or `function`) with its arguments, and with `fixed`
+    ones. `job` and `turn` are sent as their id and fence, other objects as `as_json` says. The result is decoded as the
+    return type; where that has no None, null is False, 0, "" or an empty list."""
+
+    def declare(method: Method[P, Result]) -> Method[P, Result]:
+        name = function or method.__name__
+        code: Any = method.__code__
+        defaults: Any = method.__defaults__ or ()
+        parameters = code.co_varnames[: code.co_argcount]
+        usual = fixed | dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
+        held = [one for one in HELD if one in parameters]
+
+        @functools.wraps(method)
+        async def call(*args: P.args, **more: P.kwargs) -> Result:
+            given: dict[str, Any] = {**usual, **dict(zip(parameters, args, strict=False)), **more}
+            calls = given.pop("self")
+            for one in held:
+                holding = given.pop(one)
+                given |= {f"{one}_id": getattr(holding, HELD[one]), "fence": holding.fence}
+            sent = {key: value if isinstance(value, PLAIN) else as_json(value) for key, value in given.items()}
+            return _decoder(method)(await calls._call(name, **sent))  # type: ignore[no-any-return]
+
+        return call
+
+    return declare
+
+
+@functools.cache
+def _decoder(method: Any) -> Callable[[Any], Any]:
+    """Returns what decodes the result of a method: see `rpc`."""
+    kind = get_type_hints(method)["return"]
+    if kind is NoneType:
+        return lambda found: None
+    if kind in (bool, int, str):
+        return lambda found: kind(found or kind())
+    if NoneType in get_args(kind):
+        (row,) = (one for one in get_args(kind) if one is not NoneType)
+        return lambda found: None if found is None else decode_row(row, found)
+    if get_origin(kind) is list:
+        return lambda found: decode_row(kind, found or [])
+    return lambda found: decode_row(kind, found)
 
 
 @functools.cache

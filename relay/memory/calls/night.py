@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from relay.core.frozen import as_json
 from relay.core.models import Space
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.proactive.morning import MorningWork
 from relay.memory.rows.upkeep.digest import Decayed, DigestDay, DigestPlace
@@ -25,58 +26,54 @@ from relay.memory.rows.upkeep.night import (
 class NightCalls(Calls):
     """Nightly work."""
 
+    @rpc()
     async def night_ahead(self) -> NightAhead:
         """Previews a night."""
-        return await self._fetch(NightAhead, "night_ahead")
 
+    @rpc()
     async def open_night(self) -> Night | None:
         """Returns the unfinished night; None: there is none."""
-        return await self._find(Night, "open_night")
 
+    @rpc()
     async def begin_night(self) -> Night:
         """Begins a night, or continues the open one."""
-        return await self._fetch(Night, "begin_night")
 
-    async def end_phase(self, night_id: int, phase: str, result: PhaseResult) -> None:
+    @rpc()
+    async def end_phase(self, night_id: int, phase: str, told: PhaseResult) -> None:
         """Ends a phase with its result."""
-        await self._call("end_phase", night_id=night_id, phase=phase, told=dict(result))
 
+    @rpc()
     async def end_night(self, night_id: int) -> None:
         """Ends a night."""
-        await self._call("end_night", night_id=night_id)
 
+    @rpc()
     async def sleepers(self, night_id: int, phase: str, after: int) -> list[NightSpace]:
         """Returns the next spaces for a phase, by id after `after`."""
-        return await self._list(NightSpace, "sleepers", night_id=night_id, phase=phase, after=after)
 
+    @rpc()
     async def decay_spaces(self, after: int) -> list[int]:
         """Returns the next spaces with versions of old conversations, by id after `after`."""
-        found: list[int] = await self._call("decay_spaces", after=after)
-        return found
 
+    @rpc()
     async def decay(self, space_id: int, night_id: int, sunday: bool, pays: bool) -> Decayed:
         """Makes a space's due versions if it `pays` for them, and drops expired ones."""
-        return await self._fetch(Decayed, "decay", space_id=space_id, night_id=night_id, sunday=sunday, pays=pays)
 
+    @rpc()
     async def statistics(self, after: str | None) -> str | None:
         """Gathers the next table's statistics and returns its name; None after the last."""
-        found: str | None = await self._call("statistics", after=after)
-        return found
 
+    @rpc()
     async def pairs(self, space_id: int, after: int) -> PairPage:
         """Returns pairs of memories that may say the same or contradict each other."""
-        return await self._fetch(PairPage, "pairs", space_id=space_id, after=after)
 
+    @rpc()
     async def past_goals(self, space_id: int) -> list[Note]:
         """Returns a space's goals whose date has passed."""
-        return await self._list(Note, "past_goals", space_id=space_id)
 
+    @rpc()
     async def consolidate(self, space_id: int, plan: Sequence[PlanStep], through: int | None) -> TidiedCounts | None:
         """Applies a plan; None if this night's was already applied. `through`: the last new memory it covers; None:
         all."""
-        return await self._find(
-            TidiedCounts, "consolidate", space_id=space_id, plan=[step.as_json() for step in plan], through=through
-        )
 
     async def ask_consolidation(
         self,
@@ -96,7 +93,7 @@ class NightCalls(Calls):
                 "ask_consolidation",
                 space_id=space_id,
                 bot_id=bot_id,
-                plan=[step.as_json() for step in plan],
+                plan=as_json(plan),
                 lost=lost,
                 active=active,
                 through=through,
@@ -105,43 +102,43 @@ class NightCalls(Calls):
             )
         )
 
+    @rpc()
     async def consolidation(self, id: int) -> Space | None:
         """Returns the space of a question about a consolidation; None if it is settled."""
-        return await self._find(Space, "consolidation", id=id)
 
+    @rpc()
     async def settle_consolidation(self, id: int, go: bool) -> TidiedCounts | None:
         """Applies or rejects the plan; returns what was done, None if it was already settled."""
-        return await self._find(TidiedCounts, "settle_consolidation", id=id, go=go)
 
+    @rpc()
     async def want_digest(self, space: Space, where: DigestPlace | None) -> bool:
         """Sets where a space's digests go; None: nowhere."""
-        place = where.as_json() if where else None
-        return bool(await self._call("want_digest", space=space.as_json(), where=place))
 
+    @rpc()
     async def digest_wanted(self, space: Space) -> DigestPlace | None:
         """Returns where a space's digests go; None: nowhere."""
-        return await self._find(DigestPlace, "digest_wanted", space=space.as_json())
 
+    @rpc()
     async def move_to_zone(self, user_id: int, zone: str) -> None:
         """Moves the hours of a person's morning digest and heartbeat to another time zone."""
-        await self._call("move_to_zone", user_id=user_id, zone=zone)
 
+    @rpc()
     async def digest_due(self, space_id: int) -> DigestDay | None:
         """Returns the material of a due digest; None: none is due."""
-        return await self._find(DigestDay, "digest_due", space_id=space_id)
 
+    @rpc()
     async def digest_now(self, space: Space) -> DigestDay:
         """Returns the material of a digest of the last day."""
-        return await self._fetch(DigestDay, "digest_now", space=space.as_json())
 
+    @rpc()
     async def post_digest(self, space_id: int, bot_id: int, notice: Mapping[str, object] | None) -> bool:
         """Queues a space's due digest once (None: there is nothing to report). Returns whether it did."""
-        return bool(await self._call("post_digest", space_id=space_id, bot_id=bot_id, notice=notice))
 
+    @rpc()
     async def morning_work(self, job: ClaimedJob) -> MorningWork | None:
         """Returns what a morning digest is made from. None: this process has lost the job, or the digest is off."""
-        return await self._find(MorningWork, "morning_work", job_id=job.id, fence=job.fence)
 
+    @rpc()
     async def post_morning(
         self,
         job: ClaimedJob,
@@ -152,14 +149,3 @@ class NightCalls(Calls):
     ) -> bool:
         """Queues a digest (None: there is nothing to report), and owes the next one. `through`: the last message that
         it covers; None: no new one. Returns whether it was queued."""
-        return bool(
-            await self._call(
-                "post_morning",
-                job_id=job.id,
-                fence=job.fence,
-                bot_id=bot_id,
-                notice=notice,
-                through=through,
-                next_at=next_at.isoformat(),
-            )
-        )

@@ -6,37 +6,29 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.claims import Queue
 from relay.memory.rows.operations import Examination, Observation, Readings, WatchedIncident, WorkState
 
 
-class StatusCalls(Calls):
-    """Health of the database and queue."""
+class OperationCalls(Calls):
+    """Status, duties, and readings."""
 
+    @rpc()
     async def ping(self) -> str:
         """Returns the database's time (ISO 8601). Raises `DatabaseError` if it does not answer."""
-        return str(await self._call("ping"))
 
+    @rpc()
     async def queue(self, bot_id: int) -> Queue:
         """Returns the backlog of a bot's queue."""
-        return await self._fetch(Queue, "queue", bot_id=bot_id)
 
-
-class ExamineCalls(Calls):
-    """Read-only descriptions of the database and the work."""
-
+    @rpc()
     async def examine(self) -> Examination:
         """Describes the database."""
-        return await self._fetch(Examination, "examine")
 
+    @rpc()
     async def examine_work(self) -> WorkState:
         """Describes the work of all bots."""
-        return await self._fetch(WorkState, "examine_work")
-
-
-class DutyCalls(Calls):
-    """Leases on work that one process does at a time."""
 
     async def hold_duty(self, name: str, lease_seconds: int) -> bool:
         """Takes or renews a duty. Returns whether this process has it."""
@@ -50,22 +42,18 @@ class DutyCalls(Calls):
         """Records that this process `started` or `stopped` serving a bot."""
         await self._call("note_run", kind=kind, bot_id=bot_id, payload={"worker": str(self._worker)})
 
-
-class WatchCalls(Calls):
-    """Incidents about which admins are alerted."""
-
+    @rpc()
     async def readings(self, bot_id: int, since: datetime) -> Readings:
         """Returns a bot's health, its spending since then, and open incidents."""
-        return await self._fetch(Readings, "readings", bot_id=bot_id, since=since.isoformat())
 
     async def watch(self, seen: Sequence[Observation], lease_seconds: int) -> list[WatchedIncident]:
         """Records observations; leases the incidents to announce."""
         rows = [asdict(one) for one in seen]
         return await self._list(WatchedIncident, "watch", worker=self._worker, seen=rows, lease_seconds=lease_seconds)
 
+    @rpc()
     async def was_wrong(self, kind: str, detail: str, seconds: float) -> bool:
         """Records an incident that lasted until now and is over. Returns False if it was already recorded."""
-        return bool(await self._call("was_wrong", kind=kind, detail=detail, seconds=seconds))
 
     async def record_told(self, incident_id: int, over: bool, told: bool = True) -> None:
         """Records that a leased incident was announced (`over`: as over), or (`told` False) could not be announced."""

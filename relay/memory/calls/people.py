@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.people import DecidedPerson, GroupPlace, Invitation, KnownPeople, Member, Person, SpokenGroup
 
@@ -14,62 +14,49 @@ INVITE_DAYS = 7
 MOST_INVITES = 20
 MOST_OUT = 20
 """How many people without access are listed."""
+EVERYWHERE = -1
+"""As a topic id: the whole group, except topics with their own setting."""
 
 
 class PeopleCalls(Calls):
-    """People in the database; the settings name others."""
+    """People in the database (the settings name others), their own settings, and groups."""
 
+    @rpc()
     async def people(self) -> list[Member]:
         """Returns everyone who has access by the database."""
-        return await self._list(Member, "people")
 
+    @rpc("everybody", most=MOST_OUT)
     async def list_everybody(self) -> KnownPeople:
         """Returns everyone in the database."""
-        return await self._fetch(KnownPeople, "everybody", most=MOST_OUT)
 
+    @rpc()
     async def person(self, user_id: int | None, username: str = "") -> Person | None:
         """Returns a person by id or @name; None if unknown."""
-        return await self._find(Person, "person", user_id=user_id, username=username)
 
+    @rpc()
     async def name_of(self, user_id: int) -> str:
         """Returns a person's name; empty if they have never written in private."""
-        return str(await self._call("name_of", user_id=user_id) or "")
 
+    @rpc(minutes=CLAIM_MINUTES)
     async def offer_claim(self, hash: str) -> bool:
         """Creates the claim link. Returns whether it did; it doesn't if someone already runs the bot."""
-        return bool(await self._call("offer_claim", hash=hash, minutes=CLAIM_MINUTES))
 
+    @rpc(days=INVITE_DAYS, most=MOST_INVITES)
     async def invite(self, hash: str, for_whom: str, by: int, by_name: str) -> datetime | None:
         """Creates an invitation. Returns when it expires; None if too many are open."""
-        return await self._find(
-            datetime,
-            "invite",
-            hash=hash,
-            for_whom=for_whom,
-            days=INVITE_DAYS,
-            most=MOST_INVITES,
-            by=by,
-            by_name=by_name,
-        )
 
-    async def cancel_invite(self, invite_id: int) -> Invitation | None:
+    @rpc()
+    async def cancel_invite(self, id: int) -> Invitation | None:
         """Revokes an open invitation. Returns it; None if it is not open."""
-        return await self._find(Invitation, "cancel_invite", id=invite_id)
 
+    @rpc()
     async def decide(self, user_id: int, roles: list[str], role: str, by: int, by_name: str) -> DecidedPerson | None:
         """Changes the role of a person who has one of `roles`. Returns the person; None if there is no such person."""
-        return await self._find(
-            DecidedPerson, "decide", user_id=user_id, roles=roles, role=role, by=by, by_name=by_name
-        )
 
+    @rpc()
     async def revoke(self, user_id: int, owned: bool, by: int, by_name: str) -> str:
         """Revokes a person's access. `owned`: the settings name an admin. Returns done, last (the only admin) or
         unknown."""
-        return str(await self._call("revoke", user_id=user_id, owned=owned, by=by, by_name=by_name))
-
-
-class ChoiceCalls(Calls):
-    """People's own settings."""
 
     async def choices(self, user_id: int) -> Choices:
         """Returns a person's settings."""
@@ -79,32 +66,22 @@ class ChoiceCalls(Calls):
         """Changes settings by field names of `Choices`. Returns all of them."""
         return Choices.from_stored(await self._call("choose", user_id=user_id, choices=dict(choices)))
 
-
-EVERYWHERE = -1
-"""As a topic id: the whole group, except topics with their own setting."""
-
-
-class PlaceCalls(Calls):
-    """Groups and their topics."""
-
+    @rpc()
     async def place(self, chat_id: int, topic_id: int) -> GroupPlace:
         """Returns a topic's settings."""
-        return await self._fetch(GroupPlace, "place", chat_id=chat_id, topic_id=topic_id)
 
+    @rpc()
     async def set_place(self, chat_id: int, topic_id: int, answers: str, user_id: int) -> GroupPlace:
         """Sets what is answered (all, addressed or off) in a topic or everywhere. Returns the settings."""
-        return await self._fetch(
-            GroupPlace, "set_place", chat_id=chat_id, topic_id=topic_id, answers=answers, user_id=user_id
-        )
 
+    @rpc()
     async def link(self, chat_id: int, owner_id: int) -> int:
         """Lends a person's memory to a group, unless someone else's is lent. Returns the id of the lender."""
-        return int(await self._call("link", chat_id=chat_id, owner_id=owner_id))
 
+    @rpc()
     async def unlink(self, chat_id: int, owner_id: int) -> bool:
         """Ends a person's loan. Returns whether their memory was lent."""
-        return bool(await self._call("unlink", chat_id=chat_id, owner_id=owner_id))
 
+    @rpc()
     async def groups_of(self, user_id: int, most: int) -> list[SpokenGroup]:
         """Returns groups in which a person spoke lately, the latest first."""
-        return await self._list(SpokenGroup, "groups_of", user_id=user_id, most=most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.claims import ClaimedTurn, ClaimResult
 from relay.memory.rows.delivery import Delivered, Message
 from relay.memory.rows.turns.inbox import InboxRow
@@ -35,15 +35,13 @@ class QueueCalls(Calls):
         )
         return list(result.turns), result.wait
 
+    @rpc()
     async def begin_command(self, bot_id: int, chat_id: int, topic_id: int, user_id: int) -> ClaimedTurn:
         """Begins a turn for a command without an update. It ends with `sent(turn, [], True)`."""
-        return await self._fetch(
-            ClaimedTurn, "begin_command", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, user_id=user_id
-        )
 
+    @rpc()
     async def refuse_command(self, turn: ClaimedTurn) -> Delivered:
         """Ends the turn of a command that was refused. A turn in which nothing was stored is deleted."""
-        return await self._fetch(Delivered, "refuse_command", turn_id=turn.turn_id, fence=turn.fence)
 
     async def claim(
         self, bot_id: int, limit: int, running: Sequence[int] = ()
@@ -60,18 +58,18 @@ class QueueCalls(Calls):
         )
         return list(result.turns), result
 
+    @rpc()
     async def absorb(self, turn: ClaimedTurn) -> ClaimedTurn:
         """Adds the user's later messages to a turn that has not answered yet."""
-        return await self._fetch(ClaimedTurn, "absorb", turn_id=turn.turn_id, fence=turn.fence)
 
     async def release(self) -> int:
         """Releases everything that this process holds. Returns how many turns."""
         return int(await self._call("release", worker=self._worker))
 
+    @rpc()
     async def ask_stop(self, bot_id: int, chat_id: int, topic_id: int, turn_id: int | None) -> bool:
         """Stops the answer in progress in a chat's topic, or that of one turn, in any process. Returns whether there is
         one."""
-        return bool(await self._call("ask_stop", bot_id=bot_id, chat_id=chat_id, topic_id=topic_id, turn_id=turn_id))
 
     async def fail(self, turn: ClaimedTurn, error: str, retry_seconds: float, say: Sequence[Message] = ()) -> bool:
         """Records a failed turn. Returns whether it was set aside; in that case the messages `say` are queued."""
@@ -81,10 +79,10 @@ class QueueCalls(Calls):
         )  # fmt: skip
         return bool(result["set_aside"])
 
+    @rpc()
     async def tidy(self, days: int, limit: int) -> int:
         """Deletes rows kept to recognize repeated updates. Returns how many."""
-        return int(await self._call("tidy", days=days, limit=limit))
 
+    @rpc()
     async def drop_records(self, days: int, limit: int) -> int:
         """Deletes old records: prompts, sent messages, spending. Returns how many."""
-        return int(await self._call("drop_records", days=days, limit=limit))

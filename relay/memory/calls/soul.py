@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.calls.turn import TOKEN_CHARACTERS
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.soul import Growth, GrowthWork, Persona, PersonaChange, Soul, SoulDraft, SoulIdea, SoulPage
@@ -14,50 +14,38 @@ from relay.memory.rows.turns.context import Context
 
 
 class SoulCalls(Calls):
-    """The versions of the soul, and drafts."""
+    """The versions of the soul, drafts and proposed changes of it, and personas."""
 
+    @rpc()
     async def soul(self) -> Soul | None:
         """Returns the active soul."""
-        return await self._find(Soul, "soul")
 
+    @rpc()
     async def soul_version(self, version: int) -> Soul | None:
         """Returns a version, active or not."""
-        return await self._find(Soul, "soul_version", version=version)
 
+    @rpc()
     async def souls(self, skip: int, limit: int) -> SoulPage:
         """Returns the versions, newest first."""
-        return await self._fetch(SoulPage, "souls", skip=skip, limit=limit)
 
+    @rpc()
     async def activate_soul(self, text: str, author_id: int, author: str, reason: str) -> int:
         """Activates a new version, unless its text equals the active one's. Returns the active version."""
-        return int(await self._call("activate_soul", text=text, author_id=author_id, author=author, reason=reason))
 
+    @rpc()
     async def draft_soul(
         self, turn_id: int, text: str, author_id: int, author: str, reason: str, based_on: int | None
     ) -> int:
         """Stores a draft. Returns its id, the same for repeated calls of a turn."""
-        return int(
-            await self._call(
-                "draft_soul",
-                turn_id=turn_id,
-                text=text,
-                author_id=author_id,
-                author=author,
-                reason=reason,
-                based_on=based_on,
-            )
-        )
 
+    @rpc()
     async def decide_soul_draft(self, draft_id: int, decision: str, seen: int, user_id: int) -> SoulDraft | None:
         """Decides an open draft: activate (if the version `seen` is active) or discard. Returns the draft; None if
         there is none."""
-        return await self._find(
-            SoulDraft, "decide_soul_draft", draft_id=draft_id, decision=decision, seen=seen, user_id=user_id
-        )
 
+    @rpc()
     async def soul_drafted(self, draft_id: int) -> SoulDraft | None:
         """Returns a draft, decided or not."""
-        return await self._find(SoulDraft, "soul_drafted", draft_id=draft_id)
 
     async def soul_trial(
         self,
@@ -78,66 +66,42 @@ class SoulCalls(Calls):
             memory_budget=memory_tokens * TOKEN_CHARACTERS, recent_budget=recent_tokens * TOKEN_CHARACTERS,
         )  # fmt: skip
 
-
-class GrowthCalls(Calls):
-    """Proposed changes of the soul, and who gets them."""
-
+    @rpc()
     async def growth(self, space: Space) -> Growth | None:
         """Returns the settings of proposals from a space's memory; None: they are off."""
-        return await self._find(Growth, "growth", space=space.as_json())
 
+    @rpc()
     async def set_growth(self, space: Space, growth: Mapping[str, object] | None) -> None:
         """Turns on proposals from a space's memory (`{user_id, bot_id, zone, next_at}`); None turns them off."""
-        await self._call("set_growth", space=space.as_json(), growth=growth)
 
+    @rpc()
     async def growth_work(self, job: ClaimedJob) -> GrowthWork | None:
         """Returns what an idea can be drawn from. None: this process has lost the job, or proposals are off."""
-        return await self._find(GrowthWork, "growth_work", job_id=job.id, fence=job.fence)
 
+    @rpc()
     async def post_idea(
         self, job: ClaimedJob, bot_id: int, idea: Mapping[str, object] | None, next_at: datetime
     ) -> bool:
         """Stores and queues an idea (None: there is none), and owes the next one. Returns whether an idea was
         proposed."""
-        return bool(
-            await self._call(
-                "post_idea", job_id=job.id, fence=job.fence, bot_id=bot_id, idea=idea, next_at=next_at.isoformat()
-            )
-        )
 
+    @rpc()
     async def soul_idea(self, space: Space, idea_id: int) -> SoulIdea | None:
         """Returns an idea that was drawn from a space's memory; None if there is none."""
-        return await self._find(SoulIdea, "soul_idea", space=space.as_json(), idea_id=idea_id)
 
+    @rpc()
     async def settle_idea(
         self, space: Space, idea_id: int, decision: str, user_id: int, author: str, text: str = "", seen: int = 0
     ) -> SoulIdea | None:
         """Decides an open idea: accepted (`text` becomes the soul, if version `seen` is active), edited or dismissed.
         Returns the idea; None if there is none."""
-        return await self._find(
-            SoulIdea, "settle_idea", space=space.as_json(), idea_id=idea_id, decision=decision, user_id=user_id,
-            author=author, text=text, seen=seen,
-        )  # fmt: skip
 
-
-class PersonaCalls(Calls):
-    """Personas of a chat and topic."""
-
-    async def persona(self, chat_id: int, topic_id: int, persona_id: int | None = None) -> Persona | None:
+    @rpc()
+    async def persona(self, chat_id: int, topic_id: int, id: int | None = None) -> Persona | None:
         """Returns a version of a place's persona, by default the current one."""
-        return await self._find(Persona, "persona", chat_id=chat_id, topic_id=topic_id, id=persona_id)
 
+    @rpc()
     async def set_persona(
         self, chat_id: int, topic_id: int, text: str, author_id: int, author: str, instead_of: int | None = None
     ) -> PersonaChange:
         """Sets a place's persona (empty: clears it). If `instead_of` is given, only that version is replaced."""
-        return await self._fetch(
-            PersonaChange,
-            "set_persona",
-            chat_id=chat_id,
-            topic_id=topic_id,
-            text=text,
-            author_id=author_id,
-            author=author,
-            instead_of=instead_of,
-        )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from relay.core.models import Incoming, Space
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry, Recalled
 from relay.memory.rows.turns.answer import Answer
@@ -23,7 +23,7 @@ RECALLED = 5
 
 
 class TurnCalls(Calls):
-    """Loads and saves a turn."""
+    """Loads and saves a turn, and edits, corrections and reactions."""
 
     async def begin(
         self, incoming: Incoming, model: str, spent_since: datetime | None = None, memory_tokens: int = 6_000
@@ -63,17 +63,16 @@ class TurnCalls(Calls):
             },
         )
 
+    @rpc()
     async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:
         """Returns the topic of one of the bot's messages; 0 if unknown."""
-        found = await self._call("topic_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id)
-        return int(found or 0)
 
     async def recall(
         self, incoming: Incoming, space: Space | None = None, vector: str | None = None, model: str = ""
     ) -> list[FoundEntry]:
-        """Returns what is relevant to the message in a space (by default its own), best first: messages, memories,
-        summaries, document parts. `vector`: that of the message by the embedding model `model`, in the database's text
-        form."""
+        """Returns what is relevant to the message in a space (by default its own), best first: up to `RECALLED`
+        memories (a prompt shows most of them anyway), and as many messages, summaries and document parts. `vector`:
+        that of the message by the embedding model `model`, in the database's text form."""
         query = {
             "text": incoming.text[:2000],
             "vector": vector,
@@ -81,6 +80,7 @@ class TurnCalls(Calls):
             "chat_id": incoming.chat_id,
             "topic_id": incoming.topic_id,
             "asker": incoming.user_id,
+            "beside_memories": True,
         }
         return await self.recall_for(space or incoming.space, query, RECALLED)
 
@@ -94,56 +94,27 @@ class TurnCalls(Calls):
         """Saves the answer and its effects. Returns it as stored, with the memory changes."""
         return await self._fetch(Answer, "finish", turn_id=incoming.turn_id, fence=incoming.fence, reply=reply)
 
-
-class EditCalls(Calls):
-    """Edits, corrections and reactions."""
-
+    @rpc()
     async def edit(self, edit: Mapping[str, object]) -> EditResult:
         """Handles an edit: `{bot_id, chat_id, topic_id, telegram_message_id, user_id, edited_at, text, blocks,
         message}`; `message` is Telegram's."""
-        return await self._fetch(EditResult, "edit", edit=edit)
 
+    @rpc()
     async def correct(self, turn: ClaimedTurn, chat_id: int, telegram_message_id: int, text: str) -> Correction | None:
         """Corrects the transcript of the user's recording with their reply to its echo. Returns the turn of the
         recording; None if that message is not an echo."""
-        return await self._find(
-            Correction,
-            "correct",
-            turn_id=turn.turn_id,
-            fence=turn.fence,
-            chat_id=chat_id,
-            telegram_message_id=telegram_message_id,
-            text=text,
-        )
 
+    @rpc("standing")
     async def find_standing(self, turn_id: int, user_id: int) -> RetryState | None:
         """Returns the state of a turn for a person who wants a new answer. None if there is no such turn."""
-        return await self._find(RetryState, "standing", turn_id=turn_id, user_id=user_id)
 
+    @rpc()
     async def take_keep(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> ShownAnswer | None:
         """Removes the ◆ from an answer. Returns what its last message shows; None: it has no ◆."""
-        return await self._find(
-            ShownAnswer,
-            "take_keep",
-            bot_id=bot_id,
-            chat_id=chat_id,
-            telegram_message_id=telegram_message_id,
-            user_id=user_id,
-        )
 
+    @rpc()
     async def react(
         self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int, emojis: list[str], at: int
     ) -> bool:
         """Stores a person's reactions to a message as of `at` (Unix seconds). Returns whether reactions to it are
         stored."""
-        return bool(
-            await self._call(
-                "react",
-                bot_id=bot_id,
-                chat_id=chat_id,
-                telegram_message_id=telegram_message_id,
-                user_id=user_id,
-                emojis=emojis,
-                at=at,
-            )
-        )

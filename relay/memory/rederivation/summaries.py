@@ -48,7 +48,7 @@ class Summaries:
         if work.hash == derivation.hash and row.thread_id not in self._chains:
             return Estimate()
         self._chains.setdefault(row.thread_id, []).append(row.id)
-        content = summary_messages(previous, work.messages)[0]["content"][0]["text"]
+        content = summary_messages(previous, work.messages, self.summariser.zone)[0]["content"][0]["text"]
         return Estimate(1, estimate_tokens(content) + WORDS, WORDS)
 
     async def changes(self, done: Step) -> list[Change]:

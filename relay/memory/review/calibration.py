@@ -29,7 +29,6 @@ CASELESS = 3
 LEAST = 5
 """The least importance of what is stored."""
 FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
-QUESTION = re.compile(r"[?？؟]\W*$")
 PUNCTUATION = dict.fromkeys(map(ord, "،。！、，؟？.!,~～…"), " ")
 EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
 
@@ -48,11 +47,17 @@ def weight(text: str) -> tuple[str, int] | None:
     A question is neither: “Is that right?” confirms nothing. An emoji is a feeling only by itself."""
     if len(text.strip()) >= SHORT:
         return None
-    said = " ".join(one.text for one in sentences_of(text) if not QUESTION.search(one.text))
+    said = " ".join(one.text for one in sentences_of(text) if not is_question(one.text))
     if is_acknowledgement(said):
         return "acknowledgement", ACKNOWLEDGEMENT_WORTH
     alone = EMPHASIS.search(said) and not any(map(str.isalnum, said))
     return ("feeling", FEELING_WORTH) if alone or says_feeling(said) else None
+
+
+def is_question(text: str) -> bool:
+    """Tests whether a sentence ends with a question mark, before closing signs. Reads it once, from its end."""
+    last = next((sign for sign in reversed(text) if sign in "?？؟_" or sign.isalnum()), "_")
+    return not (last == "_" or last.isalnum())
 
 
 def holds_feeling(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.memory.contexts.sentences import sentences_of
-from relay.memory.review.calibration import QUESTION, weight
+from relay.memory.review.calibration import is_question, weight
 from relay.memory.review.findings import Finding, add_acknowledged, plain_sentence, rests_on_others
 from relay.memory.rows.upkeep.judging import JudgedMessage
 
@@ -156,7 +156,7 @@ def find_known_sentences(text: str) -> list[tuple[str, int, str]]:
     found: list[tuple[str, int, str]] = []
     for sentence in sentences_of(text):
         said = plain_sentence(sentence.text).replace("’", "'")
-        if QUESTION.search(said) or len(found) >= MOST:
+        if is_question(said) or len(found) >= MOST:
             continue
         kind = next(((kind, worth) for kind, worth, words in KNOWN if words.search(said)), None)
         if kind and not (kind[0] == "goal" and ASKS.search(said)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -63,12 +62,6 @@ class SearchQuery:
     """The vector of the query's meaning, in the database's text form."""
     model: str = ""
     """The embedding model that made the vector."""
-
-    def as_json(self) -> dict[str, object]:
-        """Returns the JSON that `relay_find` takes."""
-        times = {name: at.isoformat() if at else None for name, at in (("since", self.since), ("until", self.until))}
-        lists = {name: list(getattr(self, name)) for name in ("phrases", "places", "files", "topics", "kinds")}
-        return {**asdict(self), **lists, **times}
 
 
 @frozen

@@ -128,19 +128,28 @@ class Gate:
         """Makes one call, with a time limit from when it starts. Joins an identical running call. Raises the
         `ModelError` tree and `BudgetUsedUp`."""
         key = _key(request, charge)
-        joined = self._under_way.joined.get(key)
-        if joined is None:
-            joined = SharedCall(asyncio.create_task(self._ask(request, charge, seconds)))
-            self._under_way.joined[key] = joined
-            joined.task.add_done_callback(lambda _: self._under_way.joined.pop(key, None))
-        joined.waiting += 1
+        call = self._under_way.joined.get(key) or self._begin(key, request, charge, seconds)
+        call.waiting += 1
         try:
-            return await asyncio.shield(joined.task)
+            return await asyncio.shield(call.task)
         finally:
-            joined.waiting -= 1
-            if not joined.waiting and not joined.task.done():
-                joined.task.cancel()
-                await asyncio.gather(joined.task, return_exceptions=True)
+            call.waiting -= 1
+            if not call.waiting and not call.task.done():
+                self._leave(key, call)  # nobody may join a call that is being cancelled
+                call.task.cancel()
+                await asyncio.gather(call.task, return_exceptions=True)
+
+    def _begin(self, key: str, request: ModelRequest, charge: Charge, seconds: float) -> SharedCall:
+        """Begins a call that equal requests join until it ends."""
+        call = SharedCall(asyncio.create_task(self._ask(request, charge, seconds)))
+        self._under_way.joined[key] = call
+        call.task.add_done_callback(lambda _: self._leave(key, call))
+        return call
+
+    def _leave(self, key: str, call: SharedCall) -> None:
+        """Lets later requests make their own call."""
+        if self._under_way.joined.get(key) is call:
+            del self._under_way.joined[key]
 
     async def _ask(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
         async with self._places or contextlib.nullcontext():

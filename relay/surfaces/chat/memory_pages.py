@@ -63,11 +63,14 @@ def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
     space = known.space_id or 0
     found = filter_name(known, view)
     page, pages = known.offset // PAGE + 1, pages_of(known.matching)
+    past = view.chosen == "z"
     count = f"{known.matching} of {known.total}" if found else str(known.total)
+    if past:  # they aren't among the total
+        count = str(known.matching)
     at = f", page {page} of {pages}" if pages > 1 else ""
     head = f"**What I know{place}{f' · {escape_markdown(found)}' if found else ''}** ({count}{at})"
     lines = "\n".join(memory_line(row, place, zone) for row in known.memories)
-    if not known.total:
+    if not known.total and not past:
         head = f"I don't know anything{place} yet. " + ("" if place else "Tell me about yourself, or use /remember.")
     elif not lines:
         lines = "Nothing here matches that."

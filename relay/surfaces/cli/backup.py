@@ -16,6 +16,7 @@ from relay.clients.embedded.instance import in_use
 from relay.core.errors import SchemaError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
+from relay.core.text import pluralize
 from relay.memory import migrations
 from relay.runtime.runtime import make_backup
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
@@ -97,7 +98,8 @@ async def _make_room(settings: Settings, opened: Storage, state: MoveState, cons
         console.print("The database contains the rest of an unfinished move or restore. It will be deleted.")
     elif rows["message"] or rows["memory"] or rows["event"]:
         console.print(
-            f"This replaces the data in the database: about {rows['message']:,} messages, {rows['memory']:,} memories."
+            f"This replaces the data in the database: about {pluralize(rows['message'], 'message')}, "
+            f"{pluralize(rows['memory'], 'memory', 'memories')}."
         )
     else:
         return
@@ -119,8 +121,8 @@ def _tell(console: Console, work: Restore, done: list[Restored]) -> None:
         console.print(f"Left out, because they refer to rows added after the backup began: {told}.")
     if work.set_aside:
         console.print(
-            f"Set aside: {work.set_aside} messages that were waiting for an answer when the backup was made. They may "
-            "have been answered since, so Relay doesn't answer them now."
+            f"Set aside: {pluralize(work.set_aside, 'message')} that waited for an answer when the backup was made. "
+            "Relay doesn't answer now what may have been answered since."
         )
     console.print(
         f"Access to the bot is as it was at {work.backup.header.at:%Y-%m-%d %H:%M} UTC. People who lost access since "

@@ -37,10 +37,11 @@ class EraseResult:
     backups_removed: int
 
 
-async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: bool) -> None:
+async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: bool) -> bool:
     """Erases everything in the owner's memory that contains some words, or a memory by its #number.
 
-    Without `yes`, shows what would be erased, and asks at a terminal. Raises `SettingsError` for too few letters.
+    Without `yes`, shows what would be erased, and asks at a terminal. Returns whether it erases anything. Raises
+    `SettingsError` for too few letters.
     """
     query = query_of(text)
     if isinstance(query, ErasedWords) and not is_long_enough(query.words):
@@ -64,8 +65,9 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
         if found is None or not yes:
             said = "Nothing was erased. Add --yes to erase it." if found else "Nothing matches."
             print_json(EraseResult(found, None, False, 0)) if as_json else print(said)
-            return
+            return False
         await _erase(ctx, found, purge, as_json)
+        return True
 
 
 async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bool) -> None:
@@ -80,7 +82,7 @@ async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bo
         if purge:
             print("The backups were not changed.")
     else:
-        told = f"{removed} backups removed." if purge else done.remains or ""
+        told = f"{pluralize(removed, 'backup')} removed." if purge else done.remains or ""
         print(f"Erased for good: {counts(done.step.counts)}. {told}".strip())
         if done.step.waiting:
             waiting = pluralize(done.step.waiting, "message")

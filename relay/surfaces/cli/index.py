@@ -11,12 +11,14 @@ from relay.archive.transfer import Watcher
 from relay.clients.embedding.installed import parse_embedder
 from relay.core.frozen import frozen
 from relay.core.settings import Settings, find_missing
+from relay.core.text import pluralize
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
 from relay.memory.index import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime, open_runtime
+from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.progress import plain, show_progress
 
 PATIENCE = 300.0
@@ -34,18 +36,33 @@ class IndexStatus(EmbeddingStatus):
     """Messages that wait to be judged."""
 
 
+@frozen
+class IndexResult:
+    """What was done, and the state after it."""
+
+    entered: int
+    """Entries added."""
+    made: int
+    """Vectors made."""
+    status: IndexStatus
+
+
 async def status(settings: Settings) -> IndexStatus:
     """Returns how many entries have a vector."""
     async with open_runtime(settings) as relay:
-        model = relay.clients.embedder.own.model if relay.clients.embedder else ""
-        made = await relay.store.embedding_status(model)
-        return IndexStatus(**asdict(made), model=model, unjudged=await relay.store.count_unjudged())
+        return await _status(relay)
 
 
-async def index(settings: Settings, rebuild: bool = False) -> None:
+async def _status(relay: Runtime) -> IndexStatus:
+    model = relay.clients.embedder.own.model if relay.clients.embedder else ""
+    made = await relay.store.embedding_status(model)
+    return IndexStatus(**asdict(made), model=model, unjudged=await relay.store.count_unjudged())
+
+
+async def index(settings: Settings, rebuild: bool = False, as_json: bool = False) -> None:
     """Judges waiting messages, and makes missing entries and vectors; with `rebuild` all vectors again. Continues where
-    an interrupted run stopped."""
-    console, what = plain(), parse_embedder(settings.embedder)
+    an interrupted run stopped. `as_json`: prints the result as JSON, and everything else to standard error."""
+    console, what = plain(as_json), parse_embedder(settings.embedder)
     async with open_runtime(settings) as relay:
         store, embedder = relay.store, relay.clients.embedder
         with show_progress(console) as watcher:
@@ -55,12 +72,17 @@ async def index(settings: Settings, rebuild: bool = False) -> None:
             made = await _embed(store, embedder, watcher, rebuild) if embedder else 0
         if unjudged:
             console.print(unjudged)
-        if embedder is None:
-            console.print(f"{entered:,} entries added. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
-            return
-        now = await store.embedding_status(embedder.own.model)
-        left = f", {now.due:,} still due" if now.due else ""
-        console.print(f"{made:,} vectors made. {now.embedded:,} of {now.entries:,} entries have one{left}.")
+        now = await _status(relay)
+        if as_json:
+            print_json(IndexResult(entered, made, now))
+        elif embedder is None:
+            added = pluralize(entered, "entry", "entries")
+            console.print(f"{added} added. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
+        else:
+            left = f", {now.due:,} still due" if now.due else ""
+            console.print(
+                f"{pluralize(made, 'vector')} made. Entries with one: {now.embedded:,} of {now.entries:,}{left}."
+            )
 
 
 async def _judge(relay: Runtime, watcher: Watcher) -> str:
@@ -70,7 +92,7 @@ async def _judge(relay: Runtime, watcher: Watcher) -> str:
     if settings.capture not in ("auto", "ask") or not waiting:
         return ""
     if find_missing(settings, "ANTHROPIC_API_KEY"):
-        return f"{waiting:,} messages are waiting to be judged: ANTHROPIC_API_KEY is not set."
+        return f"Waiting to be judged: {pluralize(waiting, 'message')}. ANTHROPIC_API_KEY is not set."
 
     async def told() -> None:
         watcher.report("Judging", "messages", waiting - await store.count_unjudged(), waiting)
@@ -78,8 +100,8 @@ async def _judge(relay: Runtime, watcher: Watcher) -> str:
     kind = judging_kind(relay.make_judge(relay.gate, relay.clients.embedder, told))
     await Runner(store, [kind]).run_due(kind.name, PATIENCE)
     left = await store.count_unjudged()
-    why = "the model is unavailable, the day's budget is used up, or another process is working on them"
-    return f"{left:,} messages are still waiting to be judged: {why}." if left else ""
+    why = "The model is unavailable, the day's budget is used up, or another process is working on them"
+    return f"Still waiting to be judged: {pluralize(left, 'message')}. {why}." if left else ""
 
 
 async def _embed(store: Store, embedder: EmbedderRouter, watcher: Watcher, rebuild: bool) -> int:

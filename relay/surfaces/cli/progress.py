@@ -19,9 +19,9 @@ LINE_SECONDS = 5.0
 """How often to print a line about a long table, without a terminal."""
 
 
-def plain() -> Console:
-    """Returns a console that prints texts unchanged."""
-    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+def plain(stderr: bool = False) -> Console:
+    """Returns a console that prints texts unchanged, to standard output or to standard error."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def name_program() -> str:

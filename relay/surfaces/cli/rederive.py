@@ -18,6 +18,7 @@ from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prices import format_dollars
 from relay.core.settings import Settings
+from relay.core.text import pluralize
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.rederivation.attributions import Attributions
 from relay.memory.rederivation.change import Change, Estimate, Rederivation
@@ -165,7 +166,8 @@ def describe_estimate(estimate: Estimate, relay: Runtime) -> str:
     model = relay.settings.small_model
     dear = cost(estimate, relay)
     price = f"about {format_dollars(dear)}" if dear is not None else "at an unknown price"
-    return f"up to {estimate.calls:,} calls of {model}, {estimate.input:,} tokens in, {estimate.output:,} out, {price}"
+    calls = f"up to {pluralize(estimate.calls, 'call')} of {model}"
+    return f"{calls}, {estimate.input:,} tokens in, {estimate.output:,} out, {price}"
 
 
 async def confirm(question: str) -> bool:

@@ -19,6 +19,7 @@ from relay.commands.context import NAMELESS, CommandContext, Services
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.models import Space
+from relay.core.program import RELAY
 from relay.memory.calls.api import hash_token
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.people import ApiCaller
@@ -29,7 +30,8 @@ from relay.surfaces.http.streams import Streams
 SIGHT_SECONDS = 2.0
 """How long Telegram may take to say whether a person is in a group."""
 NOT_SIGNED_IN = (
-    "Open the page again from Telegram, or with the link that relay web prints. Programs need a token: relay token new."
+    f"Open the page again from Telegram, or with the link that {RELAY} web prints. Programs need a token: "
+    f"{RELAY} token new."
 )
 
 

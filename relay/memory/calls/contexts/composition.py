@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, decode_row, encode_row
+from relay.memory.calls.base import Calls, decode_row, encode_row, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.contexts.composition import (
     ComposableSessions,
@@ -40,23 +40,19 @@ class CompositionCalls(Calls):
             CompositionPlan, "plan_composition", space=space.as_json(), request=request.as_json()
         )
 
+    @rpc()
     async def composition(self, space: Space, which: Mapping[str, object], rows: bool = False) -> Composition | None:
         """Returns a composition of a space. `which`: `{id}` or `{name, chat_id, topic_id}`; `rows`: with its text."""
-        return await self._find(Composition, "composition", space=space.as_json(), which=dict(which), rows=rows)
 
+    @rpc()
     async def compositions(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> CompositionPage:
         """Returns a page of a space's compositions, a thread's first."""
-        where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
-        return await self._fetch(CompositionPage, "compositions", **where, offset=offset, limit=limit)
 
+    @rpc()
     async def composable_sessions(
         self, space: Space, chat_id: int, topic_id: int, everywhere: bool, offset: int, limit: int
     ) -> ComposableSessions:
         """Returns a page of the sessions of a thread, or of the whole space, that can be composed."""
-        where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
-        return await self._fetch(
-            ComposableSessions, "composable_sessions", **where, everywhere=everywhere, offset=offset, limit=limit
-        )
 
     async def use_composition(
         self, space: Space, chat_id: int, topic_id: int, composition_id: int
@@ -65,11 +61,9 @@ class CompositionCalls(Calls):
         where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
         return await self._or_refusal(SessionEnd, "use_composition", **where, composition_id=composition_id)
 
+    @rpc()
     async def drop_composition(self, space: Space, composition_id: int) -> DroppedComposition | None:
         """Drops a composition; None if it is already gone."""
-        return await self._find(
-            DroppedComposition, "drop_composition", space=space.as_json(), composition_id=composition_id
-        )
 
     async def keep_draft(self, turn: ClaimedTurn, space: Space, draft: Draft) -> None:
         """Stores a draft with the turn that began it."""
@@ -77,13 +71,11 @@ class CompositionCalls(Calls):
             "keep_draft", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), draft=encode_row(Draft, draft)
         )
 
+    @rpc()
     async def change_draft(
         self, turn_id: int, space: Space, user_id: int, change: Mapping[str, object]
     ) -> Draft | None:
         """Changes some fields of a person's draft and returns it; None: there is no draft. See `relay_change_draft`."""
-        return await self._find(
-            Draft, "change_draft", turn_id=turn_id, space=space.as_json(), user_id=user_id, change=dict(change)
-        )
 
     async def _or_refusal(self, row: type[Row], function: str, **arguments: Any) -> Row | Refusal:
         found = await self._call(function, **arguments)

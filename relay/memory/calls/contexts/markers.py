@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.contexts.markers import KeepitChange, KeepitPage, OpenedKeepit
 from relay.memory.rows.turns.edits import MarkedMessage
@@ -25,25 +25,17 @@ class MarkerCalls(Calls):
             markers=list(markers),
         )
 
+    @rpc()
     async def keepits(
         self, space: Space, session_id: int | None, offset: int, limit: int, chat_id: int = 0, topic_id: int = 0
     ) -> KeepitPage:
         """Returns a session's markers, or those of a thread, the most important first."""
-        return await self._fetch(
-            KeepitPage,
-            "keepits",
-            space=space.as_json(),
-            session_id=session_id,
-            offset=offset,
-            limit=limit,
-            chat_id=chat_id,
-            topic_id=topic_id,
-        )
 
+    @rpc()
     async def keepit(self, space: Space, keepit_id: int) -> OpenedKeepit | None:
         """Returns a marker and whether it would survive; None if the space has no such marker."""
-        return await self._find(OpenedKeepit, "keepit", space=space.as_json(), keepit_id=keepit_id)
 
+    @rpc()
     async def keep_it(
         self,
         turn: ClaimedTurn,
@@ -56,33 +48,19 @@ class MarkerCalls(Calls):
     ) -> KeepitChange:
         """Marks a passage: `{message_id | bot_id, telegram_message_id | draft, text, quoted, weight, origin}`. Without
         a weight, the passage is only remembered with the turn."""
-        return await self._fetch(
-            KeepitChange,
-            "keep_it",
-            turn_id=turn.turn_id,
-            fence=turn.fence,
-            space=space.as_json(),
-            chat_id=chat_id,
-            topic_id=topic_id,
-            user_id=user_id,
-            may=may,
-            keep=dict(keep),
-        )
 
+    @rpc()
     async def weigh_keepit(
         self, space: Space, keepit_id: int, weight: Decimal, user_id: int, may: bool
     ) -> KeepitChange | None:
         """Changes a marker's weight in the registry. None: there is no such marker."""
-        where = {"space": space.as_json(), "keepit_id": keepit_id, "user_id": user_id, "may": may}
-        return await self._find(KeepitChange, "weigh_keepit", **where, weight=str(weight))
 
+    @rpc()
     async def remove_keepit(
         self, space: Space, keepit_id: int, removed: bool, user_id: int, may: bool
     ) -> KeepitChange | None:
         """Removes a marker, or restores it. None: there is no such marker."""
-        where = {"space": space.as_json(), "keepit_id": keepit_id, "user_id": user_id, "may": may}
-        return await self._find(KeepitChange, "remove_keepit", **where, removed=removed)
 
+    @rpc()
     async def undo_keepits(self, turn_id: int, user_id: int, removed: bool) -> int:
         """Removes the markers of a turn's message, or restores them. Returns how many markers changed."""
-        return int(await self._call("undo_keepits", turn_id=turn_id, user_id=user_id, removed=removed))

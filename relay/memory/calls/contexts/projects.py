@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
+from relay.memory.contexts.space_settings import ContextSettings, read_document
 from relay.memory.rows.contexts.composition import CompositionPage
-from relay.memory.rows.contexts.library import OriginalPage
+from relay.memory.rows.contexts.library import OriginalPage, StorageStatistics, Suggestion
 from relay.memory.rows.contexts.projects import (
     DecayPreview,
     FoundSession,
@@ -20,68 +21,94 @@ from relay.memory.rows.contexts.projects import (
 
 
 class ProjectCalls(Calls):
-    """Reads sessions for programs and the app, by ids alone."""
+    """Sessions as a library: by a thread, or by ids alone for programs and the app."""
 
+    @rpc()
     async def find_project(self, kind: Literal["project", "session", "composition"], id: int) -> ProjectPlace | None:
         """Returns the place of a project, session or composition; None: there is none on the record."""
-        return await self._find(ProjectPlace, "find_project", kind=kind, id=id)
 
+    @rpc()
     async def spaces_around(self, user_id: int) -> list[Space]:
         """Returns a person's own space and the groups where they spoke lately, even if they left them."""
-        return await self._list(Space, "spaces_around", user_id=user_id)
 
+    @rpc()
     async def projects(self, spaces: Sequence[Space], registered: bool, offset: int, limit: int) -> ProjectPage:
         """Returns a page of the projects of some spaces. `registered`: those with registered sessions."""
-        given = [space.as_json() for space in spaces]
-        return await self._fetch(
-            ProjectPage, "projects", spaces=given, registered=registered, offset=offset, limit=limit
-        )
 
+    @rpc()
     async def project(self, space: Space, thread_id: int, offset: int, limit: int) -> ProjectManifest | None:
         """Returns a project with a page of its registered sessions; None: the space has no such project."""
-        return await self._find(
-            ProjectManifest, "project", space=space.as_json(), thread_id=thread_id, offset=offset, limit=limit
-        )
 
+    @rpc()
     async def project_compositions(
         self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int
     ) -> CompositionPage:
         """Returns a page of a thread's compositions, newest first."""
-        where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
-        return await self._fetch(CompositionPage, "project_compositions", **where, offset=offset, limit=limit)
 
+    @rpc()
     async def session_record(self, space: Space, session_id: int) -> SessionRecord | None:
         """Returns a session with its markers and versions; None: the space has no such session."""
-        return await self._find(SessionRecord, "session_record", space=space.as_json(), session_id=session_id)
 
+    @rpc()
     async def preview_decay(
         self, space: Space, session_id: int, level: str, ratio: int, distance: int | None
     ) -> DecayPreview | None:
         """Returns which markers of a session would survive; None: the space has no such session."""
-        return await self._find(
-            DecayPreview,
-            "preview_decay",
-            space=space.as_json(),
-            session_id=session_id,
-            level=level,
-            ratio=ratio,
-            distance=distance,
-        )
 
+    @rpc()
     async def read_original(self, space: Space, session_id: int, offset: int, limit: int) -> OriginalPage | None:
         """Returns a page of a session's messages, without marking the session as used. None: the space has no such
         session."""
-        return await self._find(
-            OriginalPage, "read_original", space=space.as_json(), session_id=session_id, offset=offset, limit=limit
-        )
 
+    @rpc()
     async def read_original_after(self, space: Space, session_id: int, after: int, limit: int) -> OriginalPage | None:
         """Returns the messages of a session after one. None: the space has no such session."""
-        return await self._find(
-            OriginalPage, "read_original_after", space=space.as_json(), session_id=session_id, after=after, limit=limit
-        )
 
     async def found_sessions(self, space: Space, found: Sequence[tuple[str, int]]) -> list[FoundSession]:
         """Returns the sessions to which search results, as (kind, id), belong."""
         given = [{"kind": kind, "id": id} for kind, id in found]
         return await self._list(FoundSession, "found_sessions", space=space.as_json(), found=given)
+
+    @rpc()
+    async def open_original(
+        self, space: Space, chat_id: int, topic_id: int, session_id: int, offset: int, limit: int
+    ) -> OriginalPage | None:
+        """Returns a page of a session's messages, and marks the session as used. None: the thread doesn't have it."""
+
+    @rpc()
+    async def register_session(
+        self, space: Space, chat_id: int, topic_id: int, session_id: int, on: bool
+    ) -> bool | None:
+        """Adds a session to the library, or removes it. Returns whether it is in the library now. None: the thread
+        doesn't have it."""
+
+    @rpc()
+    async def link_session(
+        self, space: Space, chat_id: int, topic_id: int, session_id: int, reason: str, user_id: int
+    ) -> bool:
+        """Links a session of the space to a thread of it. Returns False if there is no such session, or it belongs to
+        this thread."""
+
+    @rpc()
+    async def unlink_session(self, space: Space, chat_id: int, topic_id: int, session_id: int) -> bool:
+        """Removes a link. Returns False if there is none."""
+
+    async def suggest(
+        self, space: Space, chat_id: int, topic_id: int, query: Mapping[str, object], budget: int
+    ) -> list[Suggestion]:
+        """Returns past sessions that fit a question (see `relay.find_entries`), best first, within a budget in
+        tokens."""
+        asked = {**query, "chat_id": chat_id, "topic_id": topic_id}
+        return await self._list(Suggestion, "suggest", space=space.as_json(), query=asked, budget=budget)
+
+    async def context_settings(self, space: Space) -> ContextSettings:
+        """Returns a space's settings of contexts."""
+        return read_document(await self._call("context_settings", space=space.as_json()))
+
+    async def change_context_settings(self, space: Space, changes: Mapping[str, object]) -> ContextSettings:
+        """Changes a space's settings of contexts. Returns all of them."""
+        return read_document(await self._call("change_context_settings", space=space.as_json(), changes=changes))
+
+    @rpc()
+    async def storage_statistics(self, space: Space) -> StorageStatistics:
+        """Returns how much a space stores."""

@@ -6,14 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep, Retraction
 from relay.memory.rows.upkeep.export import ExportedSpace, ExportPage, ImportedRows, ImportedSpace
 
+RawRow = Mapping[str, Any]
+"""A line of an export."""
+PAGE = 50
+"""The most rows per page."""
 
-class EraseCalls(Calls):
-    """Previews and runs erasures, step by step."""
 
+class ErasureCalls(Calls):
+    """Previews and runs erasures, step by step; pages of a space and importing them."""
+
+    @rpc()
     async def erase_preview(
         self,
         space: Space,
@@ -24,54 +30,35 @@ class EraseCalls(Calls):
     ) -> ErasePreview | None:
         """Previews an erasure by `{words}`, `{memory_id}` or `{number}`; None if nothing matches. `turn_id`: the turn
         that asked; the event log drops its words."""
-        return await self._find(
-            ErasePreview,
-            "erase_preview",
-            space=space.as_json(),
-            query=dict(query),
-            user_id=user_id,
-            admin=admin,
-            turn_id=turn_id,
-        )
 
+    @rpc()
     async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:
         """Starts a previewed erasure; returns whether it did. From then on it will be finished after any crash."""
-        return bool(await self._call("erase_begin", erasure_id=erasure_id, user_id=user_id, admin=admin))
 
+    @rpc()
     async def erase_keep(self, erasure_id: int, user_id: int) -> bool:
         """Cancels a previewed erasure. Returns whether there was one."""
-        return bool(await self._call("erase_keep", erasure_id=erasure_id, user_id=user_id))
 
+    @rpc()
     async def files_gone(self, removed: Sequence[str] = ()) -> list[str]:
         """Returns the unique ids of files whose copies must be deleted, up to 100. `removed`: those that were
         deleted."""
-        return list(await self._call("files_gone", removed=list(removed)))
 
+    @rpc()
     async def erase_step(self, erasure_id: int | None = None) -> ErasureStep | None:
         """Continues an erasure (None: the oldest) for a second. None: there is none, or another process works on it."""
-        return await self._find(ErasureStep, "erase_step", erasure_id=erasure_id)
 
+    @rpc()
     async def retractions(self, bot_id: int, erasure_id: int | None, limit: int) -> list[Retraction]:
         """Returns messages that a bot must delete or edit for an erasure (None: any), newest first."""
-        return await self._list(Retraction, "retractions", bot_id=bot_id, erasure_id=erasure_id, limit=limit)
 
+    @rpc("retracted")
     async def record_retraction(self, bot_id: int, chat_id: int, message_id: int, outcome: str) -> None:
         """Records the result for such a message: `deleted`, `edited` or `left`."""
-        await self._call("retracted", bot_id=bot_id, chat_id=chat_id, message_id=message_id, outcome=outcome)
 
-
-RawRow = Mapping[str, Any]
-"""A line of an export."""
-PAGE = 50
-"""The most rows per page."""
-
-
-class ExportCalls(Calls):
-    """Pages of a space's contents, and importing them."""
-
+    @rpc()
     async def export_space(self, space: Space) -> ExportedSpace | None:
         """Returns a space's threads, choices, personas and rules; None if nothing was ever said there."""
-        return await self._find(ExportedSpace, "export_space", space=space.as_json())
 
     async def export_memories(self, space: Space, after: Sequence[object] | None) -> ExportPage:
         """Returns a page of its memories, oldest first. `after`: the `last` of the page before."""
@@ -94,9 +81,9 @@ class ExportCalls(Calls):
             ExportPage, "export_artefacts", space=space.as_json(), kind=kind, after=after, most=PAGE
         )
 
+    @rpc()
     async def import_artefacts(self, kind: str, space_id: int, rows: Sequence[RawRow]) -> ImportedRows:
         """Adds the artefacts of a kind that are missing."""
-        return await self._fetch(ImportedRows, "import_artefacts", space_id=space_id, kind=kind, rows=rows)
 
     async def import_space(
         self,
@@ -121,6 +108,6 @@ class ExportCalls(Calls):
         rows = [{"id": old, "replaced_by": new} for old, new in pairs]
         await self._call("import_links", space_id=space_id, rows=rows)
 
+    @rpc()
     async def import_finish(self, space_id: int) -> None:
         """Lets the imported threads continue where they ended."""
-        await self._call("import_finish", space_id=space_id)

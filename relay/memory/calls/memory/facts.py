@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls
+from relay.memory.calls.base import Calls, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import Changed, ChangePage, ChangePlace, MemoryChange, MemoryPast
 from relay.memory.rows.memories import KeepableMessage, MemoryFilter, MemoryPage, MemorySource, OpenedMemory
@@ -17,26 +17,17 @@ Action = Mapping[str, object]
 class FactCalls(Calls):
     """Facts and learnings, and their changes."""
 
+    @rpc()
     async def space(self, space_id: int) -> Space | None:
         """Returns the space with an id."""
-        return await self._find(Space, "space", space_id=space_id)
 
+    @rpc()
     async def change_memory(self, turn: ClaimedTurn, space: Space, actions: Sequence[Action]) -> Changed:
         """Applies a person's requests: see `relay.apply_actions`."""
-        return await self._fetch(
-            Changed,
-            "change_memory",
-            turn_id=turn.turn_id,
-            fence=turn.fence,
-            space=space.as_json(),
-            actions=list(actions),
-        )
 
+    @rpc()
     async def change_directly(self, space: Space, user_id: int | None, actions: Sequence[Action]) -> Changed:
         """Applies requests of a script, in a separate turn."""
-        return await self._fetch(
-            Changed, "change_directly", space=space.as_json(), user_id=user_id, actions=list(actions)
-        )
 
     async def memories(self, space: Space, offset: int, limit: int, chosen: MemoryFilter | None = None) -> MemoryPage:
         """Returns a page of memories, newest first; past the end, the last page."""
@@ -45,73 +36,51 @@ class FactCalls(Calls):
             MemoryPage, "list_memories", space=space.as_json(), chosen=wanted, offset=offset, limit=limit
         )
 
+    @rpc()
     async def open_memory(self, memory_id: int, user_id: int, admin: bool) -> OpenedMemory | None:
         """Returns a memory of any space and state. `last` is set if this person may undo that change. The caller checks
         whether the person may see its space."""
-        return await self._find(OpenedMemory, "open_memory", memory_id=memory_id, user_id=user_id, admin=admin)
 
+    @rpc("numbered_memory")
     async def find_by_number(self, space: Space, number: int) -> int:
         """Returns the id of the memory with a number in a space; 0: there is none."""
-        return int(await self._call("numbered_memory", space=space.as_json(), number=number) or 0)
 
+    @rpc("memory_source")
     async def source(self, memory_id: int) -> MemorySource | None:
         """Returns a memory's origin; None: there is no such memory."""
-        return await self._find(MemorySource, "memory_source", memory_id=memory_id)
 
+    @rpc("memory_history")
     async def history(
         self, space: Space, waiting: bool, offset: int, limit: int, user_id: int, admin: bool
     ) -> ChangePage:
         """Returns a page of a space's changes, newest first. `waiting`: only pending ones."""
-        return await self._fetch(
-            ChangePage,
-            "memory_history",
-            space=space.as_json(),
-            waiting=waiting,
-            offset=offset,
-            limit=limit,
-            user_id=user_id,
-            admin=admin,
-        )
 
+    @rpc()
     async def memory_past(self, memory_id: int, offset: int, limit: int) -> MemoryPast:
         """Returns a page of a memory's changes, newest first."""
-        return await self._fetch(MemoryPast, "memory_past", memory_id=memory_id, offset=offset, limit=limit)
 
+    @rpc()
     async def keepable(
         self, space: Space, bot_id: int = 0, chat_id: int = 0, telegram_message_id: int = 0, turn_id: int | None = None
     ) -> KeepableMessage | None:
         """Returns the space's message with a Telegram id, or `turn_id`'s answer."""
-        return await self._find(
-            KeepableMessage,
-            "keepable",
-            space=space.as_json(),
-            bot_id=bot_id,
-            chat_id=chat_id,
-            telegram_message_id=telegram_message_id,
-            turn_id=turn_id,
-        )
 
+    @rpc("changed_in")
     async def find_change_place(self, turn_id: int | None = None, change_id: int | None = None) -> ChangePlace | None:
         """Returns the place of a turn's changes, or of one change."""
-        return await self._find(ChangePlace, "changed_in", turn_id=turn_id, change_id=change_id)
 
+    @rpc("asked_of")
     async def find_question(self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int) -> str:
         """Returns the question that one of the bot's messages asks a person by forcing a reply; empty for other
         messages."""
-        found = await self._call(
-            "asked_of", bot_id=bot_id, chat_id=chat_id, telegram_message_id=telegram_message_id, user_id=user_id
-        )
-        return str(found or "")
 
+    @rpc()
     async def changes(self, turn_id: int, user_id: int, admin: bool) -> list[MemoryChange] | None:
         """Returns a turn's changes for a person who may decide some of them; None for others."""
-        return await self._find(list[MemoryChange], "changes", turn_id=turn_id, user_id=user_id, admin=admin)
 
+    @rpc()
     async def decide_change(
         self, change_id: int, user_id: int, admin: bool, decision: str
     ) -> list[MemoryChange] | None:
         """Undoes, keeps or discards a change. Returns the turn's changes; None if this person may not decide. A change
         whose memory has changed again stays applied."""
-        return await self._find(
-            list[MemoryChange], "decide_change", change_id=change_id, user_id=user_id, admin=admin, decision=decision
-        )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, decode_row
+from relay.memory.calls.base import Calls, decode_row, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
@@ -15,9 +14,15 @@ from relay.memory.rows.turns.documents import OpenedDocument
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus, EmbedTask, MadeVector
 
 
-class SearchCalls(Calls):
-    """Search in messages, memories, summaries and documents, by words and by meaning."""
+def vector_text(vector: Sequence[float]) -> str:
+    """Formats a vector for the database."""
+    return f"[{','.join(f'{number:.6g}' for number in vector)}]"
 
+
+class SearchCalls(Calls):
+    """Search by words and by meaning, vectors, and documents."""
+
+    @rpc()
     async def look_up(
         self, space: Space, asker: Mapping[str, object], query: Mapping[str, object], limit: int
     ) -> list[FoundEntry] | None:
@@ -25,8 +30,6 @@ class SearchCalls(Calls):
         chat_id, topic_id}` of the asking thread, whose settings apply, and `turn_id` of the turn, whose own message
         is left out. `query`: `{text}` and optionally `vector` (as text) with its `model`, `kinds`, `tags`, `since`
         and `until` (ISO 8601 times)."""
-        found = await self._call("look_up", space=space.as_json(), asker=asker, query=query, limit=limit)
-        return None if found is None else decode_row(list[FoundEntry], found)
 
     async def look_at(
         self, space: Space, asker: Mapping[str, object], kind: str, number: int, part: int
@@ -46,80 +49,54 @@ class SearchCalls(Calls):
         )
         return None if found is None else decode_row(find_opened_type(kind), found)
 
+    @rpc()
     async def find(self, space: Space, bot_id: int, query: SearchQuery, offset: int, limit: int) -> SearchPage:
         """Returns a page of search results, best first."""
-        return await self._fetch(
-            SearchPage, "find", space=space.as_json(), bot_id=bot_id, query=query.as_json(), offset=offset, limit=limit
-        )
 
+    @rpc("found_context")
     async def find_context(
         self, space: Space, bot_id: int, query: SearchQuery, message_id: int, side: str, count: int
     ) -> MessageContext | None:
         """Returns messages around, before or after one. None if the space has no such message."""
-        return await self._find(
-            MessageContext,
-            "found_context",
-            space=space.as_json(),
-            bot_id=bot_id,
-            query=query.as_json(),
-            message_id=message_id,
-            side=side,
-            count=count,
-        )
 
+    @rpc()
     async def keep_search(self, turn: ClaimedTurn, space: Space, text: str) -> None:
         """Stores a search with the turn that made it, for its buttons."""
-        await self._call("keep_search", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), text=text)
 
+    @rpc("kept_search")
     async def find_kept_search(self, turn_id: int, space: Space) -> StoredSearch | None:
         """Returns a turn's search in a space; None if there is none."""
-        return await self._find(StoredSearch, "kept_search", turn_id=turn_id, space=space.as_json())
 
-
-def vector_text(vector: Sequence[float]) -> str:
-    """Formats a vector for the database."""
-    return f"[{','.join(f'{number:.6g}' for number in vector)}]"
-
-
-class EmbeddingCalls(Calls):
-    """Entries that need a vector, and storing vectors."""
-
+    @rpc()
     async def index_missing(self, limit: int) -> int:
         """Indexes missing entries, up to `limit`. Returns how many."""
-        return int(await self._call("index_missing", limit=limit))
 
+    @rpc()
     async def take_embed_due(self, limit: int, lease_seconds: int) -> list[EmbedTask]:
         """Leases entries that need a vector, newest first."""
-        return await self._list(EmbedTask, "take_embed_due", limit=limit, lease_seconds=lease_seconds)
 
-    async def store_embeddings(self, model: str, made: Sequence[MadeVector]) -> int:
+    @rpc()
+    async def store_embeddings(self, model: str, rows: Sequence[MadeVector]) -> int:
         """Stores vectors. Returns how many: an entry whose text has changed is due again instead."""
-        return int(await self._call("store_embeddings", model=model, rows=[asdict(one) for one in made]))
 
+    @rpc()
     async def return_embed_due(self, entries: Sequence[int]) -> None:
         """Releases leases without counting a failure."""
-        await self._call("return_embed_due", entries=list(entries))
 
+    @rpc()
     async def embedding_status(self, model: str) -> EmbeddingStatus:
         """Returns how many vectors a model has."""
-        return await self._fetch(EmbeddingStatus, "embedding_status", model=model)
 
+    @rpc()
     async def embed_again(self, model: str, limit: int) -> int:
         """Queues entries embedded by another model, up to `limit`. Returns how many."""
-        return int(await self._call("embed_again", model=model, limit=limit))
 
+    @rpc()
     async def embed_everything(self, limit: int, start: bool = False) -> int:
         """Queues all entries for new vectors, `limit` at a time; `start` begins a rebuild unless one is running.
         Returns how many; 0 at the end, or if none is running."""
-        return int(await self._call("embed_everything", start=start, limit=limit))
 
-
-class DocumentCalls(Calls):
-    """Texts stored in parts."""
-
+    @rpc()
     async def open_document(self, space: Space, name: str, part: int, version: int | None) -> OpenedDocument:
         """Opens a part of a document by name. `version`: which one of that name (1: the oldest); None: the newest. The
         result has no `document` if no name matches, several do, or the version is missing."""
-        return await self._fetch(
-            OpenedDocument, "open_document", space=space.as_json(), name=name, part=part, version=version
-        )

@@ -89,21 +89,6 @@ class NewVersion:
     derivation: Mapping[str, object]
     tainted: bool
 
-    def as_json(self) -> dict[str, object]:
-        """Returns the JSON that `relay_store_version` takes."""
-        return {
-            "rows": [row.as_json() for row in self.rows],
-            "label": self.label,
-            "inputs": list(self.inputs),
-            "input_tokens": self.input_tokens,
-            "input_messages": self.input_messages,
-            "fates": [fate.as_json() for fate in self.fates],
-            "model": self.model,
-            "usage": dict(self.usage),
-            "derivation": dict(self.derivation),
-            "tainted": self.tainted,
-        }
-
 
 @frozen
 class WrittenRow:

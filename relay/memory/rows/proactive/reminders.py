@@ -8,7 +8,7 @@ from html import unescape
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from relay.core.frozen import frozen
+from relay.core.frozen import as_json, frozen
 from relay.core.models import Space
 from relay.memory.rows.proactive.rule_words import say_rule
 
@@ -147,18 +147,6 @@ class MovedOn:
     detail: str | None = None
     """Why nothing was sent."""
 
-    def as_json(self) -> dict[str, object]:
-        return {
-            "id": self.id,
-            "due_at": self.due_at.isoformat(),
-            "event": self.event,
-            "next_at": self.next_at and self.next_at.isoformat(),
-            "occurrence": self.occurrence and self.occurrence.isoformat(),
-            "asked": self.asked,
-            "status": self.status,
-            "detail": self.detail,
-        }
-
 
 @frozen
 class ReminderMessage:
@@ -177,7 +165,7 @@ class ReminderMessage:
             "payload": payload if self.text else None,
             "tainted": self.tainted,
             "key": f"reminder {ids[0]} {self.moved[0].due_at.isoformat()}",
-            "reminders": [one.as_json() for one in self.moved],
+            "reminders": as_json(self.moved),
         }
 
 
@@ -204,26 +192,6 @@ class NewReminder:
     """The goal or event that the reminder is for."""
     proposed: bool = False
     """It waits for a tap."""
-
-    def as_json(self) -> dict[str, object]:
-        return {
-            "space": self.space.as_json(),
-            "bot_id": self.bot_id,
-            "chat_id": self.chat_id,
-            "topic_id": self.topic_id,
-            "user_id": self.user_id,
-            "kind": self.kind,
-            "text": self.text,
-            "zone": self.zone,
-            "start_at": self.start_at.isoformat(),
-            "rule": self.rule,
-            "next_at": self.next_at.isoformat(),
-            "repeat_minutes": self.repeat_minutes,
-            "origin": self.origin,
-            "turn_id": self.turn_id,
-            "memory_id": self.memory_id,
-            "proposed": self.proposed,
-        }
 
 
 @frozen

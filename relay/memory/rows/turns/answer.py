@@ -31,6 +31,8 @@ class Answer:
     """The answer offers to answer again with the web."""
     choices: StoredChoices = field(default_factory=Choices)
     """How the person who asked wants answers to be shown."""
+    resting: bool = False
+    """Memory was off or paused."""
     unlearned: bool = False
     """The model wanted to learn something, and learning is off."""
     withdrawn: Sequence[MemoryChange] = ()

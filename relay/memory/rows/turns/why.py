@@ -123,6 +123,10 @@ class Explanation:
     tool_calls: int
     recent_from: datetime | None
     """When the first of the recent messages was written."""
+    resting: bool = False
+    """Memory was off or paused."""
+    signs: tuple[str, ...] = ()
+    """What the answer said about memory, as `relay.signs_of` names it."""
     composed: str | None = None
     """The name of the composition that the conversation began with."""
     preferences: tuple[Preference, ...] = ()

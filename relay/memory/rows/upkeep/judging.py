@@ -180,15 +180,3 @@ class JudgingResult:
     """Keywords judged some of the batch."""
     again_seconds: float | None = None
     """In how many seconds a model is to judge it again; None: never."""
-
-    def as_json(self) -> dict[str, object]:
-        """Returns the JSON that `relay_store_judged` takes."""
-        return {
-            "after": self.after,
-            "through": self.through,
-            "again": self.again,
-            "version": self.version,
-            "findings": [one.as_json() for one in self.findings],
-            "fallback": self.fallback,
-            "again_seconds": self.again_seconds,
-        }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import field
+from datetime import datetime
 
 from relay.core.frozen import frozen
 
@@ -23,6 +24,10 @@ class SourceMessage:
     user_id: int | None = None
     tainted: bool = False
     """It is an answer to what others wrote."""
+    at: datetime | None = None
+    """When it was written."""
+    zone: str = ""
+    """Its author's time zone; empty: the installation's."""
 
 
 @frozen
@@ -69,10 +74,6 @@ class NewSummary:
     from_message_id: int | None = None
     """None: it replaces the text of another summary."""
     message_count: int = 0
-
-    def as_json(self) -> dict[str, object]:
-        """Returns the JSON that `relay_store_summary` and `relay_replace_summary` take."""
-        return asdict(self)
 
 
 @frozen

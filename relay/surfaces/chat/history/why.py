@@ -228,7 +228,11 @@ def describe_left_out(prompt: PromptRecord) -> str:
 def describe_learning(found: Explanation) -> str:
     """Says whether the answer's changes to memory took effect at once, and if not, why."""
     chosen = found.prompt.learning
-    if chosen == "off":
+    if "private" in found.signs:
+        return "memory: nothing was learned, off the record"
+    if found.resting:
+        return "memory: off or paused, so nothing was learned"
+    if chosen == "off" or "unlearned here" in found.signs:
         return "memory: learning was off"
     if found.tainted:
         reasons = [TAINTS[name] for name in found.prompt.tainted_by if name in TAINTS]

@@ -8,6 +8,7 @@ from relay.commands.people.people import find_revocable, only_one
 from relay.commands.people.people import invite as invite_command
 from relay.commands.people.people import revoke as revoke_command
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.program import RELAY
 from relay.core.text import escape_markdown, parse_number
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
@@ -19,8 +20,8 @@ from relay.surfaces.chat.times import moment
 
 NO_NAME = "I can't ask Telegram for my name right now, and the link needs it. Try again later."
 NO_BOT = (
-    "An invitation is a link to the Telegram bot, and there is none here. Set TELEGRAM_BOT_TOKEN (relay setup asks for "
-    "it), then invite people in the chat with the bot, or in relay chat without --offline."
+    "An invitation is a link to the Telegram bot, and there is none here. Set TELEGRAM_BOT_TOKEN "
+    f"({RELAY} setup asks for it), then invite people in the chat with the bot, or in {RELAY} chat without --offline."
 )
 WHOM = "Say who: reply with /revoke to one of their messages, or write /revoke and their id or @name."
 REVOKE = (

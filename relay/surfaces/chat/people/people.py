@@ -130,6 +130,8 @@ def verdict_line(person: DecidedPerson) -> str:
         case "blocked":
             who = name_person(person)
             return f"⛔ {who} was blocked by {by}; invitations won't help either. You can change it in /users."
+        case "asking":
+            return f"⏳ {name_person(person)} is still waiting for your answer: /users approve {person.user_id}"
     return f"🚫 {name_person(person)} was {_explain_refusal(person)} by {by}. You can change that in /users."
 
 

@@ -11,6 +11,7 @@ from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
 from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
+from relay.core.program import RELAY
 from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
 from relay.surfaces.chat.callbacks import Callback, callback
@@ -22,7 +23,7 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, questio
 
 PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
-IN_TELEGRAM = "The bot reminds you in Telegram, as long as `relay run` is running."
+IN_TELEGRAM = f"The bot reminds you in Telegram, as long as `{RELAY} run` is running."
 """What a terminal adds, because it reminds nobody itself."""
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",

@@ -48,16 +48,16 @@ def hello(name: str, first: str = "") -> str:
 def _hello_here(greeting: Greeting) -> str:
     """Returns the greeting in a group: when the bot answers there, and which memory it uses."""
     name = escape_markdown(greeting.name)
-    if greeting.alone:
+    if greeting.alone and greeting.answers in (None, "all"):
         return (
             f"Hello {name}! It's just the two of us here, so I answer everything and use your own memory, as in our "
             f"private chat. {MORE_HERE}"
         )
-    return (
-        f"Hello {name}! {ANSWERS.get(greeting.answers or '', ADDRESSED)}. This group has its own memory: what I "
-        "learn here stays here, and I don't use what anyone tells me in private unless they lend it. "
-        f"{MORE_HERE}"
-    )
+    memory = "This group has its own memory: what I learn here stays here, and I don't use what anyone tells me in "
+    memory += "private unless they lend it."
+    if greeting.alone:
+        memory = "It's just the two of us here, so I use your own memory, as in our private chat."
+    return f"Hello {name}! {ANSWERS.get(greeting.answers or '', ADDRESSED)}. {memory} {MORE_HERE}"
 
 
 @shows("help")

@@ -98,7 +98,7 @@ def describe_usage(used: Used) -> str:
         times.append(pluralize(used.summaries, "summary", "summaries"))
     if used.titles:
         times.append(pluralize(used.titles, "title"))
-    return f"{', '.join(times) or 'nothing'}, {used.asked:,} tokens in{share}, {used.output:,} out, {price(used)}"
+    return ", ".join([*times, f"{pluralize(used.asked, 'token')} in{share}", f"{used.output:,} out", price(used)])
 
 
 def price(used: Used) -> str:

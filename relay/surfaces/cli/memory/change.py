@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from relay.core.errors import SettingsError
+from relay.core.errors import CommandRefused, Conflict, SettingsError
 from relay.core.program import RELAY
+from relay.core.text import pluralize
 from relay.surfaces.cli.chat_commands import run_command_line
 from relay.surfaces.cli.memory.group import AsJson, find_number, memory, run
 
 if TYPE_CHECKING:
     from relay.commands.memory.controls import ForgottenAll
-    from relay.commands.memory.decide import Decision, TurnChanges
+    from relay.commands.memory.decide import Decided, Decision
     from relay.memory.rows.changes import Changed
     from relay.surfaces.chat.context import ChatContext
+
+DECIDED: dict[Decision, str] = {"undo": "undone", "keep": "applied", "discard": "discarded"}
+"""The state of a change after each decision."""
+BACK = f"`{RELAY} memory changes` lists the changes, and `{RELAY} memory undo` takes one back."
+WAITS = f"It waits for your decision: `{RELAY} memory keep` or discard."
 
 
 @memory.command()
@@ -49,15 +55,21 @@ def undo(change: int, as_json: AsJson = False) -> None:
 
 
 def _decide(change: int, decision: Decision, as_json: bool) -> None:
-    from relay.commands.memory.decide import decide
+    async def decided(ctx: ChatContext) -> Decided:
+        from relay.commands.memory.decide import CHANGED_SINCE, SETTLED, decide
 
-    run(lambda ctx: decide(ctx, change, decision), _describe_decision, as_json)
+        done = await decide(ctx, change, decision)
+        status = next(one.status for one in done.changes if one.id == change)
+        if status != DECIDED[decision]:
+            raise Conflict({"pending": WAITS, "applied": CHANGED_SINCE}.get(status, SETTLED))
+        return done
 
+    def line(_: ChatContext, done: Decided) -> str:
+        from relay.surfaces.chat.changes import change_line
 
-def _describe_decision(ctx: ChatContext, done: TurnChanges) -> str:
-    from relay.surfaces.chat.changes import change_line
+        return next(change_line(one) for one in done.changes if one.id == change)
 
-    return "\n".join(change_line(one) for one in done.changes)
+    run(decided, line, as_json)
 
 
 @memory.command()
@@ -74,13 +86,16 @@ def reset(
         from relay.commands.memory.controls import reset as reset_command
 
         known = await count_for_reset(ctx)
+        if not known:
+            raise CommandRefused("There is nothing to forget.")
         if number != known:
-            raise SettingsError(f"There are {known} memories. To forget them all: {RELAY} memory reset --yes {known}")
+            how = f"{RELAY} memory reset --yes {known}"
+            raise SettingsError(f"Relay knows {pluralize(known, 'memory', 'memories')}. To forget everything: {how}")
         return await reset_command(ctx, known)
 
     run(
         forget_all,
-        lambda ctx, done: f"Forgot {done.forgotten}; `{RELAY} memory changes` brings each back.",
+        lambda ctx, done: f"Forgot {pluralize(done.forgotten, 'memory', 'memories')}. {BACK}",
         as_json,
     )
 
@@ -144,4 +159,4 @@ def _patch(number: int, as_json: bool, text: str | None = None, pinned: bool | N
 def _describe_change(ctx: ChatContext, done: Changed) -> str:
     from relay.surfaces.chat.changes import change_line
 
-    return "\n".join(map(change_line, done.changes))
+    return "\n".join(map(change_line, done.changes)) or "Nothing to change."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from relay.core.program import RELAY
 from relay.surfaces.cli.command_list import Commands as Listed
 from relay.surfaces.cli.output import AsJson, print_json
 from relay.surfaces.cli.shell import ready, run_work
@@ -20,11 +21,11 @@ Words = Annotated[list[str] | None, typer.Argument()]
 __all__ = ["PAGE", "AsJson", "Words", "find_number", "memory", "plain", "run"]
 
 ELSEWHERE = {
-    "controls": "relay memory status",
-    "export": "relay export",
-    "import": "relay import",
-    "pending": "relay memory waiting",
-    "remember": "relay remember",
+    "controls": "memory status",
+    "export": "export",
+    "import": "import",
+    "pending": "memory waiting",
+    "remember": "remember",
 }
 """Words of /memory that are other commands in the shell."""
 
@@ -45,7 +46,7 @@ class Commands(Listed):
         """
         if args and args[0] not in self.commands:
             if args[0] in ELSEWHERE:
-                ctx.fail(f"That is: {ELSEWHERE[args[0]]}")
+                ctx.fail(f"That is: {RELAY} {ELSEWHERE[args[0]]}")
             return super().resolve_command(ctx, ["show", *args])
         return super().resolve_command(ctx, args)
 

@@ -98,8 +98,9 @@ def _changes(word: str, waiting: bool, as_json: bool) -> None:
 def _list_changes(ctx: ChatContext, page: ChangePage) -> str:
     """Lists changes with their numbers, one per line."""
     from relay.surfaces.chat.changes import change_line
+    from relay.surfaces.chat.times import moment
 
-    found = [f"{one.id} {one.at:%Y-%m-%d %H:%M} {change_line(one)}" for one in page.changes]
+    found = [f"{one.id} {moment(one.at, ctx.zone)} {change_line(one)}" for one in page.changes]
     if not found:
         return "There is nothing."
     found.append(f"`{RELAY} memory undo NUMBER` undoes one; keep or discard decides about a waiting one.")
@@ -140,8 +141,10 @@ def history(number: int, as_json: AsJson = False) -> None:
 
 
 def _past(ctx: ChatContext, past: MemoryPast) -> str:
+    from relay.surfaces.chat.times import moment
+
     lines = []
     for one in past.changes:
         was = f" (before: {one.before})" if one.before and one.before != one.content else ""
-        lines.append(f"{one.at:%Y-%m-%d %H:%M} {one.id} {one.action} {one.status}: {one.content}{was}")
+        lines.append(f"{moment(one.at, ctx.zone)} {one.id} {one.action} {one.status}: {one.content}{was}")
     return "\n".join(lines)

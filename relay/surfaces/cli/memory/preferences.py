@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from relay.core.errors import SettingsError
+from relay.core.errors import CommandRefused, SettingsError
 from relay.core.program import RELAY
 from relay.core.text import pluralize
 from relay.surfaces.cli.chat_commands import run_command_line
@@ -89,9 +89,11 @@ def reset(
         from relay.commands.preferences.preferences import list_preferences, reset_preferences
 
         known = (await list_preferences(ctx)).known
+        if not known:
+            raise CommandRefused("There is nothing to forget.")
         if number != known:
             how = f"{RELAY} preferences reset --yes {known}"
-            raise SettingsError(f"There are {known} preferences. To forget them all: {how}")
+            raise SettingsError(f"Relay knows {pluralize(known, 'preference')}. To forget everything: {how}")
         return await reset_preferences(ctx, known)
 
     run(forget_all, lambda _, done: f"Forgot all {pluralize(done.forgotten, 'preference')}.", as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from typing import Annotated
 
@@ -24,7 +25,10 @@ def erase(
     settings = ready(quiet=True)
     from relay.surfaces.cli.erase import erase as erasing
 
-    run_work(erasing(settings, " ".join(words), yes, purge, as_json))
+    async def work() -> None:
+        sys.exit(0 if await erasing(settings, " ".join(words), yes, purge, as_json) else 1)
+
+    run_work(work(), as_json)
 
 
 @memory.command()
@@ -33,6 +37,7 @@ def index(
         bool, typer.Option("--rebuild", help="Make all vectors again. Continues after an interruption.")
     ] = False,
     status: Annotated[bool, typer.Option("--status", help="Only print the status, as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Bring the search index up to date. The bot can keep running."""
     settings = ready(quiet=True)
@@ -42,7 +47,7 @@ def index(
         if status:
             print_json(await indexing.status(settings))
         else:
-            await indexing.index(settings, rebuild)
+            await indexing.index(settings, rebuild, as_json)
 
     run_work(work())
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from relay.clients.speech.installed import MODULES, choose_engine, is_installed
 from relay.surfaces.cli.setup import aloud
 from relay.surfaces.cli.setup.ask import read_line, say, use_environment
-from relay.surfaces.cli.setup.pip import has_pip, install, install_commands
+from relay.surfaces.cli.setup.pip import can_install, install, install_commands
 from relay.surfaces.cli.setup.sheet import DEFAULTS, SPEECH, Sheet
 
 DOING = "Looking for a speech engine"
@@ -100,14 +100,14 @@ def _present(sheet: Sheet) -> int:
     one."""
     setting = sheet[SPEECH] or DEFAULTS[SPEECH]
     engine = setting if setting in MODULES else choose_engine(setting) or "off"
-    if engine == "off" and setting == "auto" and has_pip() and free_gigabytes() >= ROOMY:
+    if engine == "off" and setting == "auto" and can_install() and free_gigabytes() >= ROOMY:
         engine = "faster-whisper"
     return 1 + [choice.engine for choice in CHOICES].index(engine)
 
 
 def _install(engine: str) -> None:
     """Installs an engine if possible and wanted, or prints how to."""
-    if has_pip() and read_line("Install it now? [Y/n] ").lower() in ("", "y", "yes"):
+    if can_install() and read_line("Install it now? [Y/n] ").lower() in ("", "y", "yes"):
         install(_steps(engine))
         importlib.invalidate_caches()
         if is_installed(engine):

@@ -22,7 +22,7 @@ _LONGEST_FORMULA = 2000
 _SECONDS = 0.04  # of processor time in the event loop; an answer of 20,000 characters takes 0.03
 _SECONDS_BESIDE = 1.0  # in a thread
 
-_TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|</?([a-zA-Z][\w-]*)[^<>]*>", re.DOTALL)
+_TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|</?([a-zA-Z][\w-]*+)[^<>]*+>", re.DOTALL)
 _FORMATTING_TAGS = {"b": "Strong", "strong": "Strong", "i": "Emphasis", "em": "Emphasis", "s": "Strikethrough"}
 _SILENT_TAGS = {*_FORMATTING_TAGS, "u", "ins", "del", "sub", "sup", "kbd", "mark", "small", "br", "p", "div", "center"}
 _SILENT_TAGS |= {"details", "summary"}

@@ -98,7 +98,9 @@ class GroupGreeter:
         if reads:
             line = "I can read every message here now. I still only answer when addressed; /answer all changes that."
             if await self._groups.is_alone(chat, user_id):
-                line = "It's just the two of us here, so I now use your own memory here and answer everything."
+                everything = answers in (None, "all")
+                does = " and answer everything" if everything else ". I answer when addressed; /answer changes that"
+                line = f"It's just the two of us here, so I now use your own memory here{does}."
             elif answers == "all":
                 line = "I can read every message here now, and I answer them all (/answer)."
         else:

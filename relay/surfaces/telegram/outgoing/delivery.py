@@ -75,14 +75,16 @@ class Delivery:
         parts: Sequence[Part],
         stop: asyncio.Event | None = None,
         may_read: Callable[[], Awaitable[bool]] = allow_everywhere,
+        owner_id: int | None = None,
     ) -> Delivered:
         """Delivers a turn's reply and closes the turn. Once `stop` is set, sends no further part but a line that says
-        so; likewise if `may_read`, called before each part to a group, returns False.
+        so; likewise if `may_read`, called before each part to a group, returns False. `owner_id`: whose private memory
+        the reply shows.
 
         If an earlier process was sending a part, looks for it in the chat before sending it again. After a text is
         refused for good, no further part goes to that chat; a refused file does not stop the rest.
         """
-        rows = await self._store.deliver(turn, self._bot_id, parts)
+        rows = await self._store.deliver(turn, self._bot_id, parts, owner_id)
         results: list[PartResult] = []
         refused, gone = "", False
         ended: set[int] = set()

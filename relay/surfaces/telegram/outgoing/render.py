@@ -146,7 +146,7 @@ def with_voice(parts: list[Part], markdown: str, place: Place) -> list[Part]:
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
     """Returns the buttons under an answer: to undo changes of memory, save the answer, or retry."""
-    keeps = bool(answer.text) and answer.choices.keep and "private" not in answer.signs
+    keeps = bool(answer.text) and answer.choices.keep and not answer.resting and "private" not in answer.signs
     rows = first_rows(answer.changes, turn_id, keeps)
     if answer.kept:
         rows.append([undo_typed(turn_id)])

@@ -19,23 +19,27 @@ class FairQueue:
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
-        self._places: WeakValueDictionary[tuple[int, bool], asyncio.Semaphore] = WeakValueDictionary()
+        self._places: WeakValueDictionary[tuple[int, str], asyncio.Semaphore] = WeakValueDictionary()
 
     @contextlib.asynccontextmanager
     async def place(self, turn: ClaimedTurn) -> AsyncIterator[bool]:
-        """Waits for one of the person's slots and holds it. Yields whether it had to wait. A stop waits only for other
-        stops."""
+        """Waits for one of the person's slots and holds it. Yields whether it had to wait. Stops wait only for other
+        stops, and edits only for other edits, which wait until their message is answered."""
         if turn.kind != "control":
             yield False
             return
-        places = self._places.setdefault((turn.user_id, self._stops(turn)), asyncio.Semaphore(AT_ONCE))
+        places = self._places.setdefault((turn.user_id, self._kind_of(turn)), asyncio.Semaphore(AT_ONCE))
         waits = places.locked()
         async with places:
             yield waits
 
-    def _stops(self, turn: ClaimedTurn) -> bool:
+    def _kind_of(self, turn: ClaimedTurn) -> str:
+        """Returns `stop`, `edit`, or (for all other controls) `other`."""
         if not turn.updates:
-            return False
+            return "other"
         update = updates_of(turn)[0]
+        if update.edited_message:
+            return "edit"
         command = command_of(message_of(update), self._bot) if update.message else None
-        return update.stopped_message_generation is not None or (command is not None and command.name == "stop")
+        stops = update.stopped_message_generation is not None or (command is not None and command.name == "stop")
+        return "stop" if stops else "other"

@@ -84,7 +84,7 @@ class TurnRunner:
                 handled = await self.controls.handle(turn)
             if any(part.request.keys() & {"say", "export"} for part in handled.parts):
                 self.runs.add(run)  # slow replies can be stopped
-            return await self._deliver(turn, handled.parts, run.stop, self._readers(turn, chat, handled.space))
+            return await self._deliver_told(turn, chat, handled, run.stop)
         self.runs.add(run)
         if turn.status == "answered":
             readers = self._readers(turn, chat, self._space_of(turn, chat))
@@ -99,11 +99,10 @@ class TurnRunner:
             if understood.wanted:
                 understood = with_model(understood, self.services, admin)
             if understood.command is not None:
-                handled = await self.controls.handle(turn)
-                return await self._deliver(turn, handled.parts, None, self._readers(turn, chat, handled.space))
+                return await self._deliver_told(turn, chat, await self.controls.handle(turn))
             if understood.notice is not None or understood.incoming is None:
                 shows = Space("private", owner_id=turn.user_id) if understood.changes else None
-                return await self._deliver(turn, notice_parts(understood), None, self._readers(turn, chat, shows))
+                return await self._deliver_told(turn, chat, ControlResult(notice_parts(understood), shows))
             incoming = replace(understood.incoming, operator=admin and understood.place.private)
             readers = self._readers(turn, chat, incoming.space)
             try:
@@ -192,14 +191,22 @@ class TurnRunner:
         told = told if self.services.installation.speaks else replace(told, aloud=False)
         return await run_formatting(lambda _: answer_parts(told, place, turn_id), told.text)
 
+    async def _deliver_told(
+        self, turn: ClaimedTurn, chat: Chat, told: ControlResult, stop: asyncio.Event | None = None
+    ) -> bool:
+        """Delivers what is no answer. Stores whose memory it shows in a group, in case another process delivers it."""
+        owner_id = told.space.owner_id if told.space and not chat.private else None
+        return await self._deliver(turn, told.parts, stop, self._readers(turn, chat, told.space), owner_id)
+
     async def _deliver(
         self,
         turn: ClaimedTurn,
         parts: Sequence[Part],
         stop: asyncio.Event | None = None,
         readers: Readers = allow_everywhere,
+        owner_id: int | None = None,
     ) -> bool:
-        done = await self.delivery.deliver(turn, parts, stop, readers)
+        done = await self.delivery.deliver(turn, parts, stop, readers, owner_id)
         if done.owed:
             self.on_owed(done.owed)
         return done.more
