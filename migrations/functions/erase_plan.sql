@@ -21,9 +21,10 @@ create or replace function relay.names_in(p_text text, p_subject text) returns j
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(distinct lower(word)), '[]')
     from regexp_matches(regexp_replace(normalize(p_text, NFC), '\d{4}-\d\d-\d\d', '', 'g'), '[[:alnum:]]+', 'g') as found,
-        unnest(found) as word
+        unnest(found) as word, coalesce(nullif(relay.language_of(p_text), 'simple'), 'english') as own
     where (word ~ '[0-9]' or word ~ '^[[:upper:]]') and not relay.is_unspaced(word)
-        and not (ts_lexize('english_stem', lower(word)) = '{}' or ts_lexize('german_stem', lower(word)) = '{}')
+        and not (ts_lexize('english_stem', lower(word)) = '{}' or ts_lexize('german_stem', lower(word)) = '{}'
+            or ts_lexize((own || '_stop')::regdictionary, lower(word)) is not distinct from '{}')
         and not exists (select from unnest(regexp_split_to_array(lower(p_subject), '[^[:alnum:]]+')) as name
             where name <> '' and starts_with(lower(word), name))
 $$;

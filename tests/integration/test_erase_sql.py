@@ -130,6 +130,23 @@ async def test_erasing_a_memory_of_one_person_takes_what_they_said_in_their_own_
     assert await holding(sql, WORDS[0]) == {}
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("Elle habite avec Zanzibarix à Lyon", "J'habite avec Zanzibarix à Lyon"),
+        ("Она живёт с Zanzibarix в Казани", "Теперь живет с Zanzibarix в Казани"),
+        ("Su perro Zanzibarix duerme en la cocina", "Mi perro Zanzibarix no duerme en la cocina"),
+    ],
+)
+async def test_a_pronoun_that_begins_a_memory_is_no_name(
+    driver: TurnDriver, store: Store, sql: Sql, content: str, said: str
+) -> None:
+    (change,) = await driver.teach(ADA, content)
+    await driver.exchange(ADA, said, "I see.")
+    await erase(store, private(ADA), {"memory_id": change.memory_id})
+    assert await holding(sql, WORDS[0]) == {}
+
+
 @pytest.mark.parametrize("content", ["ex is Jo", "🐢🐍", "is 42"])
 async def test_a_line_about_a_memory_of_very_short_words_is_erased(
     driver: TurnDriver, store: Store, sql: Sql, content: str
