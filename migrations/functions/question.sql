@@ -32,9 +32,10 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
                 select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
                     else array[p_language] end) as l (language)
                 where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}')
-            or lexeme = any (('{です,ます,でし,した,して,しま,ませ,せん,たい,ない,いる,ある,から,まで,より,って,った,いて,この,その,あの,どの'
-                || ',これ,それ,どれ,ここ,そこ,どこ,いつ,だれ,なに,なん,のは,のが,のに,には,では,とは,との,にも,でも,ても,すか,しょ'
-                || ',니다,습니,입니,나요,어요,아요,해요,뭐야,뭐,왜,수,중에,무엇,어디,언제,누구,에서,으로,있어,있지,있는,없어,세요}')::text[]) as filler
+            -- One literal: an expression would be parsed as an array for each word.
+            or lexeme = any ('{です,ます,でし,した,して,しま,ませ,せん,たい,ない,いる,ある,から,まで,より,って,った,いて,この,その,あの,どの'
+                ',これ,それ,どれ,ここ,そこ,どこ,いつ,だれ,なに,なん,のは,のが,のに,には,では,とは,との,にも,でも,ても,すか,しょ'
+                ',니다,습니,입니,나요,어요,아요,해요,뭐야,뭐,왜,수,중에,무엇,어디,언제,누구,에서,으로,있어,있지,있는,없어,세요}'::text[]) as filler
         from unnest(to_tsvector('simple', relay.set_apart(left(p_text, 2000), true)))
         where length(lexeme) between 2 and 60 or relay.is_unspaced(lexeme)),
     called as materialized (

@@ -289,7 +289,8 @@ $$;
 -- text_score: the relevance, vector_score: the cosine.
 create or replace function relay.find_entries(p_space_id bigint, p_query jsonb, p_limit integer)
 returns table (entry_id bigint, kind text, source_id bigint, part integer, score real, text_score real, vector_score real)
-language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
+language sql stable rows 10
+set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
     with summed as (
         select s.*, w.standing as lift,
             s.words * w.words + s.answer_words * w.answer_words + s.question * w.question + s.answer * w.answer
@@ -305,7 +306,8 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     lifted as (
         select s.*, s.total + case when s.standing_nr <= 6 then s.lift else 0 end as best from standing s
         where p_query ->> 'floor' is null or s.relevance >= (p_query ->> 'floor')::real or s.standing_nr <= 2
-            or s.cosine >= (p_query ->> 'near')::real and relay.is_question(left(p_query ->> 'text', 2000))),
+            or case when s.cosine >= (p_query ->> 'near')::real
+                then (select relay.is_question(left(p_query ->> 'text', 2000))) end),  -- asked once at most
     ordered as (
         select l.*, row_number() over (order by l.best desc, l.at desc, l.entry_id desc) as nr from lifted l),
     placed as (
