@@ -41,8 +41,7 @@ $$;
 -- Returns a page of a space's compositions, this thread's first, then the newest: {total, compositions}.
 create or replace function public.relay_compositions(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_offset integer, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (
         select c.id, t.chat_id = p_chat_id and t.topic_id = p_topic_id as here
         from composition c join thread t on t.id = c.thread_id
@@ -56,8 +55,7 @@ $$;
 -- all of the space's.
 create or replace function public.relay_composable_sessions(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_everywhere boolean, p_offset integer, p_limit integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     select relay.count_sessions(array(select id from thread where space_id = relay.find_space(p_space)));
     with own as (select * from relay.find_thread(p_space, p_chat_id, p_topic_id)),
     used as materialized (
@@ -84,8 +82,7 @@ $$;
 
 -- Stores what a person chooses while they compose, with the turn of the command, so that its buttons work after a restart.
 create or replace function public.relay_keep_draft(p_turn_id bigint, p_fence bigint, p_space jsonb, p_draft jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
@@ -97,8 +94,7 @@ end $$;
 -- Changes a draft of a person's own by some keys, and by sessions in parts (null: not that one). Returns it; null if the
 -- space has no such draft of theirs. An empty change only reads it.
 create or replace function public.relay_change_draft(p_turn_id bigint, p_space jsonb, p_user_id bigint, p_change jsonb)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     update turn set prompt = jsonb_set(prompt, '{draft}', prompt -> 'draft' || p_change || jsonb_build_object('parts',
         jsonb_strip_nulls((prompt #> '{draft,parts}') || coalesce(p_change -> 'parts', '{}'))))
     where id = p_turn_id and kind = 'control' and user_id = p_user_id and prompt ? 'draft'

@@ -67,8 +67,7 @@ $$;
 -- The same as JSON: [{id, message_id, weight, content, role, at, threshold, survived}].
 create or replace function public.relay_marker_fates(
     p_session_id bigint, p_spans jsonb, p_mode text, p_distance integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(f)), '[]') from relay.marker_fates(p_session_id, p_spans, p_mode, p_distance) f
 $$;
 
@@ -76,8 +75,7 @@ $$;
 -- while it is being made. It keeps the session's distance of this moment.
 create or replace function relay.make_version(
     p_session_id bigint, p_user_id bigint, p_settings jsonb, p_source_id bigint default null)
-returns bigint
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns bigint language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own session;
     wanted constant jsonb := p_settings || jsonb_build_object('sessionDistance',
@@ -111,8 +109,7 @@ $$;
 -- no such session with a complete exchange, or no such version of it to start from.
 create or replace function public.relay_make_version(
     p_space jsonb, p_session_id bigint, p_user_id bigint, p_settings jsonb, p_source_id bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     made bigint;
 begin
@@ -141,8 +138,7 @@ $$;
 
 -- Notes how many of its pieces a version has.
 create or replace function public.relay_note_progress(p_job_id bigint, p_fence bigint, p_done integer, p_total integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with noted as (
         update compression c set usage = jsonb_build_object('done', p_done, 'total', p_total)
         from relay.hold_job(p_job_id, p_fence) j where c.id = j.key::bigint and c.status = 'due' returning 1)

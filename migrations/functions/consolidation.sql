@@ -101,8 +101,7 @@ $$;
 -- Takes a memory out of use by an action (merge, supersede, archive). If another memory replaces it, the change belongs
 -- to that one. p_stood: the other memory exists regardless of this change.
 create or replace function relay.retire(p_memory relay.memory, p_action text, p_by bigint, p_stood boolean)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     update memory set status = case p_action when 'archive' then 'archived' else 'superseded' end, replaced_by = p_by,
         valid_until = case when p_action = 'supersede' then coalesce(valid_until, now()) else valid_until end,
@@ -124,8 +123,7 @@ $$;
 -- Merges two memories into one that says p_content. It keeps the newer one's origin and the evidence, weight and pin of
 -- both. Returns its number.
 create or replace function relay.merged(p_older relay.memory, p_newer relay.memory, p_content text, p_derivation jsonb)
-returns bigint
-language sql set search_path = relay, extensions, pg_temp as $$
+returns bigint language sql set search_path = relay, extensions, pg_temp as $$
     insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, tainted, thread_id,
         session_id, turn_id, source_message_id, derivation, confidence, valid_from, valid_until, exact_at, evidence,
         promoted_by, last_used_at, recalled_at, uses)
@@ -144,8 +142,7 @@ $$;
 -- Learns a pattern from the memories that say it (the inputs of p_derivation), unless one of them is tainted; one that was
 -- found before is as good as said again, and one that a person forgot stays forgotten. Returns whether it is new.
 create or replace function relay.learn_pattern(p_newest relay.memory, p_content text, p_derivation jsonb)
-returns boolean
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns boolean language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     said constant bigint[] := relay.inputs_of('memory', array(select jsonb_array_elements_text(p_derivation -> 'inputs')));
     proofs constant bigint[] := array(
@@ -234,8 +231,7 @@ end $$;
 create or replace function public.relay_ask_consolidation(
     p_space_id bigint, p_bot_id bigint, p_plan jsonb, p_lost integer, p_active integer, p_through bigint, p_to jsonb,
     p_notice jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     asked bigint;
 begin

@@ -82,8 +82,7 @@ $$;
 -- schedule is, too), at most 20 in a night, and its retention. p_pays: there is budget for new versions. Returns {made,
 -- dropped}. A space where something was done gets a digest.
 create or replace function public.relay_decay(p_space_id bigint, p_night_id bigint, p_sunday boolean, p_pays boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own night;
     auto constant jsonb := relay.context_settings(p_space_id) -> 'autoDecay';

@@ -27,8 +27,7 @@ $$;
 -- that relay_finish saved and the server lost: it would be shown but not remembered.
 create or replace function public.relay_deliver(
     p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb, p_answered boolean default false)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     uncertain integer[] := array(select seq from outbox where turn_id = held.id and status = 'sending');
@@ -68,8 +67,7 @@ end $$;
 -- repeat.
 create or replace function public.relay_preview(
     p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_chat_id bigint, p_request jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
@@ -83,8 +81,7 @@ end $$;
 -- to do (or queued messages wait), and which jobs are due.
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
@@ -115,8 +112,7 @@ end $$;
 
 -- Marks a part as sent and the next one as sending; returns the next one.
 create or replace function public.relay_sending(p_turn_id bigint, p_fence bigint, p_results jsonb, p_seq integer)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform public.relay_sent(p_turn_id, p_fence, p_results, false);
     return relay.begin_sending(p_turn_id, p_seq);
@@ -135,8 +131,7 @@ end $$;
 -- Replaces a voice note that can't be sent with a line of text, marked as sending; returns it.
 create or replace function public.relay_sending_instead(
     p_turn_id bigint, p_fence bigint, p_seq integer, p_request jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin
@@ -147,8 +142,7 @@ end $$;
 -- Stops a delivery for the user: drops unsent parts and adds a last part that says so, marked as sending.
 create or replace function public.relay_stop_delivery(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_request jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     last constant integer := 1000000;
@@ -172,8 +166,7 @@ end $$;
 -- Returns which ids above a floor are known, so that recovery looks for a lost part among the others. near: ids around
 -- the highest known id of the chat itself, for servers that count private chats and basic groups separately.
 create or replace function public.relay_known_ids(p_bot_id bigint, p_chat_id bigint, p_above bigint, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
         'highest', relay.message_id_floor(p_bot_id, p_chat_id),
         'known', coalesce((select jsonb_agg(telegram_message_id) from posted
@@ -193,8 +186,7 @@ $$;
 -- Stores the echo of a turn's recording once, as a part before all others, marked as sending. uncertain: it was already
 -- sending, and may be in the chat.
 create or replace function public.relay_echo(p_turn_id bigint, p_fence bigint, p_heard bigint, p_request jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     own outbox;
@@ -225,8 +217,7 @@ $$;
 -- whose answer stands. Null if the reply is an ordinary message.
 create or replace function public.relay_correct(
     p_turn_id bigint, p_fence bigint, p_chat_id bigint, p_telegram_message_id bigint, p_text text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     heard posted;

@@ -21,9 +21,10 @@ create or replace function relay.names_in(p_text text, p_subject text) returns j
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(distinct lower(word)), '[]')
     from regexp_matches(regexp_replace(normalize(p_text, NFC), '\d{4}-\d\d-\d\d', '', 'g'), '[[:alnum:]]+', 'g') as found,
-        unnest(found) as word
+        unnest(found) as word, coalesce(nullif(relay.language_of(p_text), 'simple'), 'english') as own
     where (word ~ '[0-9]' or word ~ '^[[:upper:]]') and not relay.is_unspaced(word)
-        and not (ts_lexize('english_stem', lower(word)) = '{}' or ts_lexize('german_stem', lower(word)) = '{}')
+        and not (ts_lexize('english_stem', lower(word)) = '{}' or ts_lexize('german_stem', lower(word)) = '{}'
+            or ts_lexize((own || '_stop')::regdictionary, lower(word)) is not distinct from '{}')
         and not exists (select from unnest(regexp_split_to_array(lower(p_subject), '[^[:alnum:]]+')) as name
             where name <> '' and starts_with(lower(word), name))
 $$;
@@ -50,7 +51,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
                 then '(?:$|[^[:alnum:]]|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])'
                 when p_word ~ '[0-9]$' then '(?![0-9])' else '' end))
         or p_word ~ '^[а-я]{2,}[аеийоьыя]$' and p_body ~ ('(?:^|[^[:alnum:]]|\\[bfnrt])' || left(p_word, -1)
-            || '(?:[аеийоуыьэюя]|[аяоеи][ймхв]|[ое]ю|[ая]ми)(?![[:alnum:]])')
+            || case when p_word ~ '[ая]$' then '(?:[аеиуыюя]|[ое][йю]|[ая](?:[мх]|ми))'
+                else '(?:[аеийоуыьюя]|[аяоеи][ймхв]|[ая]ми)' end || '(?![[:alnum:]])')
 $$;
 
 -- Replaces letters that people write in two ways in Russian and Arabic.

@@ -31,8 +31,7 @@ $$;
 -- Sets what a topic answers; -1 sets the whole group and clears its topics' settings. Returns the settings.
 create or replace function public.relay_set_place(
     p_chat_id bigint, p_topic_id bigint, p_answers text, p_user_id bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     if p_topic_id = -1 then
         delete from place where chat_id = p_chat_id and topic_id <> -1;
@@ -282,8 +281,7 @@ end $$;
 -- message in either chat, and when a request to the old one fails.) p_turn_id: a turn whose part was refused for this
 -- and is sent again.
 create or replace function public.relay_regroup(p_bot_id bigint, p_before bigint, p_now bigint, p_turn_id bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     if p_before >= 0 or p_before <= -1000000000000 or p_now > -1000000000000 then
         return to_jsonb(false);

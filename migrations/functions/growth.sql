@@ -67,8 +67,7 @@ $$;
 -- notice, plain, not_before}. The job then waits until p_next_at. Returns whether something is proposed; null if it is lost.
 create or replace function public.relay_post_idea(
     p_job_id bigint, p_fence bigint, p_bot_id bigint, p_idea jsonb, p_next_at timestamptz)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job := relay.hold_job(p_job_id, p_fence);
     made_from constant text[] := array(select jsonb_array_elements_text(p_idea -> 'inputs'));
@@ -108,8 +107,7 @@ $$;
 -- Returns it; null if there is none.
 create or replace function public.relay_settle_idea(
     p_space jsonb, p_idea_id bigint, p_decision text, p_user_id bigint, p_author text, p_text text, p_seen bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     idea soul_idea;
 begin

@@ -4,8 +4,7 @@
 -- Owes a job, unless it is already owed or has failed for good.
 create or replace function relay.owe_job(
     p_kind text, p_key text, p_payload jsonb default '{}', p_due_at timestamptz default '-infinity')
-returns void
-language sql set search_path = relay, extensions, pg_temp as $$
+returns void language sql set search_path = relay, extensions, pg_temp as $$
     insert into job (kind, key, payload, due_at) values (p_kind, p_key, p_payload, p_due_at) on conflict do nothing
 $$;
 
@@ -72,8 +71,7 @@ $$;
 -- Leases due jobs of a kind, longest wait first; with p_key only that one.
 create or replace function public.relay_claim_jobs(
     p_kind text, p_key text, p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with claimed as (
         update job set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds),
             fence = fence + 1
@@ -97,8 +95,7 @@ $$;
 
 -- Renews a job's lease. Returns whether the process still has it.
 create or replace function public.relay_renew_job(p_job_id bigint, p_fence bigint, p_lease_seconds integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with renewed as (
         update job set lease_until = now() + make_interval(secs => p_lease_seconds)
         where id = p_job_id and fence = p_fence and lease_owner is not null returning 1)
@@ -116,8 +113,7 @@ $$;
 -- Records a failure: the job is retried after a pause, or parked after p_most failures. Returns whether it was parked.
 create or replace function public.relay_fail_job(
     p_job_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with failed as (
         update job set failures = failures + 1, last_error = p_error, lease_owner = null, lease_until = null,
             due_at = now() + make_interval(secs => p_retry_seconds),
@@ -130,8 +126,7 @@ $$;
 -- Returns a job that can't be done now to wait, without counting a failure. p_reason: shown to whoever asks.
 create or replace function public.relay_skip_job(
     p_job_id bigint, p_fence bigint, p_reason text, p_seconds double precision)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with skipped as (
         update job set last_error = p_reason, lease_owner = null, lease_until = null,
             due_at = now() + make_interval(secs => p_seconds)

@@ -349,7 +349,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select relay.normal_form(p_text) ~ ('(^| )(not|no|never|none|nothing|nobody|neither|nor|without|cannot|[[:alpha:]]+n''t'
         || '|nicht|nichts|nie|niemals|niemand|kein[[:alpha:]]*|weder|ohne|nunca|jamás|nada|nadie|ni|ning[uú]n[ao]?|sin|ne'
         || '|n''[[:alpha:]]+|pas|jamais|rien|aucune?|sans|non|mai|niente|nessun[ao]?|senza|não|nenhuma?|ninguém|sem|не|нет'
-        || '|ни|нельзя|никто|никогда|ничего|без|nigdy|nic|nikt|bez|değil[[:alpha:]]*|hiç|asla|yok|[[:alpha:]]+m[ae]z'
+        || '|ни|нельзя|никто|никогда|ничего|без|nigdy|nic|nikt|bez|değil[[:alpha:]]*|hiç|asla|yok|(?!g[oó]mez)[[:alpha:]]+m[ae]z'
         || '|[[:alpha:]]+m[ıiuü]yor[[:alpha:]]*|[[:alpha:]]+(medi|madı)[mnk]?|[[:alpha:]]+s[ıiuü]z'
         || '|[وف]?(لا|ما|ليس|ليست|لست|لم|لن|غير|مش)|بدون|دون|بلا)( |$)')
 $$;

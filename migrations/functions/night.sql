@@ -12,8 +12,7 @@ $$;
 -- messages, memories, or goals whose date has passed.
 create or replace function relay.awake(
     p_after_message bigint, p_message bigint, p_after_memory bigint, p_memory bigint)
-returns setof bigint
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns setof bigint language sql stable set search_path = relay, extensions, pg_temp as $$
     -- By space and thread, the last row of each along an index: for the first night, that is all of them.
     select s.id from space s
     where relay.remembers(s.id) and (
@@ -237,8 +236,7 @@ $$;
 -- Queues a digest, once for the time it is for: {text, plain, inputs, dropped_version}. See relay.say_first.
 create or replace function relay.say_digest(
     p_place relay.digest, p_bot_id bigint, p_notice jsonb, p_at timestamptz)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     made_from constant text[] := array(select jsonb_array_elements_text(p_notice -> 'inputs'));
 begin
@@ -293,8 +291,7 @@ $$;
 -- it covers; null: none. Returns whether it was queued. Null if the process lost it.
 create or replace function public.relay_post_morning(
     p_job_id bigint, p_fence bigint, p_bot_id bigint, p_notice jsonb, p_through bigint, p_next_at timestamptz)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job := relay.hold_job(p_job_id, p_fence);
     place digest;

@@ -30,8 +30,7 @@ $$;
 -- is due when it was queued, even if the clock was ahead then and has been set back.
 create or replace function relay.open_messages(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer)
-returns setof relay.turn
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns setof relay.turn language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     one outbox;
     opened turn;
@@ -120,8 +119,7 @@ $$;
 -- Stores changes that turn p_turn_id announces in a message of its own; they are announced only there.
 create or replace function public.relay_announce_anew(
     p_turn_id bigint, p_fence bigint, p_chat_id bigint, p_request jsonb, p_changes jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     under bigint;

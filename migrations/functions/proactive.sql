@@ -2,8 +2,7 @@
 
 -- Returns what the gates need to know of a person.
 create or replace function public.relay_proactive_gate(p_space_id bigint, p_user_id bigint, p_since timestamptz)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('now', now(),
         'said_at', (select max(last_at) from thread where space_id = p_space_id and exists (
             select from message m where m.thread_id = thread.id and m.user_id = p_user_id)),
@@ -21,8 +20,7 @@ $$;
 -- other messages.
 create or replace function public.relay_unasked(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_space jsonb)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('by', m.started_by, 'reminders', coalesce((
         select jsonb_agg(relay.reminder_json(r) order by r.id) from outbox o
         join reminder r on o.inputs ? ('reminder:' || r.id) and r.space_id = m.space_id
@@ -109,8 +107,7 @@ $$;
 -- Stores what a held look came to: {outcome, next_at, through_message, through_reminder, text, plain, tainted}. With a
 -- text, it is queued and becomes a message of the thread. Returns whether it was queued. Null if the process lost it.
 create or replace function public.relay_looked(p_job_id bigint, p_fence bigint, p_bot_id bigint, p_look jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job := relay.hold_job(p_job_id, p_fence);
     own heartbeat;

@@ -98,7 +98,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '|quando|wanneer|когда|каких пор|kiedy|متى|(on )?(what|which) (date|day|month|year)|((an|in) )?welche[mnrs]? (tag'
         || '|monat|jahr|datum)|((à|en) )?quel(le)? (jour|date|année|mois)|((en|a) )?qué (día|fecha|año|mes)|(в )?каком (году'
         || '|месяце)|какого числа|w którym (roku|miesiącu))\y|^[^.!?]*\m(ne zaman|hangi (gün|ay|yıl))\M'
-        || '|什么时候|什麼時候|何时|何時|何日|几号|幾號|いつ|언제|며칠')
+        || '|什么时候|什麼時候|何时|何時|何日|几号|幾號|いつ(?!も|か|でも)|언제|며칠')
 $$;
 
 -- Tests whether a question asks for something to be made or advised, so that standing preferences matter; not for
@@ -148,9 +148,17 @@ declare
         'october|oktober|octobre|octubre|ottobre|outubro|октябрь|октября|октябре|październik|października|ekim|أكتوبر',
         'november|novembre|noviembre|novembro|ноябрь|ноября|ноябре|listopad|listopada|listopadzie|kasım|نوفمبر',
         'december|dezember|décembre|diciembre|dicembre|dezembro|декабрь|декабря|декабре|grudzień|grudnia|aralık|ديسمبر'];
-    said constant text := lower(translate(p_text, '٠١٢٣٤٥٦٧٨٩', '0123456789'));
+    said constant text := lower(translate(p_text, '٠١٢٣٤٥٦٧٨٩０１２３４５６７８９', '01234567890123456789'));
     found text[];
 begin
+    found := regexp_match(said, '(?:((?:19|20)[0-9]{2})\s?[年년]\s?)?(?<![0-9])(1[0-2]|0?[1-9])\s?[月월]'
+        || '(?:\s?([0-9]{1,2})\s?[日号號일])?');
+    if found is not null then
+        year := found[1]::integer;
+        month := found[2]::integer;
+        day := nullif(found[3]::integer, 0);
+        return;
+    end if;
     found := regexp_match(said, '(?:\m([0-9]{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of |de )?)?\m('
         || array_to_string(months, '|') || ')\M(?:\s+([0-9]{1,2})(?:st|nd|rd|th)?\M)?');
     if found is null or found[2] in ('may', 'march', 'mars') and found[1] is null and found[3] is null

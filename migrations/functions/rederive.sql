@@ -3,8 +3,7 @@
 -- Returns a space's summaries made by a model since p_since, each after those it builds on, after p_after: up to 500
 -- [{id, thread_id}].
 create or replace function public.relay_derived_summaries(p_space jsonb, p_since timestamptz, p_after bigint)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(s) order by s.id), '[]') from (
         select s.id, s.thread_id from summary s join thread t on t.id = s.thread_id
         where t.space_id = relay.find_space(p_space) and s.author_id is null and s.id > p_after
@@ -42,8 +41,7 @@ $$;
 -- 500 [{id, space_id}].
 create or replace function public.relay_told_threads(
     p_space jsonb, p_since timestamptz, p_after bigint, p_version text)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(t) order by t.id), '[]') from (
         select id, space_id from thread
         where space_id = relay.find_space(p_space) and id > p_after and last_at >= coalesce(p_since, '-infinity')
@@ -55,8 +53,7 @@ $$;
 -- Returns up to p_limit messages of a thread after p_after that may teach something.
 create or replace function public.relay_told_messages(
     p_thread_id bigint, p_since timestamptz, p_after bigint, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(relay.judged_json(m) order by m.id), '[]') from (
         select * from message
         where thread_id = p_thread_id and id > p_after and status <> 'replaced' and teaches

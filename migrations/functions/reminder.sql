@@ -15,8 +15,7 @@ $$;
 create or replace function relay.note_reminder(
     p_reminder_id bigint, p_kind text, p_user_id bigint default null, p_occurrence timestamptz default null,
     p_outbox_id bigint default null)
-returns void
-language sql set search_path = relay, extensions, pg_temp as $$
+returns void language sql set search_path = relay, extensions, pg_temp as $$
     insert into reminder_event (reminder_id, kind, user_id, occurrence, outbox_id)
     values (p_reminder_id, p_kind, p_user_id, p_occurrence, p_outbox_id)
 $$;
@@ -78,8 +77,7 @@ end $$;
 -- In a group these are the group's.
 create or replace function public.relay_reminders(
     p_space jsonb, p_user_id bigint, p_offset integer, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as materialized (
         select r.* from reminder r
         where r.space_id = relay.find_space(p_space) and r.status in ('proposed', 'active', 'paused')
@@ -122,8 +120,7 @@ $$;
 -- not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller knows
 -- it. Returns it; null if it is another by now, or gone.
 create or replace function public.relay_change_reminder(p_reminder_id bigint, p_known timestamptz, p_change jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own reminder;
 begin
@@ -227,8 +224,7 @@ $$;
 -- is. Then the job waits for the next one that is due.
 create or replace function public.relay_tell_reminders(
     p_job_id bigint, p_fence bigint, p_bot_id bigint, p_messages jsonb, p_not_before timestamptz)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job := relay.hold_job(p_job_id, p_fence);
     bot constant bigint := split_part(held.key, ':', 1)::bigint;
@@ -288,8 +284,7 @@ $$;
 create or replace function relay.say_first(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_space_id bigint, p_payload jsonb,
     p_inputs text[], p_key text, p_by text, p_tainted boolean)
-returns bigint
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns bigint language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     place thread;
     said bigint;

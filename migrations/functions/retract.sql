@@ -71,8 +71,7 @@ $$;
 -- Anything else, and what was made from erased rows, is deleted while Telegram allows it (48 hours). The question that
 -- began the erasure shows its result.
 create or replace function relay.rest_of(p_message relay.outbox, p_erasure relay.erasure, p_needles jsonb)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     asked constant jsonb := to_jsonb(format('xe:%s', p_erasure.id));
     own turn;
@@ -164,8 +163,7 @@ $$;
 -- Returns our messages that a bot must delete or edit for an erasure (null: any), newest first: [{erasure_id, chat_id,
 -- message_id, request}].
 create or replace function public.relay_retractions(p_bot_id bigint, p_erasure_id bigint, p_limit integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('erasure_id', erasure_id, 'chat_id', chat_id,
         'message_id', telegram_message_id, 'request', request) order by sent_at desc), '[]')
     from (

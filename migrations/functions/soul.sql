@@ -42,8 +42,7 @@ end $$;
 -- Stores a draft and returns its id; the same turn gets the same id. p_based_on: the version it was made from.
 create or replace function public.relay_draft_soul(
     p_turn_id bigint, p_text text, p_author_id bigint, p_author text, p_reason text, p_based_on bigint)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     insert into soul_draft (turn_id, text, author_id, author, reason, based_on)
     values (p_turn_id, p_text, p_author_id, p_author, p_reason, (select version from soul where version = p_based_on))
     on conflict (turn_id) do update set turn_id = excluded.turn_id
@@ -54,8 +53,7 @@ $$;
 -- it with (p_seen) is still active. Returns the draft; null if there is none.
 create or replace function public.relay_decide_soul_draft(
     p_draft_id bigint, p_decision text, p_seen bigint, p_user_id bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     draft soul_draft;
 begin
@@ -86,8 +84,7 @@ $$;
 create or replace function public.relay_soul_trial(
     p_bot_id bigint, p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint, p_message_id bigint,
     p_replied bigint, p_memory_budget integer, p_recent_budget integer)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as materialized (
         select * from thread
         where chat_id = p_chat_id and topic_id = p_topic_id and space_id = relay.find_space(p_space)),
@@ -137,8 +134,7 @@ $$;
 -- Returns {present, before}: the current one and the one it replaced, each null for none.
 create or replace function public.relay_set_persona(
     p_chat_id bigint, p_topic_id bigint, p_text text, p_author_id bigint, p_author text, p_instead_of bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     present persona;
     made persona;

@@ -184,8 +184,7 @@ end $$;
 -- Records something that is already over and could not be recorded while it lasted. Skipped if another process recorded
 -- it.
 create or replace function public.relay_was_wrong(p_kind text, p_detail text, p_seconds double precision)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     begun timestamptz := now() - make_interval(secs => p_seconds);
 begin
@@ -198,8 +197,7 @@ end $$;
 
 -- Records that an incident was announced (p_over: as over), or (p_told false) could not be.
 create or replace function public.relay_told(p_incident_id bigint, p_worker uuid, p_told boolean, p_over boolean)
-returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with told as (
         update incident set lease_owner = null, lease_until = null,
             told_at = case when p_told then coalesce(told_at, now()) else told_at end,

@@ -96,8 +96,7 @@ $$;
 -- and topic in this space; in chat 0, the terminal, the last of the whole space. Null if there is none.
 create or replace function public.relay_answered_turn(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_telegram_message_id bigint, p_space jsonb)
-returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(case
         when p_telegram_message_id <> 0 then coalesce(
             (select t.id from posted p join turn t on t.id = p.turn_id

@@ -19,7 +19,7 @@ MOST_TAGS = 100
 """The most tags in a reply. A reply with more is broken, and the rest is text."""
 JSON_WINDOW = 16_000  # the same for the JSON of a REMEMBER: fits 2000 characters written as \uXXXX
 
-_TAG = re.compile(r"\[[ \t]{0,8}(?:(LEARN|FORGET)[ \t]{0,8}:|(VOICE_REPLY|REMEMBER)[ \t]{0,8}\])", re.I | re.A)
+_TAG = re.compile(r"\[[ \t]{0,8}(?:(LEARN|FORGET)[ \t]{0,8}[:：]|(VOICE_REPLY|REMEMBER)[ \t]{0,8}\])", re.I | re.A)
 # The beginning of a tag at the end of the text; each of its characters may be the last one there.
 _HALVES = (reduce(lambda rest, char: f"(?:{char}{rest})?", reversed(name), r"[ \t]{0,8}") for name in TAGS)
 _HALF = re.compile(rf"\[[ \t]{{0,8}}(?:{'|'.join(_HALVES)})\Z", re.I | re.A)

@@ -67,6 +67,7 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
         ("“Mathilda”, the aunt.", ["Mathilda is the aunt"], ["Mathilda is here"]),
         ("Марина", ["Марина звонила", "был у Марины", "пишет Мариной."], ["Марианна здесь", "любит мармелад"]),
         ("Оля", ["Оля дома", "звонит Оле"], ["олень в лесу", "Олег дома"]),
+        ("Евгения", ["Евгения дома", "пишет Евгении"], ["Евгений дома", "пишет Евгением"]),
         ("алена", ["Алёна дома", "пишет Алене"], ["Алексей дома"]),
         ("قهوة", ["يحب القهوة", "قهوة باردة", "اشترى شايا وقهوة"], ["فتح مقهى"]),
         ("احمد", ["أحمد هنا", "زار احمد", "كتب لأحمد"], ["محمد هنا"]),
@@ -125,6 +126,23 @@ async def test_erasing_a_memory_of_one_person_takes_what_they_said_in_their_own_
 ) -> None:
     change = (await driver.teach(ADA, "Ada has a parrot called Zanzibarix"))[0]
     await driver.exchange(ADA, "I have a parrot, and Zanzibarix is what it is called", "I see.")
+    await erase(store, private(ADA), {"memory_id": change.memory_id})
+    assert await holding(sql, WORDS[0]) == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("Elle habite avec Zanzibarix à Lyon", "J'habite avec Zanzibarix à Lyon"),
+        ("Она живёт с Zanzibarix в Казани", "Теперь живет с Zanzibarix в Казани"),
+        ("Su perro Zanzibarix duerme en la cocina", "Mi perro Zanzibarix no duerme en la cocina"),
+    ],
+)
+async def test_a_pronoun_that_begins_a_memory_is_no_name(
+    driver: TurnDriver, store: Store, sql: Sql, content: str, said: str
+) -> None:
+    (change,) = await driver.teach(ADA, content)
+    await driver.exchange(ADA, said, "I see.")
     await erase(store, private(ADA), {"memory_id": change.memory_id})
     assert await holding(sql, WORDS[0]) == {}
 

@@ -121,6 +121,8 @@ def test_facts_in_scripts_without_capitals_or_spaces_are_told_apart(one: str, ot
         ("Le frère d'Anna habite à côté", "Le frère d’Alma habite à côté"),
         ("Toma la pastilla la primera semana", "Toma la pastilla la segunda semana"),
         ("Il prend trente gouttes le matin", "Il prend quarante gouttes le matin"),
+        ("Nuestro médico se llama Gómez desde hoy", "Nuestro médico se llama Ibáñez desde hoy"),
+        ("On Sundays Anne cooks with Ben", "On Sundays Annette cooks with Ben"),
     ],
 )
 def test_facts_in_other_languages_are_told_apart(one: str, other: str) -> None:

@@ -75,10 +75,14 @@ async def test_the_week_after_a_named_date_may_be_in_the_next_year(sql: Sql) -> 
         ("3 Mayıs'ta ne konuştuk?", (None, 5, 3)),
         ("ماذا قلنا في ٣ مايو ٢٠٢٤؟", (2024, 5, 3)),
         ("O que decidimos em março?", (None, 3, None)),
+        ("2024年5月3日我们说了什么？", (2024, 5, 3)),
+        ("５月３日に何を話した？", (None, 5, 3)),
+        ("5월에 뭐라고 했지?", (None, 5, None)),
+        ("过去3个月我们说了什么？", (None, None, None)),
     ],
 )
 async def test_a_date_is_named_in_many_languages(
-    sql: Sql, question: str, expected: tuple[int | None, int, int | None]
+    sql: Sql, question: str, expected: tuple[int | None, int | None, int | None]
 ) -> None:
     assert await sql("select year, month, day from relay.named_date(%s)", question) == [expected]
 
@@ -93,6 +97,9 @@ async def test_a_date_is_named_in_many_languages(
         ("Kiedy mam wizytę?", True),
         ("Düğün ne zaman?", True),
         ("متى الموعد؟", True),
+        ("婚礼是什么时候？", True),
+        ("結婚式はいつですか？", True),
+        ("いつもの店はどこ？", False),
         ("Wen habe ich getroffen?", False),
         ("Где мы были?", False),
     ],
@@ -108,6 +115,8 @@ async def test_a_question_for_a_time_is_recognized_in_many_languages(sql: Sql, q
         ("wczoraj kupiliśmy kanapę", True),
         ("dün koltuk aldık", True),
         ("أمس اشترينا أريكة", True),
+        ("昨天买了沙发", True),
+        ("昨日ソファを買った", True),
         ("купили диван", False),
     ],
 )

@@ -198,8 +198,10 @@ def test_short_messages_in_scripts_without_capitals_are_judged(text: str) -> Non
     assert worth_judging(text)
 
 
-@pytest.mark.parametrize("text", ["好的", "네", "はい"])
-def test_a_bare_yes_in_scripts_without_capitals_is_not_judged(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["好的", "네", "はい", "谢谢你！", "شكرا!", "السلام عليكم", "תודה רבה", "わかりました。", "감사합니다"]
+)
+def test_small_talk_in_scripts_without_capitals_is_not_judged(text: str) -> None:
     assert not worth_judging(text)
 
 

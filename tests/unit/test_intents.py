@@ -70,6 +70,7 @@ def test_a_reply_with_every_tag_is_parsed() -> None:
         ("1. item\n\n    [LEARN: in an item]", "in an item"),
         ("text\n    [LEARN: a continuation]", "a continuation"),
         ("[[LEARN: doubled]]", "doubled"),
+        ("好的。[LEARN：喜欢喝茶]", "喜欢喝茶"),
     ],
 )
 def test_a_learn_tag_is_parsed_and_removed(reply: str, fact: str) -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from relay.commands.preferences.preferences import contains
-from relay.memory.preferences.patterns import TAGS, read_pattern, says_right
+from relay.memory.preferences.patterns import TAGS, read_pattern, read_patterns, says_right
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,12 @@ from relay.memory.preferences.patterns import TAGS, read_pattern, says_right
         (None, "bez emoji", ("tone", "emoji", -1)),
         (None, "fazla uzun", ("other", "uzun", -1)),
         (None, "kısa cevaplar", ("other", "kısa cevaplar", 1)),
+        (None, "简短", ("other", "简短", 1)),
+        (None, "太长", ("other", "长", -1)),
+        (None, "不要表情", ("other", "表情", -1)),
+        (None, "長すぎる", ("other", "長", -1)),
+        (None, "絵文字なし", ("other", "絵文字", -1)),
+        (None, "너무 길어요", ("other", "길어요", -1)),
     ],
 )
 def test_a_statement_and_its_negation_are_one_pattern(
@@ -64,6 +70,13 @@ def test_a_statement_and_its_negation_are_one_pattern(
 ) -> None:
     found = read_pattern(words, polarity)  # type: ignore[arg-type]
     assert (found.type, found.pattern, found.polarity) == pattern
+
+
+@pytest.mark.parametrize(
+    "text", ["zu lang, keine Witze", "太长，不要表情", "長すぎる、絵文字なし", "بدون رموز، بدون نكات"]
+)
+def test_patterns_are_separated_by_the_commas_of_any_script(text: str) -> None:
+    assert [one.polarity for one in read_patterns(text)] == [-1, -1]
 
 
 def test_just_right_is_recognised() -> None:

@@ -11,7 +11,7 @@ from relay.core.frozen import frozen
 
 CODE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^[ \t]*+\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 """A fenced code block, which stays whole."""
-END = re.compile(r"(?:(?<![.!?…؟۔])[.!?…؟۔]++[\"'”’»)\]*_]*+(?=\s)|[。！？]+[」』”’]*)\s*")
+END = re.compile(r"(?:(?<![.!?…؟۔])[.!?…؟۔]++[\"'”’»)\]*_]*+(?=\s)|[。！？｡]+[」』”’]*)\s*")
 SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\d+|[A-Za-z]\.[A-Za-z]|[DMS]r|Mrs|Ms|St|Prof|bzw|ca|Nr|No|vgl|etc|approx|usw|inkl|evtl"
     r"|Hr|Fr|Str|Tel|[DS]ra|Srta|Uds?|Avda?|Mme|Mlle|[Ss]ig|Dott(?:\.ssa)?|[Пп]роф|[Уу]л|[Uu]l|np|tzn"

@@ -13,6 +13,7 @@ from typing import Literal
 from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
 from relay.core.limits import PATTERN_LENGTH, TAGGED_PATTERNS
+from relay.memory.intents import WHOLE
 from relay.memory.rows.turns.preferences import in_words
 
 TYPES = (
@@ -27,7 +28,8 @@ REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
 """As how many reinforcing observations an act counts. They make a pattern more than provisional."""
 NOT = re.compile(
     r"(?:no(?: more(?! than))?|less|fewer|without|don['’]t(?: use)?|keine?n?|nicht(?: so)?(?: viele?)?|ohne|weniger"
-    r"|pas de|sans|moins de|sin|menos|senza|meno|sem|без|меньше|bez|mniej|daha az|بدون|بلا)\s+|(?:pas|moins) d['’]",
+    r"|pas de|sans|moins de|sin|menos|senza|meno|sem|без|меньше|bez|mniej|daha az|بدون|بلا)\s+|(?:pas|moins) d['’]"
+    r"|不要|不用|[别別少]用?(?=\w)",
     re.IGNORECASE,
 )
 """What turns a statement that somebody likes something, or doesn't, into its opposite: they prefer no emoji."""
@@ -36,11 +38,14 @@ TOO = re.compile(
     r"(?:(?:that|this|it|das|es|c['’]est|c['’]était|это|to)\s+)?(?:(?:is|was|ist|war|было|jest|było)\s+)?"
     r"(?:(?:an? (?:bit|little)|much|way|far|(?:ein )?bisschen|etwas|viel|un peu|bien|un po[ck]o?|немного|trochę|biraz)"
     r"\s+)?"
-    r"(?:too|zu(?! (?:jede|alle|mein|de|die|das))|trop|demasiad[oa]s?|troppo|слишком|za(?! każd)|zbyt|fazla|aşırı)\s+"
+    r"(?:太(?=\w)|(?:너무|too|zu(?! (?:jede|alle|mein|de|die|das))|trop|demasiad[oa]s?|troppo|слишком|za(?! każd)"
+    r"|zbyt|fazla|aşırı)\s+)"
     r"(?:(?:many|much|viele?|de|много|dużo|fazla)\s+)?",
     re.IGNORECASE,
 )
 """What says that an answer has more of something than it should."""
+ENDING = re.compile(r"(\w.*?)\s?(?:[はが]?(?:すぎ(?:る|ます|です)?|過ぎる?|なし|不要|やめて)|없이|빼고)$")
+"""What says so at the end, in Japanese and Korean."""
 PREFER = re.compile(r"^(?:prefer|more|mehr|plus de|más|больше|więcej|daha çok)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
     f"Name what you like in 3 to {PATTERN_LENGTH} letters, without digits or signs, like this: "
@@ -112,10 +117,13 @@ SAME_PATTERN = 0.85
 
 
 def clean_pattern(text: str) -> str | None:
-    """Returns a pattern in its normal form: lower case, single spaces, 3 to 60 letters, marks, apostrophes and hyphens.
-    None: it is not valid."""
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!")
-    if not 3 <= len(plain) <= PATTERN_LENGTH or unicodedata.category(plain[0])[0] not in "LM":
+    """Returns a pattern in its normal form: lower case, single spaces, 3 to 60 letters (1 to 60 where a letter can be a
+    word), marks, apostrophes and hyphens. None: it is not valid."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!。")
+    if (
+        not (1 if WHOLE.search(plain) else 3) <= len(plain) <= PATTERN_LENGTH
+        or unicodedata.category(plain[0])[0] not in "LM"
+    ):
         return None
     allowed = all(sign in " '’-" or unicodedata.category(sign)[0] in "LM" for sign in plain)
     return plain if allowed else None
@@ -144,6 +152,9 @@ def split_direction(words: str, polarity: Literal[-1, 1] | None = None) -> tuple
     words = words[negated.end() :] if negated else PREFER.sub("", words, count=1)
     too = TOO.match(words)
     words = words[too.end() :] if too else words
+    if not (negated or too) and (ended := ENDING.match(words)):
+        words = ended[1]
+        negated = ended
     sign: Literal[-1, 1] = polarity or 1
     if negated or (too and sign > 0):
         sign = -1 if sign > 0 else 1
@@ -196,7 +207,7 @@ def read_pattern(
 
 def read_patterns(text: str, known: Mapping[str, str] = MappingProxyType({})) -> Sequence[Pattern]:
     """Returns up to three patterns, separated by commas. Raises `CommandRefused` for more, and for invalid ones."""
-    parts = [part for part in text.split(",") if part.strip()]
+    parts = [part for part in re.split("[,،、，]", text) if part.strip()]
     if not parts:
         raise CommandRefused(NO_TAG)
     if len(parts) > TAGGED_PATTERNS:

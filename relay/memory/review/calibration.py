@@ -16,6 +16,7 @@ from relay.memory.review.words import (
     FEELING,
     HALF_ASSENTS,
     POLITE,
+    SMALL_TALK,
     THANKS,
     lower_words,
     words_of,
@@ -28,6 +29,7 @@ CASELESS = 3
 LEAST = 5
 """The least importance of what is stored."""
 FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
+PUNCTUATION = dict.fromkeys(map(ord, "،。！、，؟？.!,~～…"), " ")
 EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
 
 
@@ -102,5 +104,7 @@ def holds_name(text: str) -> bool:
 
 
 def tells_no_names(text: str) -> bool:
-    """Tests for a script without capitals, such as Chinese, Korean, Arabic, Hebrew, Thai or Hindi."""
-    return sum(unicodedata.category(character) == "Lo" for character in text) >= CASELESS
+    """Tests for a script without capitals, such as Chinese, Korean, Arabic, Hebrew, Thai or Hindi, and more than small
+    talk."""
+    letters = sum(unicodedata.category(character) == "Lo" for character in text)
+    return letters >= CASELESS and not SMALL_TALK.issuperset(text.translate(PUNCTUATION).split())

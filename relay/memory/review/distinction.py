@@ -27,7 +27,7 @@ NEGATION = re.compile(
     r"|brak|bez|ні|немає|değil\w*|hiç\w*|asla|hayır|yok|yoktur|δεν|μην|όχι|לא|אין|בלי"
     r"|[وف]?(?:لا|ما|ليس|ليست|لست|ليسوا|لسنا|لم|لن|غير|مش|مو)|بدون|دون|بلا|نه|बिना|नहीं|मत|안|못|않\w*|없\w*"
     # Turkish says “not” within the word: seviyorum, sevmiyorum; şekerli, şekersiz.
-    r"|\w+m[ıiuü]yor\w*|\w+m[ae]z(?:s[ıi]n\w*|l[ae]r|d[ıi]\w*)?|\w+m[ae]m|\w+(?:medi|madı)(?:[mnk]|n[ıi]z|l[ae]r)?"
+    r"|\w+m[ıiuü]yor\w*|(?!g[oó]mez)\w+m[ae]z(?:s[ıi]n\w*|l[ae]r|d[ıi]\w*)?|\w+m[ae]m|\w+(?:medi|madı)(?:[mnk]|n[ıi]z|l[ae]r)?"
     r"|\w+(?:memiş|mamış|meyece[kğ]|mayaca[kğ]|memeli|mamalı|meyen|mayan|mesin|masın)\w*|\w+(?:meden|madan|memek|mamak)"
     r"|\w{2,}s[ıiuü]z)"
 )
@@ -135,14 +135,15 @@ def find_telling_words(text: str) -> Counter[str]:
         begins = not before or before[-1] in ".!?:"
         if NEGATION.fullmatch(lower):
             found["not"] += 1
-        elif (
+        if (
             any(c.isdigit() for c in word)
             or lower in TELLING
-            or INFLECTED.fullmatch(lower)
             or (_holds_capital(word) and not (begins and word[0].isupper()))
             or (lower in MEASURES and any(c.isdigit() for c in last))
         ):
-            found[_stem(lower)] += 1
+            found[lower] += 1
+        elif stem := _stem(lower):
+            found[stem] += 1
         last = word
     return found
 
@@ -153,9 +154,9 @@ def _holds_capital(word: str) -> bool:
 
 
 def _stem(lower: str) -> str:
-    """Returns a word without the ending that its place in a sentence gives it, if it is one of `INFLECTED`."""
+    """Returns a word of `INFLECTED` without its ending, as сестр…; empty for other words."""
     match = INFLECTED.fullmatch(lower)
-    return match[1] if match else lower
+    return f"{match[1]}…" if match else ""
 
 
 def difference(one: str, other: str) -> tuple[str, str]:
@@ -226,7 +227,7 @@ def _matcher(first: list[str], second: list[str]) -> SequenceMatcher[str]:
 
 def loses(merged: str, *facts: str) -> bool:
     """Tests whether a merged sentence lacks a distinguishing word of the facts."""
-    has = Counter(_stem(word.lower()) for word in _tokens(merged))
+    has = Counter(form for word in map(str.lower, _tokens(merged)) for form in (word, _stem(word)))
     has["not"] += sum(1 for word in list(has) if NEGATION.fullmatch(word))
     return any(not has[word] for fact in facts for word in find_telling_words(fact))
 

@@ -106,11 +106,28 @@ ASKS = re.compile(
     r"|quiero (?:preguntar|saber)|je (?:veux|voudrais) (?:(?:te|vous) )?(?:demander|savoir)|voglio (?:sapere|chieder)"
     r"|quero (?:saber|perguntar)|я хочу (?:узнать|знать|спросить)|chcę (?:wiedzieć|zapytać|spytać)"
     r"|\w+ (?:sormak|öğrenmek|bilmek) istiyorum|أريد أن (?:أسأل|أعرف)"
+    r"|(?:noch ?einmal|nochmals?) (?:sehen|hören|lesen|haben)|antwort|respuesta|réponse|risposta|resposta"
+    r"|ответ(?:а|ы|ов)?\b|odpowied(?:ź|zi)\b|cevap\b|إجابة|جواب"
     r"|(?:again|noch einmal|nochmals?|otra vez|encore une fois|ещё раз|jeszcze raz|tekrar|مرة أخرى)\W*$)",
     re.IGNORECASE,
 )
 """A wish for an answer, which is no goal."""
-KNOWN = [(kind, worth, re.compile(rf"(?<!\w)(?:{words})", re.IGNORECASE)) for kind, worth, words in PATTERNS]
+UNSPACED = {
+    "decision": "我(?:们|們)?[决決]定|ことにした|ことにしました|に決めた|に決めました",
+    "goal": "我的目[标標]|我打算|我[计計][划劃]|が目標|つもりです",
+    "preference": "我(?:更|最|很)?(?:不)?喜[欢歡]|我[讨討][厌厭]|が(?:大)?好き|が(?:大)?嫌い|が苦手",
+    "event": "我搬到|我[结結]婚了|引っ越しました|引っ越した|結婚しました|卒業しました",
+    "person": "我(?:的)?(?:妻子|老婆|丈夫|老公|儿子|女儿|兒子|女兒|妈妈|爸爸|媽媽|姐姐|妹妹|哥哥|弟弟)(?:是|叫|住|在)"
+    "|(?:妻|夫|息子|娘|母|父|姉|妹|兄|弟|上司)は",
+    "fact": "我叫|我姓|我住在|我在.{1,20}(?:工作|上班)|[对對].{1,12}[过過]敏|我有(?:一|两|兩|三)[只隻个個]|我吃素"
+    "|と申します|に住んでいます|に住んでる|で働いています|アレルギー|を飼っています|ベジタリアン",
+    "discovery": "我(?:才|刚|剛)?[发發][现現]|原[来來](?!如此)|(?:ことが|と)(?:わか|分か)りました|気づきました",
+    "issue": "[坏壞]了|不能用|動きません|動かない|壊れました|壊れた",
+}
+"""The same in Chinese and Japanese, which put no spaces between words."""
+KNOWN = [
+    (kind, worth, re.compile(rf"(?<!\w)(?:{words})|{UNSPACED[kind]}", re.IGNORECASE)) for kind, worth, words in PATTERNS
+]
 MOST = 5
 """The most findings per message."""
 

@@ -89,9 +89,20 @@ sim não obrigado obrigada olá oi eu quem quando onde
 да нет спасибо привет пожалуйста я что как почему кто когда где
 """
 """Capitalized words that are not names."""
+GREETINGS = """
+شكرا شكرًا شكراً مرحبا أهلا أهلًا وسهلا السلام عليكم وعليكم سلام نعم أجل لا حسنا حسنًا تمام طيب أوكي من فضلك
+صباح مساء الخير النور
+תודה רבה שלום כן לא בסדר בבקשה בוקר ערב לילה טוב
+谢谢 谢谢你 謝謝 你好 您好 好的 嗯嗯 可以 可以的 没问题 明白了 知道了 哈哈 哈哈哈 早上好 晚安
+ありがとう ありがとうございます こんにちは こんばんは おはよう おはようございます はい いいえ わかりました 分かりました
+了解 了解です
+감사합니다 고마워 고마워요 안녕 안녕하세요 네네 알겠습니다 धन्यवाद नमस्ते हाँ ठीक है
+"""
+"""Small talk in scripts without capitals."""
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 COMMON_STARTS = frozenset(STARTS.split())
+SMALL_TALK = frozenset(GREETINGS.split())
 FEELING = frozenset(SENTIMENT.split())
 ASSENTS, HALF_ASSENTS, AROUND_ASSENT = (frozenset(words.split()) for words in (ASSENT, HALF_ASSENT, AROUND))
 ANSWERS = tuple(one.strip() for one in ACKNOWLEDGEMENT.replace("\n", "").split("|"))
