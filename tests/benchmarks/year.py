@@ -14,8 +14,7 @@ from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.postgres.database import Postgres
 from relay.core.models import ModelRequest, Step
 from relay.core.prices import LISTED, Prices
-from relay.jobs.proactive.heartbeat import heartbeat_kind
-from relay.jobs.proactive.reminder import reminder_kind
+from relay.jobs.proactive import heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
 from relay.memory import migrations
 from relay.memory.proactive.gates import Limits
