@@ -38,11 +38,6 @@ class PeriodicJobFailed(RelayError):
     """A job that runs every few minutes failed."""
 
 
-def make_runner(services: JobServices) -> Runner:
-    """Returns the runner for all kinds of jobs."""
-    return Runner(services.store, make_kinds(services), services.bot_id)
-
-
 def make_kinds(services: JobServices) -> list[JobKind]:
     """Returns all kinds; without Telegram, not those that only rename or delete there."""
     store, gate, lookout, bot_id = services.store, services.gate, services.lookout, services.bot_id
