@@ -157,8 +157,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     union all
     select place, r.nr, r.line from part cross join jsonb_array_elements(part.rows) with ordinality as r (line, nr)
     union all
-    select place, m.id, jsonb_build_object('role', m.role, 'text', m.text, 'at', m.at, 'from', m.id, 'through', m.id)
-    from part cross join relay.original_texts(session_id) m where part.number is null
+    select place, m.id, jsonb_build_object(
+        'role', m.role, 'text', relay.plain_text(m), 'at', m.created_at, 'from', m.id, 'through', m.id)
+    from part cross join relay.version_messages(session_id) m where part.number is null
 $$;
 
 -- Goes on with the compositions that wait for a version, once it is ready or has failed.
@@ -208,12 +209,6 @@ create or replace function relay.active_uses(p_composition_id bigint) returns bi
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select count(*) from composition_use u join thread t on t.session_id = u.session_id
     where u.composition_id = p_composition_id
-$$;
-
--- Deletes dropped compositions that no running session began with.
-create or replace function relay.tidy_compositions() returns void
-language sql set search_path = relay, extensions, pg_temp as $$
-    delete from composition where deleted_at is not null and relay.active_uses(id) = 0
 $$;
 
 -- Names the versions that a composition is made from.

@@ -356,10 +356,13 @@ language sql set search_path = relay, extensions, pg_temp as $$
         for no key update skip locked)
 $$;
 
--- Returns the actions that an answer's session allows: only forgetting, if it may not teach.
+-- Returns the actions that an answer's session allows: only forgetting, if it may not teach; none if its user has lost
+-- access since.
 create or replace function relay.taught(p_turn relay.turn, p_actions jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select case when relay.taken_back(p_turn) then '[]'
+    select case
+        when p_turn.stop_asked
+            and exists (select from person where user_id = p_turn.user_id and role in ('refused', 'blocked')) then '[]'
         when relay.teaches(p_turn.session_id) then p_actions
         else jsonb_path_query_array(p_actions, '$[*] ? (@.action == "forget")') end
 $$;

@@ -238,19 +238,9 @@ begin
     return coalesce(going[cardinality(going)], p_through);
 end $$;
 
--- Forgets everything in a space, 2,000 at a time, each as a change that can be undone. Returns how many are left.
-create or replace function public.relay_reset_memory(p_space jsonb, p_user_id bigint) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    own constant bigint := relay.find_space(p_space);
-begin
-    perform relay.hold_memory(own);
-    perform relay.forget_next(own, p_user_id, 0, 9223372036854775807);
-    return to_jsonb((select count(*) from memory where space_id = own and status in ('active', 'pending')));
-end $$;
-
--- The same, confirmed by a turn that gives the number of memories. The turn records its progress and continues there if
--- it is repeated. Returns how many are left; null if the number is wrong.
+-- Forgets everything in a space, 2,000 at a time, each as a change that can be undone, if a turn gives the number of
+-- memories. The turn records its progress and continues there if it is repeated. Returns how many are left; null if the
+-- number is wrong.
 create or replace function public.relay_confirm_reset(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_user_id bigint, p_known integer)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$

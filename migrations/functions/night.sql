@@ -336,7 +336,7 @@ begin
     delete from job where parked_at < now() - interval '30 days';
     delete from api_request where at < now() - interval '1 day';
     perform relay.delete_dropped_versions(p_limit);
-    perform relay.tidy_compositions();
+    delete from composition where deleted_at is not null and relay.active_uses(id) = 0;
     perform relay.count_sessions(array(
         select distinct thread_id from session s
         where not exists (select from session_count c where c.session_id = s.id) limit 1000));

@@ -292,13 +292,6 @@ begin
     return case when own.user_id is not null then to_jsonb(own) || jsonb_build_object('changed', changed) end;
 end $$;
 
--- Tests whether a turn must end because its user lost access.
-create or replace function relay.taken_back(p_turn relay.turn) returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select p_turn.stop_asked
-        and exists (select from person where user_id = p_turn.user_id and role in ('refused', 'blocked'))
-$$;
-
 -- Revokes a person's access and their invitations, and stops replies to them. Not for the last admin: p_owned says
 -- whether the settings name one. Returns done, last or unknown.
 create or replace function public.relay_revoke(p_user_id bigint, p_owned boolean, p_by bigint, p_by_name text)

@@ -208,11 +208,3 @@ begin
         'estimate', least(allocation, coalesce(ceil(tokens / (settings ->> 'compactionRatio')::numeric)::bigint, tokens)),
         'reason', case when recompress is not null then 'asked' else 'new' end);
 end $$;
-
--- Returns a session's own messages, oldest first, without the signs of markers; of the running session through its last
--- complete exchange.
-create or replace function relay.original_texts(p_session_id bigint)
-returns table (id bigint, role text, at timestamptz, text text)
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select m.id, m.role, m.created_at, relay.plain_text(m) from relay.version_messages(p_session_id) m order by m.id
-$$;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from relay.core.errors import RelayError
-from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.jobs.kinds import JobKind, Retry
 from relay.jobs.runner import Runner
 from relay.memory.calls.jobs import LEASE_SECONDS
 from relay.memory.rows.jobs import ClaimedJob
@@ -17,14 +17,9 @@ class BackupOwed(RelayError):
     """A night ended without its backup, which is retried."""
 
 
-def kind(services: JobServices) -> JobKind:
+def backup_kind(store: Store, make: Callable[[], Awaitable[PhaseResult]]) -> JobKind:
     """Returns the kind for backups. The key is the night that shows the result, even if the backup is made after it
     ended."""
-    return backup_kind(services.store, services.back_up)
-
-
-def backup_kind(store: Store, make: Callable[[], Awaitable[PhaseResult]]) -> JobKind:
-    """Returns the same kind, from only what it needs."""
 
     async def run(job: ClaimedJob) -> bool:
         await store.end_phase(int(job.key), "backup", await make())

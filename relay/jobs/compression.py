@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 
 from relay.core.errors import BudgetUsedUp, RelayError
-from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.jobs.kinds import JobKind, Retry
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.writing.compressor import Compressor
 from relay.memory.writing.versions import make_version
@@ -17,13 +17,8 @@ MOST_FAILURES = 8
 SLOW = "It took too long."
 
 
-def kind(services: JobServices) -> JobKind:
-    """Returns the kind for versions that people, compositions and the night request."""
-    return compression_kind(services.compressor)
-
-
 def compression_kind(compressor: Compressor) -> JobKind:
-    """Returns the same kind, from only what it needs."""
+    """Returns the kind for versions that people, compositions and the night request."""
     return JobKind(
         "compression",
         partial(run, compressor),

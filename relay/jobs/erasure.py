@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.core.errors import RelayError
 from relay.core.ports import MediaStore, Messenger
-from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.jobs.kinds import JobKind, Retry
 from relay.memory.erasure import finish_erasure, remove_files, retract
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
@@ -14,14 +14,9 @@ class ErasureUnderWay(RelayError):
     """Another process is working on this erasure."""
 
 
-def kind(services: JobServices) -> JobKind:
+def erasure_kind(store: Store, media_store: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:
     """Returns the kind for erasures in tables, files and chats. The command that started one works on it too; whichever
     comes first takes the next step."""
-    return erasure_kind(services.store, services.media_store, services.messenger, services.bot_id)
-
-
-def erasure_kind(store: Store, media_store: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:
-    """Returns the same kind, from only what it needs."""
 
     async def run(job: ClaimedJob) -> bool:
         if await finish_erasure(store, int(job.key)) is None:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.jobs.kinds import JobKind, Retry
 from relay.memory.review.judging import Judge, judge_thread
 from relay.memory.review.waiting import PAUSES
 
 
-def kind(services: JobServices) -> JobKind:
-    """Returns the kind for threads with messages to judge, a few at a time."""
-    return judging_kind(services.judge)
-
-
 def judging_kind(judge: Judge) -> JobKind:
-    """Returns the same kind, from only what it needs."""
+    """Returns the kind for threads with messages to judge, a few at a time."""
     return JobKind(
         "judging",
         partial(judge_thread, judge),

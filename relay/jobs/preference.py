@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.jobs.kinds import JobKind, Retry
 from relay.memory.preferences.attribution import Attributor, attribute, estimate_again
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
@@ -13,30 +13,20 @@ BACKFILLED = 200
 """How many reactions are adopted in a day."""
 
 
-def kind(services: JobServices) -> JobKind:
-    """Returns the kind for acts that have settled."""
-    return attribution_kind(Attributor(services.store, services.gate, services.summariser.model_name))
-
-
 def attribution_kind(attributor: Attributor) -> JobKind:
-    """Returns the same kind, from only what it needs."""
+    """Returns the kind for acts that have settled."""
     run = partial(attribute, attributor)
     return JobKind("preference", run, timeout=120, retry=Retry(most=6), at_once=2, gate=attributor.gate)
 
 
-def estimate_kind(services: JobServices) -> JobKind:
-    """Returns the kind that weighs all of a person's choices together, after one was added or taken back."""
-    return estimating_kind(services.store)
-
-
 def estimating_kind(store: Store) -> JobKind:
-    """Returns the same kind, from only what it needs."""
+    """Returns the kind that weighs all of a person's choices together, after one was added or taken back."""
     return JobKind("estimate", partial(estimate_again, store), timeout=60, retry=Retry(most=6))
 
 
-def backfill_kind(services: JobServices) -> JobKind:
+def backfill_kind(store: Store) -> JobKind:
     """Returns the kind that adopts old reactions, some each day, until there are no more."""
-    return JobKind("backfill", partial(backfill, services.store), timeout=60, retry=Retry(most=6))
+    return JobKind("backfill", partial(backfill, store), timeout=60, retry=Retry(most=6))
 
 
 async def backfill(store: Store, job: ClaimedJob) -> bool:

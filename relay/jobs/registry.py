@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from relay.core.errors import RelayError
-from relay.jobs import backup, compression, erasure, judging, night, preference, summary, sweep, tidy, title
+from relay.jobs.backup import backup_kind
 from relay.jobs.clock.scheduler import Schedule
+from relay.jobs.compression import compression_kind
+from relay.jobs.erasure import erasure_kind
+from relay.jobs.judging import judging_kind
 from relay.jobs.kinds import JobKind, JobServices
-from relay.jobs.proactive import digest, growth, heartbeat, reminder
+from relay.jobs.night import night_kind
+from relay.jobs.preference import attribution_kind, backfill_kind, estimating_kind
+from relay.jobs.proactive import digest_kind, growth_kind, heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
+from relay.jobs.summary import summary_kind
+from relay.jobs.sweep import sweep_kind
+from relay.jobs.tidy import tidy_kind
+from relay.jobs.title import title_kind
+from relay.memory.night.asking import BatchModel
+from relay.memory.night.growth import Gardener
+from relay.memory.preferences.attribution import Attributor
+from relay.memory.writing.titles import Titler
 
-KINDS: tuple[Callable[[JobServices], JobKind | None], ...] = (
-    summary.kind, title.kind, judging.kind, preference.kind, preference.estimate_kind, preference.backfill_kind,
-    erasure.kind, compression.kind, reminder.kind, heartbeat.kind, digest.kind, growth.kind, sweep.kind, night.kind,
-    backup.kind, tidy.kind,
-)  # fmt: skip
 SWEEP_MINUTES = 3
 """How many minutes pass between checks of each kind, besides those when a job becomes due."""
 DAILY_SECONDS = 20 * 3600
@@ -31,10 +38,31 @@ class PeriodicJobFailed(RelayError):
     """A job that runs every few minutes failed."""
 
 
-def make_runner(services: JobServices) -> Runner:
-    """Returns the runner for all kinds of jobs."""
-    kinds = [kind for make in KINDS if (kind := make(services)) is not None]
-    return Runner(services.store, kinds, services.bot_id)
+def make_kinds(services: JobServices) -> list[JobKind]:
+    """Returns all kinds; without Telegram, not those that only rename or delete there."""
+    store, gate, lookout, bot_id = services.store, services.gate, services.lookout, services.bot_id
+    media_store, messenger, model = services.media_store, services.messenger, services.summariser.model_name
+    batch = BatchModel(store, gate, lookout.small_model)
+    kinds = [
+        summary_kind(services.summariser),
+        judging_kind(services.judge),
+        attribution_kind(Attributor(store, gate, model)),
+        estimating_kind(store),
+        backfill_kind(store),
+        erasure_kind(store, media_store, messenger, bot_id),
+        compression_kind(services.compressor),
+        reminder_kind(lookout, bot_id, services.send_queued),
+        heartbeat_kind(lookout, bot_id),
+        digest_kind(batch, bot_id),
+        growth_kind(Gardener(batch, lookout.limits, bot_id, services.admins)),
+        night_kind(store, services.phases, services.sleep_at),
+        backup_kind(store, services.back_up),
+        tidy_kind(store, services.keep_days),
+    ]
+    if messenger is not None:
+        kinds.append(title_kind(Titler(store, gate, model, messenger, bot_id)))
+        kinds.append(sweep_kind(store, media_store, messenger, bot_id))
+    return kinds
 
 
 def schedules(runner: Runner) -> list[Schedule]:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.jobs.kinds import JobKind, Retry
 from relay.memory.writing.summaries import Summariser, summarise
 
 
-def kind(services: JobServices) -> JobKind:
-    """Returns the kind for summaries. A single one may take several model calls."""
-    return summary_kind(services.summariser)
-
-
 def summary_kind(summariser: Summariser) -> JobKind:
-    """Returns the same kind, from only what it needs."""
+    """Returns the kind for summaries. A single one may take several model calls."""
     return JobKind(
         "summary",
         partial(summarise, summariser),

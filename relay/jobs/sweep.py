@@ -4,21 +4,14 @@ minutes."""
 from __future__ import annotations
 
 from relay.core.ports import MediaStore, Messenger
-from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.jobs.kinds import JobKind, Retry
 from relay.memory.erasure import sweep
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
 
-def kind(services: JobServices) -> JobKind | None:
-    """Returns the kind for the sweep of a bot's chats; None if nothing can be deleted in Telegram."""
-    if services.messenger is None:
-        return None
-    return sweep_kind(services.store, services.media_store, services.messenger, services.bot_id)
-
-
 def sweep_kind(store: Store, media_store: MediaStore, messenger: Messenger, bot_id: int) -> JobKind:
-    """Returns the same kind, from only what it needs."""
+    """Returns the kind for the sweep of a bot's chats."""
 
     async def run(_: ClaimedJob) -> bool:
         await sweep(store, media_store, messenger, bot_id)

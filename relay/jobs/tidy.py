@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.jobs.kinds import JobKind, JobServices, Retry
+from relay.jobs.kinds import JobKind, Retry
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
@@ -14,11 +14,11 @@ RECORDS = 1_000
 """From how many turns records are deleted in one step."""
 
 
-def kind(services: JobServices) -> JobKind:
+def tidy_kind(store: Store, keep_days: int) -> JobKind:
     """Returns the kind for the daily cleanup."""
 
     async def run(_: ClaimedJob) -> bool:
-        return await tidy(services.store, keep_days=services.keep_days) > 0
+        return await tidy(store, keep_days=keep_days) > 0
 
     return JobKind("tidy", run, timeout=4 * 3600, retry=Retry(most=5), daily_at=(3, 10))
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import time
-import uuid
 from pathlib import Path
 
 import httpx
 import psycopg
 from psycopg.rows import dict_row
 
-from relay.clients.embedded.server import EmbeddedPostgres
-from relay.clients.postgres.database import Postgres
-from relay.memory import migrations
-from relay.memory.store import Store
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import Size, fill
 from tests.benchmarks.lab import Lab, Row, median, p95
+from tests.benchmarks.opened import open_store
 from tests.integration.api import open_api
 
 SIZE = Size(messages=100_000, memories=100_000, threads=200, spaces=2, largest=100_000, exchanges=5)
@@ -79,25 +75,18 @@ PAGES = (
 
 async def api(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """Fills a database (about a minute), and reads every page of the API as its client does."""
-    server = EmbeddedPostgres(options.data or lab.folder / "data")
-    database = Postgres(await server.start())
-    await database.open()
-    try:
-        await migrations.migrate(database, database.run)
-        filled = fill(server.superuser_url, SIZE)
+    async with open_store(options.data or lab.folder / "data", pooled=True) as (store, url):
+        filled = fill(url, SIZE)
         if filled != "filled before":
-            with psycopg.connect(server.superuser_url, autocommit=True) as connection:
+            with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute(LIBRARY.read_bytes())
                 connection.execute("vacuum analyze")  # as a server does by itself over time
-        with psycopg.connect(server.superuser_url, row_factory=dict_row) as connection:
+        with psycopg.connect(url, row_factory=dict_row) as connection:
             numbers = connection.execute(NUMBERS).fetchone()
         assert numbers is not None
         numbers["word"] = max(numbers.pop("words").split()[3:], key=len).rstrip(".")
-        async with open_api(Store(database, str(uuid.uuid4())), FIRST_USER) as client:
+        async with open_api(store, FIRST_USER) as client:
             rows = [await measure(client, page.format(**numbers)) for page in PAGES]
-    finally:
-        await database.close()
-        await server.stop()
     return [Row(f"api: {SIZE}, load {os.getloadavg()[0]:.1f}", "", filled), *rows]
 
 

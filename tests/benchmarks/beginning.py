@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import argparse
 import time
-import uuid
 from typing import Any
 
 import psycopg
 
-from relay.clients.embedded.server import EmbeddedPostgres
-from relay.clients.postgres.database import Postgres
-from relay.memory import migrations
 from relay.memory.preferences.patterns import TYPES
-from relay.memory.store import Store
 from tests.benchmarks.lab import Lab, Row, median, p95
+from tests.benchmarks.opened import open_store
 from tests.integration.turn_driver import TurnDriver, incoming_of, private, reply
 
 PEOPLE = {1001: 0, 1002: 20, 1003: 200}
@@ -34,15 +30,11 @@ select space_id, user_id, %(type)s, %(pattern)s, %(polarity)s, 'told' from said"
 async def beginning(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """Runs turns of three people in rotation, one without preferences. Measures how much longer `begin` takes for the
     others."""
-    server = EmbeddedPostgres(lab.folder / "data")
-    database = Postgres(await server.start(), pooled=False)
-    await database.open()
-    try:
-        await migrations.migrate(database, database.run)
-        driver = TurnDriver(Store(database, str(uuid.uuid4())))
+    async with open_store(lab.folder / "data") as (store, url):
+        driver = TurnDriver(store)
         for user_id in PEOPLE:
             await driver.exchange(user_id, "Hello.")
-        with psycopg.connect(server.superuser_url) as connection:
+        with psycopg.connect(url) as connection:
             for user_id, number in PEOPLE.items():
                 like(connection, user_id, number)
         took: dict[int, list[float]] = {user_id: [] for user_id in PEOPLE}
@@ -51,9 +43,6 @@ async def beginning(lab: Lab, options: argparse.Namespace) -> list[Row]:
                 seconds = await timed(driver, user_id, f"What about {number}?")
                 if number >= 20:
                     times.append(seconds)
-    finally:
-        await database.close()
-        await server.stop()
     none, *others = took.values()
     rows = [Row("begin without preferences: median (p95)", "", f"{median(none):.2f} ms ({p95(none):.2f})")]
     for number, times in zip(list(PEOPLE.values())[1:], others, strict=True):

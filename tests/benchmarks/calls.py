@@ -46,7 +46,7 @@ CALLS = {
     "/summary": f"relay_summaries({SPACE}, 2000, 0, 0, 8)",
     "/why": "relay_why(10, 2000)",
     "/controls": f"relay_controls({SPACE}, 2000, 0)",
-    "/reset": f"relay_reset_memory({SPACE}, 2000)",
+    "/reset": f"relay.forget_next(relay.find_space({SPACE}), 2000, 0, 9223372036854775807)",
     "/private": f"relay_private({SPACE}, 2000, 0, true, 2000, true)",
     "/forget --erase, preview": f"relay_erase_preview({SPACE}, jsonb_build_object('words', 'word40'), 2000, true)",
     "/forget --erase, preview of a memory": f"relay_erase_preview({SPACE}, '{{\"memory_id\": 1}}', 2000, true)",
@@ -125,7 +125,7 @@ def _once(connection: psycopg.Connection[Any], call: str, words: dict[str, str])
     for name, word in sorted(words.items(), reverse=True):
         call = call.replace(name, word)
     started, used = time.perf_counter(), cpu(connection.info.backend_pid)
-    connection.execute(f"select public.{call}".encode())
+    connection.execute(f"select {call}".encode())
     took = time.perf_counter() - started, cpu(connection.info.backend_pid) - used
     connection.rollback()
     return took

@@ -5,22 +5,17 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-import uuid
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 
-from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.embedding.embedder import ChildEmbedder
-from relay.clients.embedding.installed import parse_embedder
-from relay.clients.postgres.database import Postgres
 from relay.conversation.memory_layer import take_memories, weight
 from relay.conversation.prompt import RECALL_TOKENS
 from relay.conversation.quotes import recall_within
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
-from relay.memory import migrations
 from relay.memory.calls.base import decode_row
 from relay.memory.calls.turn import RECALLED, TOKEN_CHARACTERS
 from relay.memory.index import EmbedderRouter, Indexer
@@ -31,6 +26,7 @@ from relay.memory.store import Store
 from tests.benchmarks.chats import insert, store_chat
 from tests.benchmarks.conversations import Conversation, load, merge
 from tests.benchmarks.lab import Lab, Row
+from tests.benchmarks.opened import open_embedder, open_store
 
 BUDGETS = (0, 1_000, 2_000, 4_000, 6_000)
 WIDTHS = (RECALLED, 10, 20)
@@ -69,17 +65,13 @@ Layers = dict[Space, list[Memory]]
 
 async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """Measures each of the project's chats as one person's whole history, then all of them together as one person's."""
-    what = parse_embedder(options.embedder)
-    embedder = ChildEmbedder(what, lab.folder) if what else None
-    server = EmbeddedPostgres(lab.folder / "data")
-    database = Postgres(await server.start(), pooled=False)
-    await database.open()
-    try:
-        await migrations.migrate(database, database.run)
-        store = Store(database, str(uuid.uuid4()))
+    async with (
+        open_store(lab.folder / "data") as (store, url),
+        open_embedder(options.embedder, lab.folder) as embedder,
+    ):
         chats = load()[: options.chats]
         rows: list[Row] = []
-        with psycopg.connect(server.superuser_url, autocommit=True) as connection:
+        with psycopg.connect(url, autocommit=True) as connection:
             for number in SIZES:
                 rows += sizes(connection, [fact for chat in chats for fact in chat.facts.values()], number)
             for name, lives in (("one chat", chats), (f"{len(chats)} chats", [merge(chats)])):
@@ -94,11 +86,6 @@ async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
                 layers = {budget: {one.space: layer(connection, one.space.owner_id, budget) for one in heard}
                           for budget in BUDGETS}  # fmt: skip
                 rows += [share(name, asked, layers[budget], budget, width) for width in WIDTHS for budget in BUDGETS]
-    finally:
-        if embedder:
-            await embedder.close()
-        await database.close()
-        await server.stop()
     return rows
 
 

@@ -7,19 +7,14 @@ import importlib
 import statistics
 import sys
 import time
-import uuid
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 
-from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.embedding.embedder import ChildEmbedder
-from relay.clients.embedding.installed import parse_embedder
-from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
-from relay.memory import migrations
 from relay.memory.index import EmbedderRouter, Indexer, enter
 from relay.memory.query_vectors import embed_query
 from relay.memory.store import Store
@@ -27,6 +22,7 @@ from tests.benchmarks import conversations
 from tests.benchmarks.bm25 import BM25
 from tests.benchmarks.chats import store_chat
 from tests.benchmarks.lab import Lab, Row, p95
+from tests.benchmarks.opened import open_embedder, open_store
 
 FIRST = (5, 10)
 
@@ -36,27 +32,18 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
     it is off."""
     if options.score is None and not options.own:
         return [Row("recall: needs --score, a folder with score.py and its chats, or --own", "", "not measured")]
-    installed = parse_embedder(options.embedder)
-    embedder = ChildEmbedder(installed, lab.folder) if installed else None
-    server = EmbeddedPostgres(lab.folder / "data")
-    database = Postgres(await server.start(), pooled=False)
-    await database.open()
     found, chats = Found(), chosen(options)
-    try:
-        await migrations.migrate(database, database.run)
-        store = Store(database, str(uuid.uuid4()))
-        with psycopg.connect(server.superuser_url, autocommit=True) as connection:
+    async with (
+        open_store(lab.folder / "data") as (store, url),
+        open_embedder(options.embedder, lab.folder) as embedder,
+    ):
+        with psycopg.connect(url, autocommit=True) as connection:
             for chat in chats:
                 space, said = store_chat(connection, chat)
                 await enter(store)
                 if embedder:
                     await Indexer(store, EmbedderRouter(embedder, lambda model: None)).run()
                 await ask(store, embedder, chat, space, said, found)
-    finally:
-        if embedder:
-            await embedder.close()
-        await database.close()
-        await server.stop()
     what = f"recall, embedder {options.embedder}"
     return [
         *(plain_words(chats, speaker) for speaker in ("", conversations.SPEAKERS[0]) if options.own),

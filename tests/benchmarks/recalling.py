@@ -7,20 +7,17 @@ import asyncio
 import json
 import random
 import time
-import uuid
 from pathlib import Path
 
 import psycopg
 
-from relay.clients.embedded.server import EmbeddedPostgres
-from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
-from relay.memory import migrations
 from relay.memory.rows.search import SearchQuery
 from relay.memory.store import Store
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import chosen, fill, one
 from tests.benchmarks.lab import PEOPLE, Child, Lab, Row, cpu, median, p95, polling
+from tests.benchmarks.opened import open_store
 from tests.month import written
 
 LARGEST = Space("private", owner_id=FIRST_USER)
@@ -33,19 +30,12 @@ BACKLOG_OWNER = FIRST_USER + PEOPLE - 1
 async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """Asks the largest space, with 100,000 messages and 10,000 memories, in a database of the size
     that the bounds assume."""
-    server = EmbeddedPostgres(options.data or lab.folder / "data")
-    database = Postgres(await server.start(), pooled=False)
-    await database.open()
-    try:
-        await migrations.migrate(database, database.run)
-        filled = fill(server.superuser_url, chosen(options))
-        asked = Questions(Store(database, str(uuid.uuid4())), server.superuser_url, options)
+    async with open_store(options.data or lab.folder / "data") as (store, url):
+        filled = fill(url, chosen(options))
+        asked = Questions(store, url, options)
         rows = [Row(f"recall: {chosen(options)}, {asked.embedded:,} vectors", "", filled)]
         for kind in ("words", "words and vector") if options.vectors else ("words",):
             rows += await asked.measure(kind, options.turns)
-    finally:
-        await database.close()
-        await server.stop()
     return rows
 
 

@@ -16,10 +16,7 @@ from typing import Any
 
 import psycopg
 
-from relay.clients.embedded.server import EmbeddedPostgres
-from relay.clients.postgres.database import Postgres
 from relay.core.models import Incoming, Space
-from relay.memory import migrations
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
@@ -27,6 +24,7 @@ from tests.benchmarks import calls
 from tests.benchmarks.crowd import FIRST_USER
 from tests.benchmarks.generated import chosen, fill
 from tests.benchmarks.lab import Lab, Row, median, p95
+from tests.benchmarks.opened import open_store
 from tests.plans import plans
 
 BOT = 12345
@@ -38,20 +36,13 @@ where space_id = 1 and topic_id = 0"""
 async def scale(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """Measures turns of random people, and of the person with most messages, in a database of the size
     that the bounds assume."""
-    server = EmbeddedPostgres(options.data or lab.folder / "data")
-    database = Postgres(await server.start(), pooled=False)
-    await database.open()
-    try:
-        await migrations.migrate(database, database.run)
-        filled = fill(server.superuser_url, chosen(options))
-        turns = Turns(Store(database, str(uuid.uuid4())), server.superuser_url)
+    async with open_store(options.data or lab.folder / "data") as (store, url):
+        filled = fill(url, chosen(options))
+        turns = Turns(store, url)
         everyone = await turns.measure(options.turns, lambda: random.randrange(options.spaces))
         largest = await turns.measure(options.turns, lambda: 0)
         scans = await turns.scans()
-        others = await asyncio.to_thread(calls.calls, server.superuser_url)
-    finally:
-        await database.close()
-        await server.stop()
+        others = await asyncio.to_thread(calls.calls, url)
     rows = [Row(f"scale: {chosen(options)}", "", filled)]
     for name, times in everyone.items():
         measured = f"{median(times):.1f} ms (p95 {p95(times):.1f})"

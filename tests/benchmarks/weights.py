@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,16 +13,13 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.embedding.embedder import ChildEmbedder
-from relay.clients.embedding.installed import parse_embedder
-from relay.clients.postgres.database import Postgres
-from relay.memory import migrations
 from relay.memory.index import EmbedderRouter, Indexer, enter
 from relay.memory.query_vectors import embed_query
 from relay.memory.store import Store
 from tests.benchmarks.chats import store_chat
 from tests.benchmarks.lab import Lab, Row
+from tests.benchmarks.opened import open_embedder, open_store
 from tests.benchmarks.recall import FIRST, chosen
 
 STEPS = 200
@@ -64,15 +60,11 @@ async def weights(lab: Lab, options: argparse.Namespace) -> list[Row]:
     it is off."""
     if options.score is None:
         return [Row("weights: needs --score, a folder with score.py and its chats", "", "not measured")]
-    server = EmbeddedPostgres(lab.folder / "data")
-    installed = parse_embedder(options.embedder)
-    embedder = ChildEmbedder(installed, lab.folder) if installed else None
-    database = Postgres(await server.start(), pooled=False)
-    await database.open()
-    try:
-        await migrations.migrate(database, database.run)
-        store = Store(database, str(uuid.uuid4()))
-        with psycopg.connect(server.superuser_url, autocommit=True) as connection:
+    async with (
+        open_store(lab.folder / "data") as (store, url),
+        open_embedder(options.embedder, lab.folder) as embedder,
+    ):
+        with psycopg.connect(url, autocommit=True) as connection:
             names, now = current(connection, embedder is not None)
             chats = []
             for own in (False, True):
@@ -80,11 +72,6 @@ async def weights(lab: Lab, options: argparse.Namespace) -> list[Row]:
                     heard = Heard(chat.id, friends=not own)
                     chats.append(heard)
                     await collect(connection, store, embedder, chat, names, heard.samples)
-    finally:
-        if embedder:
-            await embedder.close()
-        await database.close()
-        await server.stop()
     return told(chats, names, now, f"embedder {options.embedder}")
 
 

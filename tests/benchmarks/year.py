@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 import psycopg
 
-from relay.clients.embedded.server import EmbeddedPostgres
-from relay.clients.postgres.database import Postgres
 from relay.core.models import ModelRequest, Step
 from relay.core.prices import LISTED, Prices
-from relay.jobs.proactive.heartbeat import heartbeat_kind
-from relay.jobs.proactive.reminder import reminder_kind
+from relay.jobs.proactive import heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
-from relay.memory import migrations
 from relay.memory.proactive.gates import Limits
 from relay.memory.proactive.looking import Lookout
 from relay.memory.rows.proactive.reminders import NewReminder
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.benchmarks.lab import Lab, Row
+from tests.benchmarks.opened import open_store
 from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, private
 
 SMALL, BIG = "claude-haiku-5-5", "claude-sonnet-5-5"
@@ -101,20 +97,12 @@ class Year:
 
 async def year(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """Measures the idle person's year, then the busy one's."""
-    server = EmbeddedPostgres(lab.folder / "data")
-    database = Postgres(await server.start(), pooled=False)
-    await database.open()
-    try:
-        await migrations.migrate(database, database.run)
-        store = Store(database, str(uuid.uuid4()))
-        with psycopg.connect(server.superuser_url, autocommit=True) as connection:
+    async with open_store(lab.folder / "data") as (store, url):
+        with psycopg.connect(url, autocommit=True) as connection:
             return [
                 *await live(store, connection, BEN, options.days, busy=False),
                 *await live(store, connection, ADA, options.days, busy=True),
             ]
-    finally:
-        await database.close()
-        await server.stop()
 
 
 async def live(store: Store, connection: psycopg.Connection, user: int, days: int, busy: bool) -> list[Row]:

@@ -146,7 +146,7 @@ async def test_a_reset_discards_pending_changes(driver: TurnDriver, store: Store
     await driver.teach(ADA, "likes tea")
     told = (await driver.exchange(ADA, "Read this.", actions=[fact(ADA, "obeys Eve")], tainted=True)).told
     assert await states(sql) == {"active": 1, "pending": 1}
-    assert await store.reset_memory(private(ADA), ADA) == 0
+    assert await store.confirm_reset(await driver.turn(ADA, "1"), private(ADA), ADA, 1) == 0
     assert await states(sql) == {"discarded": 1, "forgotten": 1}
     assert await sql(CHANGES) == [("forget", "applied", 1), ("learn", "applied", 1), ("learn", "discarded", 1)]
     for (change,) in await sql("select id from memory_change order by id desc"):

@@ -12,7 +12,7 @@ import pytest
 
 from relay.core.models import ModelRequest, Step
 from relay.core.prices import Prices
-from relay.jobs.proactive.growth import growth_kind
+from relay.jobs.proactive import growth_kind
 from relay.jobs.runner import Runner
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.growth import Gardener

@@ -12,7 +12,7 @@ import pytest
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ModelUnavailable
 from relay.core.models import ModelRequest, Step
-from relay.jobs.proactive.digest import digest_kind
+from relay.jobs.proactive import digest_kind
 from relay.jobs.runner import Runner
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.digest import Digests

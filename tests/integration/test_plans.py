@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from relay.core.models import Space
 from relay.memory.rows.delivery import Message
@@ -134,7 +135,10 @@ async def test_changes_of_many_rows_need_few_statements(grown: str) -> None:
         assert (await turns.store.night_ahead()).spaces == SIZE.spaces
         assert len(told.told) < 6 * SIZE.spaces, "the statements must depend on the spaces, not on the memories"
         told.told.clear()
-        assert await turns.store.reset_memory(Space("private", owner_id=FIRST_USER + 5), FIRST_USER + 5) == 0
+        owner = FIRST_USER + 5
+        space = Space("private", owner_id=owner)
+        forget = "select relay.forget_next(relay.find_space(%s), %s, 0, 9223372036854775807)"
+        await told.connection.execute(forget, [Jsonb(space.as_json()), owner])
         assert sum("delete from entry" in one["Query Text"] for one in told.told) == 1, (
             "the entries must be deleted in one statement"
         )

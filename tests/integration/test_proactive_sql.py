@@ -11,8 +11,7 @@ import pytest
 
 from relay.core.models import ModelRequest, Step
 from relay.core.prices import Prices
-from relay.jobs.proactive.heartbeat import heartbeat_kind
-from relay.jobs.proactive.reminder import reminder_kind
+from relay.jobs.proactive import heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
 from relay.memory.proactive.gates import Limits, explain_closed
 from relay.memory.proactive.looking import Lookout

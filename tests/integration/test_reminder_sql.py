@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.core.ports import Model
 from relay.core.prices import Prices
-from relay.jobs.proactive.reminder import reminder_kind
+from relay.jobs.proactive import reminder_kind
 from relay.jobs.runner import Runner
 from relay.memory.proactive.gates import Limits
 from relay.memory.proactive.looking import Lookout

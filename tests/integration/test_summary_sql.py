@@ -22,7 +22,7 @@ from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, incoming_of, private, reply
-from tests.integration.work import Due, claim_summaries, summarise_due, written
+from tests.integration.work import Due, Scripted, claim_summaries, summarise_due, written
 
 OWED = "select parked_at is not null, failures from job where kind = 'summary'"
 
@@ -38,21 +38,6 @@ async def talk(driver: TurnDriver, count: int, first: int = 1, **more: Any) -> N
 
 def said(rows: tuple[StoredMessage, ...]) -> list[str]:
     return [row.text for row in rows]
-
-
-class Scripted:
-    """A small model with scripted answers and errors."""
-
-    def __init__(self, *answers: str | Exception) -> None:
-        self.answers = list(answers)
-        self.requests: list[ModelRequest] = []
-
-    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-        self.requests.append(request)
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return Step([{"type": "text", "text": answer}], "end_turn", {"output_tokens": 7}, "small")
 
 
 class Narrow(Scripted):

@@ -11,7 +11,7 @@ import pytest
 from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MessengerRefused, ModelUnavailable
 from relay.core.limits import WRITTEN_TITLE_LENGTH
-from relay.core.models import ModelRequest, Step
+from relay.core.models import ModelRequest
 from relay.memory.erasure import retract
 from relay.memory.rows.upkeep.writing import TopicPlace
 from relay.memory.spending.gate import Gate
@@ -20,24 +20,9 @@ from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, message, private
-from tests.integration.work import claim_summaries, title_due
+from tests.integration.work import Scripted, claim_summaries, title_due
 
 Json = dict[str, Any]
-
-
-class Scripted:
-    """A small model with scripted answers and errors."""
-
-    def __init__(self, *answers: str | Exception) -> None:
-        self.answers = list(answers)
-        self.requests: list[ModelRequest] = []
-
-    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-        self.requests.append(request)
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return Step([{"type": "text", "text": answer}], "end_turn", {"output_tokens": 7}, "small")
 
 
 class Refusing(FakeMessenger):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from relay.core.models import ModelRequest, Step
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
@@ -77,3 +79,18 @@ async def judge_again_now(sql: Sql) -> None:
     """Makes it time to judge again what was only judged by keywords."""
     await sql("update judge_again set at = now()")
     await sql("update job set due_at = now() where kind = 'judging' and last_error is null")
+
+
+class Scripted:
+    """A small model with scripted answers and errors."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self.answers = list(answers)
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        self.requests.append(request)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return Step([{"type": "text", "text": answer}], "end_turn", {"output_tokens": 7}, "small")

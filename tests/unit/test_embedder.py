@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from relay.clients.embedding.installed import FAST_MODEL, EmbedderName, parse_em
 from relay.clients.embedding.pieces import combine, cut, pieces
 from relay.core.errors import EmbedderUnavailable
 from tests.benchmarks.paraphrases import BESIDE, PAIRS
+from tests.processes import is_running, until
 
 STANDIN = (sys.executable, "-m", "tests.standins.embedder")
 
@@ -43,20 +44,6 @@ async def real(tmp_path: Path) -> AsyncIterator[ChildEmbedder]:
     made = ChildEmbedder(what, tmp_path)
     yield made
     await made.close()
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def test_each_caller_gets_the_vectors_of_its_own_texts(embedder: ChildEmbedder) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from relay.clients.speech.speech_to_text import Whisper
 from relay.core.errors import MediaRefused
 from relay.media.speech.engines import is_said, join_segments
 from tests.lag import LITTLE, longest_lag
+from tests.processes import is_running, until
 
 
 @pytest.fixture
@@ -27,20 +28,6 @@ async def whisper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncItera
     whisper = Whisper("auto", "base", "", 20, tmp_path)
     yield whisper
     await whisper.close()
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def test_one_process_transcribes_recordings_one_after_the_other(whisper: Whisper) -> None:

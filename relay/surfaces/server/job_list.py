@@ -8,7 +8,7 @@ from functools import partial
 from relay.core.ports import Messenger
 from relay.jobs.clock.scheduler import Schedule
 from relay.jobs.kinds import JobServices
-from relay.jobs.registry import make_runner, schedules
+from relay.jobs.registry import make_kinds, schedules
 from relay.jobs.runner import Runner
 from relay.memory.index import enter
 from relay.memory.review.judging import notify_nobody
@@ -53,5 +53,5 @@ def runner_of(
         keep_days=relay.settings.keep_records,
         admins=lambda: relay.people.admins,
     )
-    runner = make_runner(services)
+    runner = Runner(relay.store, make_kinds(services), bot_id)
     return runner  # the phases need it, once a night begins

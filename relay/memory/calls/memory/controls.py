@@ -44,13 +44,9 @@ class ControlCalls(Calls):
         """Tests whether a command showed this person what it would forget."""
 
     @rpc()
-    async def reset_memory(self, space: Space, user_id: int) -> int:
-        """Forgets a batch of all memories in a space. Returns how many are left."""
-
-    @rpc()
     async def confirm_reset(self, turn: ClaimedTurn, space: Space, user_id: int, known: int) -> int | None:
-        """Does the same after a turn confirmed the number of memories. A repeated turn continues. None: the number is
-        wrong, and nothing was forgotten."""
+        """Forgets a batch of all memories in a space, after a turn confirmed their number. Returns how many are left. A
+        repeated turn continues. None: the number is wrong, and nothing was forgotten."""
 
     @rpc()
     async def private(

@@ -1,1 +1,0 @@
-"""Jobs that send messages unasked."""
