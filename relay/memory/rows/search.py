@@ -119,7 +119,7 @@ class SearchPage:
     nowhere: bool
     """No topic or group has such a name."""
     vague: bool
-    """None of the words can be searched for, because nearly every message has them."""
+    """None of the words can be searched for: each is a stop word of some language."""
     found: tuple[Hit, ...]
 
 
