@@ -111,6 +111,6 @@ async def test_a_summary_written_but_not_stored_is_not_requested_again(
     )
     assert text == "Summary 1."
     assert derivation["name"] == "summary"
-    assert derivation["version"] == "1/small/800"
+    assert derivation["version"] == "2/small/800"
     assert derivation["inputs"] == [f"message:{number}" for number in messages]
     assert len(derivation["hash"]) == 32
