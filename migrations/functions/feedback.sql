@@ -60,7 +60,7 @@ returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $
 declare
     session constant bigint := coalesce(p_about.session_id, p_thread.session_id);
     why constant text := coalesce(
-        relay.preferences_rest(p_space_id, p_thread.id, session),
+        relay.preferences_rest(p_space_id, session),
         -- What a command off the record says of an earlier answer is off the record, too.
         (select 'private' from session
             where id = p_thread.session_id and private and p_act ->> 'by' is not null),

@@ -50,7 +50,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select m.id, m.content from memory m
                 where m.space_id = g.space_id and relay.shapes_soul(m)
                 order by m.pinned desc, m.importance desc, m.id desc limit 20) k) else '[]' end,
-        'preferences', case when relay.preferences_rest(g.space_id, null, null) is null then (
+        'preferences', case when relay.preferences_rest(g.space_id, null) is null then (
             select coalesce(jsonb_agg(relay.preference_json(p) order by p.id), '[]') from (
                 select * from relay.preferences_at(array(
                     select stored from preference stored

@@ -306,7 +306,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns why preferences are neither used nor learned: private, off or paused. Null if they are.
-create or replace function relay.preferences_rest(p_space_id bigint, p_thread_id bigint, p_session_id bigint)
+create or replace function relay.preferences_rest(p_space_id bigint, p_session_id bigint)
 returns text language sql stable set search_path = relay, extensions, pg_temp as $$
     select case
         when exists (select from session where id = p_session_id and private) then 'private'
@@ -341,7 +341,7 @@ declare
 begin
     if not exists (select from preference where space_id in (p_thread.space_id, p_lent) and user_id = p_user_id)
         or p_thread.preferences = 'ignore' or not p_thread.recalls
-        or relay.preferences_rest(p_thread.space_id, p_thread.id, p_thread.session_id) is not null
+        or relay.preferences_rest(p_thread.space_id, p_thread.session_id) is not null
     then
         return '[]';
     end if;
@@ -362,7 +362,7 @@ begin
                         and stored.status = 'stable' and case when stored.space_id = p_thread.space_id
                             then (stored.sureness is not null or stored.last_seen <= faded)
                                 and (stored.thread_id is null or stored.thread_id = p_thread.id)
-                            else stored.thread_id is null and relay.preferences_rest(p_lent, null, null) is null
+                            else stored.thread_id is null and relay.preferences_rest(p_lent, null) is null
                                 and not exists (
                                     select from preference o
                                     where o.space_id = p_thread.space_id and o.user_id = p_user_id

@@ -43,7 +43,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
         'paused_until', (select preferences_paused_until from own where preferences_paused_until > now()),
         'here', coalesce((select preferences from here), 'use'),
         'followed', coalesce((select preferences <> 'ignore' and recalls from here), true) and relay.preferences_rest(
-            (select id from own), (select id from here), (select session_id from here)) is null,
+            (select id from own), (select session_id from here)) is null,
         'waiting', (select count(distinct o.feedback_id) from own join observation o on o.space_id = own.id
             where o.user_id = p_user_id and o.pending),
         'waits', (
