@@ -812,7 +812,7 @@ async def test_a_persons_commands_wait_for_each_other_but_do_not_delay_others(
     assert most == 2
     said = [int(text.split()[-1]) for text in said_in(relay, relay.tg.dm(ada))]
     assert sorted(said) == list(range(20))
-    assert all(abs(place - number) < 2 for place, number in enumerate(said)), "the replies must be roughly in order"
+    assert all(abs(place - number) < 5 for place, number in enumerate(said)), "the replies must be roughly in order"
 
 
 async def test_a_cleared_role_is_in_no_export(driver: TurnDriver, sql: Sql, tmp_path: Path) -> None:
