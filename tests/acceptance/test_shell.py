@@ -59,6 +59,8 @@ async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) ->
         for number, name in ((3331, "Bob"), (3332, "Eve")):
             await own_relay.tg.say(own_relay.tg.dm(own_relay.tg.user(number, name)), None, "/start")
         await own_relay.until("select count(*) = 2 from relay.person where role = 'asking'")
+        made = await shell.json("invite", "Olga", "--json")
+        assert made["link"] == f"https://t.me/{own_relay.tg.bot.username}?start={made['nonce']}"
         assert "Bob (id 3331)" in await shell("users")
         waits = await shell("users", "admit", "3331", code=1)
         assert "Bob (id 3331) is still waiting for your answer: relay users approve 3331" in waits
