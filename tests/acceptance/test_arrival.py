@@ -134,6 +134,17 @@ async def test_a_change_of_rights_is_announced_if_the_bot_reads_more_or_less(bot
     assert await settled(bot, club, ada) == [hello.text, better.text, worse.text]
 
 
+async def test_a_group_of_two_with_fixed_answers_is_not_promised_all_of_them(bot: SharedBot) -> None:
+    olga = bot.tg.user(OWNER)
+    club = empty(bot, olga)
+    await added(bot, club, olga)
+    set_to = await bot.ask(club, olga, f"/answer@{bot.tg.bot.username} addressed")
+    bot.tg.set_member(club, bot.tg.bot, "administrator", by=olga)
+    better = await bot.tg.wait_reply(club, set_to)
+    assert "I now use your own memory here. I answer when addressed; /answer changes that." in better.text
+    assert "everything" not in better.text
+
+
 async def test_a_group_that_becomes_a_supergroup_is_not_greeted_again(bot: SharedBot) -> None:
     (ada, _), (ben, _) = bot.person("Ada"), bot.person("Ben")
     small = bot.tg.group(-4_000_101, "Small", [ada, ben], bot_status="member")

@@ -59,6 +59,8 @@ async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) ->
         for number, name in ((3331, "Bob"), (3332, "Eve")):
             await own_relay.tg.say(own_relay.tg.dm(own_relay.tg.user(number, name)), None, "/start")
         await own_relay.until("select count(*) = 2 from relay.person where role = 'asking'")
+        made = await shell.json("invite", "Olga", "--json")
+        assert made["link"] == f"https://t.me/{own_relay.tg.bot.username}?start={made['nonce']}"
         assert "Bob (id 3331)" in await shell("users")
         waits = await shell("users", "admit", "3331", code=1)
         assert "Bob (id 3331) is still waiting for your answer: relay users approve 3331" in waits
@@ -134,7 +136,7 @@ async def test_offline_chat_says_which_actions_need_a_model(shell: Shell) -> Non
 async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: Shell) -> None:
     asked = "I like plums\nand pears\n/digest now\n/invite Olga\n/remind tomorrow 9:00 tea\n\n"
     made = await shell.given(asked, "chat", "--offline")
-    assert "tomorrow 9:00\nNothing reminds you here: that takes the Telegram bot." in made
+    assert "tomorrow 9:00\nNothing reminds you yet: that takes the Telegram bot" in made
     assert (
         "I can't write a digest right now. This takes a model, and offline there is none. Set ANTHROPIC_API_KEY "
         "(relay setup asks for it), then start relay chat without --offline." in made

@@ -108,3 +108,19 @@ def test_the_readable_export_has_reminders_and_no_empty_conversations(tmp_path: 
     assert "## Reminders\n\n- ⏰ bins (active, next 2031-01-01 09:00)\n" in text
     assert "- 💡 When “dentist” comes up: take the card (active)\n" in text
     assert "## Terminal" not in text
+
+
+@pytest.mark.parametrize(
+    ("token", "admins", "said"),
+    [
+        ("123456:AAF_stand-in_7nQxW0vTgKe2LrYbZ9mPsD4", "1", "The bot reminds you in Telegram"),
+        ("123456:AAF_stand-in_7nQxW0vTgKe2LrYbZ9mPsD4", "", "Nothing reminds you yet"),
+        ("", "1", "Nothing reminds you yet"),
+    ],
+)
+def test_a_reminder_promises_only_what_a_bot_can_keep(
+    monkeypatch: pytest.MonkeyPatch, token: str, admins: str, said: str
+) -> None:
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", token)
+    monkeypatch.setenv("RELAY_ADMINS", admins)
+    assert said in run("remind", "2031-01-01", "9:00", "bins")[1]

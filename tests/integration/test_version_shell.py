@@ -85,3 +85,14 @@ def test_a_source_is_named_by_its_id_and_files_need_yes(relay: Any, tmp_path: Pa
     assert "“v001” isn't a version's id" in json.loads(said)["error"]
     code, said = run("compress", "30:1", "--from", "99", "--json")
     assert "no such version to start from" in json.loads(said)["error"]
+
+
+def test_the_command_that_undoes_pruning_names_the_conversation(relay: Any) -> None:
+    place = ("--chat", "0", "--topic", "0")
+    assert run("compress", "30:1", "--model", "none", "--yes", *place)[0] == 0
+    code, said = run("prune", "1", "v001", "--yes", *place)
+    assert code == 0, said
+    undo = said.partition("session ")[2].split()
+    assert undo[-2:] == ["--chat", "0"]
+    code, said = run(*undo)
+    assert (code, said.splitlines()[0]) == (0, "Restored:")

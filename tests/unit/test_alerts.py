@@ -130,6 +130,7 @@ def test_readings_beyond_their_limits_are_incidents(now: Json, wrong: dict[str, 
 def test_an_error_that_needs_a_person_is_reported_at_once_with_its_cause() -> None:
     error = "ModelAccountError: The model's server does not accept the key. Check ANTHROPIC_API_KEY."
     _, errors, *_ = from_readings(readings(turns=1, failed=1, error=error), Budget(), 77)
+    assert errors.detail.startswith("The last message could not be answered.")
     assert errors.wrong
     assert errors.detail.endswith("The last one: The model's server does not accept the key. Check ANTHROPIC_API_KEY.")
     _, away, *_ = from_readings(readings(turns=1, failed=1, error="ModelUnavailable: It is away."), Budget(), 77)

@@ -76,7 +76,7 @@ def from_readings(readings: Readings, budget: Budget, bot_id: int) -> Iterator[C
     yield Condition(
         f"errors {bot_id}",
         setup or (None if few else between(rate, ERRORS, ERRORS_CALM)),
-        f"{failed} of the last {turns} messages could not be answered. "
+        f"{f'{failed} of the last {turns} messages' if turns > 1 else 'The last message'} could not be answered. "
         + (f"The last one: {error.partition(': ')[2] or error}" if error else "The log says why."),
     )
     yield Condition(

@@ -50,6 +50,6 @@ def suggestion_lines(found: Sequence[Suggestion]) -> str:
         f"#{one.session_id} {name(one)} · {one.score:.2f} · "
         + ("needs a version of " if one.make else f"{one.version}, " if one.version else "original, ")
         + f"{format_tokens(one.tokens)} tokens"
-        + (f" · linked: {one.linked}" if one.linked is not None else "")
+        + (" · linked" + (f": {one.linked}" if one.linked else "") if one.linked is not None else "")
         for one in found
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from relay.commands.people.people import find_revocable, only_one
+from relay.commands.people.people import NewInvitation, find_revocable, only_one
 from relay.commands.people.people import invite as invite_command
 from relay.commands.people.people import revoke as revoke_command
 from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.text import escape_markdown, parse_number
 from relay.surfaces.chat.callbacks import Callback, callback
@@ -31,6 +32,13 @@ REVOKE = (
 )
 
 
+@frozen(kw_only=True)
+class SentInvitation(NewInvitation):
+    """A new invitation, with the link to send."""
+
+    link: str
+
+
 @callback("hr")
 class Revoke(Callback):
     """Confirms or cancels the removal of a person's access."""
@@ -48,12 +56,13 @@ async def invite(call: ChatContext) -> CommandReply:
         raise CommandRefused(NO_NAME if call.bot_id else NO_BOT)
     made = await invite_command(call, call.text)
     whom = escape_markdown(made.for_whom) if made.for_whom else "one person"
+    link = invite_link(username, made.nonce)
     return CommandReply(
         f"This link lets {whom} in, once, until {moment(made.until, call.zone)}:\n\n"
-        f"{escape_markdown(invite_link(username, made.nonce))}\n\n"
+        f"{escape_markdown(link)}\n\n"
         "Don't share it with anyone else: whoever opens it first is in. I'll tell you who it was. You can cancel it in "
         "/users.",
-        result=made,
+        result=SentInvitation(made.nonce, made.for_whom, made.until, link=link),
     )
 
 

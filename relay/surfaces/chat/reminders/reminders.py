@@ -25,8 +25,8 @@ PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
 IN_TELEGRAM = f"The bot reminds you in Telegram, as long as `{RELAY} run` is running."
 """What a terminal adds, because it reminds nobody itself."""
-NOWHERE = "Nothing reminds you here: that takes the Telegram bot."
-"""What it adds without a bot, as offline."""
+NOWHERE = "Nothing reminds you yet: that takes the Telegram bot, with you as its admin."
+"""What it adds without a bot, as offline, or before the bot has an admin."""
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
     "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
@@ -76,7 +76,8 @@ async def remind(call: ChatContext) -> CommandReply:
     made = await commands.remind(call, call.text)
     text = describe(call, made)
     if not call.bot_id:
-        text += f"\n{IN_TELEGRAM if call.services.installation.has_bot else NOWHERE}"
+        known = call.user_id in call.services.people.named or await call.store.person(call.user_id)
+        text += f"\n{IN_TELEGRAM if known and call.services.installation.has_bot else NOWHERE}"
     return CommandReply(text, rows=[made_row(made)], result=made)
 
 

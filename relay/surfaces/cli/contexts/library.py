@@ -193,7 +193,7 @@ def _line(ctx: ChatContext, one: Session) -> str:
     said += [pluralize(one.messages, "message"), pluralize(one.tokens, "token")]
     said += [pluralize(one.markers, "marker")] if one.markers else []
     said += [pluralize(one.versions, "version")] if one.versions else []
-    said += [f"linked: {one.linked}"] if one.linked is not None else []
+    said += [f"linked: {one.linked}" if one.linked else "linked"] if one.linked is not None else []
     return " · ".join([*said, *(["[M]"] if one.registered else [])])
 
 

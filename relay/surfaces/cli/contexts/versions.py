@@ -95,7 +95,8 @@ def prune(
     def lines(ctx: ChatContext, found: list[VersionRow]) -> str:
         if undo:
             return "\n".join(["Restored:", *(_line(ctx, one) for one in found)])
-        again = f"{RELAY} session prune {shlex.quote(name)} {found[0].id} --undo"
+        place = "" if chat is None else f" --chat {chat}" + (f" --topic {topic}" if topic else "")
+        again = f"{RELAY} session prune {shlex.quote(name)} {found[0].id} --undo{place}"
         return "\n".join(
             ["Pruned:", *(_line(ctx, one) for one in found), f"Within ten minutes this brings them back: {again}"]
         )
