@@ -6,6 +6,7 @@ light, 6–15 moderate, 16 and more aggressive.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -119,7 +120,7 @@ def read_settings(given: Mapping[str, Any]) -> CompressionSettings:
     would be right."""
     shape = {key: "light" if key == "aggressiveness" and value == "minimal" else value for key, value in given.items()}
     try:
-        settings = _SETTINGS.validate_python(shape)
+        settings = _adapter().validate_python(shape)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise OutOfRange(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
@@ -137,4 +138,6 @@ def check_tiers(given: Sequence[Tier]) -> None:
         )
 
 
-_SETTINGS = TypeAdapter(CompressionSettings)
+@functools.cache
+def _adapter() -> TypeAdapter[CompressionSettings]:
+    return TypeAdapter(CompressionSettings)  # takes 9 ms: not at each start

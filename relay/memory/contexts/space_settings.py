@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -104,7 +105,7 @@ class ContextSettings:
 
     def as_json(self) -> dict[str, Any]:
         """Returns the document."""
-        return dict(_SETTINGS.dump_python(self, by_alias=True, mode="json"))
+        return dict(_adapter().dump_python(self, by_alias=True, mode="json"))
 
     def values(self) -> dict[str, object]:
         """Returns each value by its path in the document: `storage.maxCacheSize`."""
@@ -125,7 +126,7 @@ def read_document(given: Mapping[str, Any]) -> ContextSettings:
     """Returns the settings of a document, with defaults for what is missing. Raises `CommandRefused`, which says what
     is wrong."""
     try:
-        return _SETTINGS.validate_python(given)
+        return _adapter().validate_python(given)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"] if part in _NAMES)
@@ -212,7 +213,11 @@ def _sentence(error: Mapping[str, Any]) -> str:
     return f"{message.split(',')[0] if error['type'].endswith('parsing') else message}."
 
 
-_SETTINGS = TypeAdapter(ContextSettings)
+@functools.cache
+def _adapter() -> TypeAdapter[ContextSettings]:
+    return TypeAdapter(ContextSettings)  # takes 7 ms: not at each start
+
+
 _MEANT = {
     "storage.maxCacheSize": "should be a size such as 500MB or 1GB.",
     "storage.compressionRetention": "should be all, a number of versions to keep for each session, such as 5, "

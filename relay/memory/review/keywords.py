@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 
@@ -11,7 +12,7 @@ from relay.memory.review.calibration import is_question, weight
 from relay.memory.review.findings import Finding, add_acknowledged, plain_sentence, rests_on_others
 from relay.memory.rows.upkeep.judging import JudgedMessage
 
-NAME, VERSION = "keyword judge", 1
+NAME, VERSION = "keyword judge", 2
 WISH = (
     r"(?:\w+ ){0,2}(?:question|request|suggestion|doubt|idea|feeling|favou?r|moment|minute|frage|bitte|wunsch|idee"
     r"|vorschlag|gefühl|вопрос|просьба|идея)"
@@ -125,9 +126,6 @@ UNSPACED = {
     "issue": "[坏壞]了|不能用|動きません|動かない|壊れました|壊れた",
 }
 """The same in Chinese and Japanese, which put no spaces between words."""
-KNOWN = [
-    (kind, worth, re.compile(rf"(?<!\w)(?:{words})|{UNSPACED[kind]}", re.IGNORECASE)) for kind, worth, words in PATTERNS
-]
 MOST = 5
 """The most findings per message."""
 
@@ -151,6 +149,15 @@ def find_in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> l
     return [Finding(kind, worth, quote(said), (row.id,), tainted) for kind, worth, said in find_known_sentences(text)]
 
 
+@functools.cache
+def _known() -> list[tuple[str, int, re.Pattern[str]]]:
+    # Compiling takes 5 ms: not at each start.
+    return [
+        (kind, worth, re.compile(rf"(?<!\w)(?:{words})|{UNSPACED[kind]}", re.IGNORECASE))
+        for kind, worth, words in PATTERNS
+    ]
+
+
 def find_known_sentences(text: str) -> list[tuple[str, int, str]]:
     """Returns a text's first sentences of known kinds: kind, weight and sentence."""
     found: list[tuple[str, int, str]] = []
@@ -158,7 +165,7 @@ def find_known_sentences(text: str) -> list[tuple[str, int, str]]:
         said = plain_sentence(sentence.text).replace("’", "'")
         if is_question(said) or len(found) >= MOST:
             continue
-        kind = next(((kind, worth) for kind, worth, words in KNOWN if words.search(said)), None)
+        kind = next(((kind, worth) for kind, worth, words in _known() if words.search(said)), None)
         if kind and not (kind[0] == "goal" and ASKS.search(said)):
             found.append((*kind, said))
     return found
