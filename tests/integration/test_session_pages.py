@@ -358,7 +358,9 @@ async def test_the_shell_shows_own_days_and_how_to_restore_what_was_pruned(
     assert f"#{made} · v001_tiered-standard_1k · ready · 1,000 tokens · 2026-01-16\n" in await run("versions", "2")
     done = await run("prune", "2", "v001", "--yes")
     assert done.startswith("Pruned:\n")
-    assert done.endswith(f"Within ten minutes this brings them back: relay session prune 2 {made} --undo\n")
+    assert done.endswith(
+        f"Within ten minutes this brings them back: relay session prune 2 {made} --undo --chat {ADA}\n"
+    )
     assert (await run("prune", "2", str(made), "--undo")).startswith("Restored:\n")
 
 
