@@ -30,14 +30,14 @@ WHOLE = $(TEST) -n 4 --cov --cov-report=term --cov-fail-under=90
 # Bytecode is kept, also where Python is told not to: to compile the tests takes each process 10 s.
 export PYTHONDONTWRITEBYTECODE :=
 
-test: ## check and test everything but what is slow or needs the speech engines (16 minutes on two cores)
-	@echo "Style, types and layers first, then the tests: 16 minutes on two cores. What is slow or needs the speech engines"
+test: ## check and test everything but what is slow or needs the speech engines (14 minutes on two cores)
+	@echo "Style, types and layers first, then the tests: 14 minutes on two cores. What is slow or needs the speech engines"
 	@echo "is left to make test-all, and named at the end. Some tests: make test ARGS=\"-k memory\""
 	@$(MAKE) --no-print-directory lint
 	$(FAST) -m "not heavy and not slow and not real_model" $(ARGS)
 
 test-all: ## everything, with the speech engines, which it installs (1.4 GB); measures coverage; CI runs this (BACKENDS=all: each SQL test on three)
-	@echo "Style, types and layers, then every test, and which lines they reach: 27 minutes on two cores."
+	@echo "Style, types and layers, then every test, and which lines they reach: 25 minutes on two cores."
 	@sh scripts/heavy
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/coverage erase
