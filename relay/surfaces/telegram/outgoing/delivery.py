@@ -114,13 +114,14 @@ class Delivery:
                 if "text" in part.request:
                     ended.add(part.chat_id)
                 results.append(part.make_failed(refused))
-        if gone:
-            if self._undelivered:
-                await self._undelivered.gone(turn, refused)
-            refused = ""
-        if refused and self._undelivered:
-            await self._undelivered.refused(turn, refused)
+        refused = await self._report(turn, refused, gone)
         return replace(await self._store.store_sent(turn, results, True), refused=refused)
+
+    async def _report(self, turn: ClaimedTurn, refused: str, gone: bool) -> str:
+        """Reports why a part was refused (empty: none was). Returns it; empty if the chat is gone."""
+        if refused and self._undelivered:
+            await (self._undelivered.gone if gone else self._undelivered.refused)(turn, refused)
+        return "" if gone else refused
 
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> None:
         """Posts the transcript of a message once, before its turn is answered.
