@@ -255,7 +255,7 @@ async def test_the_shell_offers_the_memory_controls_with_json_output(bot: Shared
     for word, meant in (("controls", "relay memory status"), ("export", "relay export"), ("import", "relay import")):
         code, shown = await relay(settings, tmp_path, "memory", word)
         assert code != 0
-        assert f"That is: {meant}" in shown
+        assert f"Use `{meant}`." in shown
     found = await asked("erase", "Tramontana", expected=1)
     assert found["erased"] is None
     done = await asked("erase", "Tramontana", "--yes", "--purge-backups")

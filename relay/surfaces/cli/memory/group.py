@@ -46,7 +46,7 @@ class Commands(Listed):
         """
         if args and args[0] not in self.commands:
             if args[0] in ELSEWHERE:
-                ctx.fail(f"That is: {RELAY} {ELSEWHERE[args[0]]}")
+                ctx.fail(f"Use `{RELAY} {ELSEWHERE[args[0]]}`.")
             return super().resolve_command(ctx, ["show", *args])
         return super().resolve_command(ctx, args)
 
