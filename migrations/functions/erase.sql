@@ -328,8 +328,8 @@ begin
 end $$;
 
 -- Continues an erasure (null: the oldest unfinished one) for half a second: {erasure_id, done, counts, theirs: what
--- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited}. Null if there is none, another process runs it, or it has to wait. Previews not started
--- within 15 minutes are dropped.
+-- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited}.
+-- Null if there is none, another process runs it, or it has to wait. Previews not started within 15 minutes are dropped.
 create or replace function public.relay_erase_step(p_erasure_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -55,10 +55,10 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             || '|어제|오늘|내일|모레|[월화수목금토일]요일|지난|다음 주|\d[년월일시]')
 $$;
 
--- Puts the letters of scripts without spaces apart, so that PostgreSQL sees words in them: each two letters in a row (of
--- Chinese characters also each alone), as nobody knows where a word ends; Katakana, which stands for itself, as it is. A
--- question (p_asks) has pairs only, a character alone only if it stands alone, no pairs across those that merely bind,
--- and none with the last syllable of a Korean word, which is mostly a particle. After Apache Lucene's CJKBigramFilter.
+-- Splits text in scripts without spaces into what PostgreSQL can index as words. Nobody knows where a word ends, so each
+-- pair of neighbouring letters is one. A Chinese character is also one by itself, and a run of Katakana stays whole. A
+-- question (p_asks) gets only pairs, and a character alone only where it stands alone: no pair has a character that merely
+-- binds (的, 是), or the last syllable of a Korean word, which is mostly a particle. After Apache Lucene's CJKBigramFilter.
 create or replace function relay.set_apart(p_text text, p_asks boolean) returns text
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 begin
@@ -148,7 +148,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         p_kind = 'message' and f.role = 'user' and relay.is_standing(f.text), md5(f::text)::uuid
     from unnest(p_ids, p_parts) as source (id, part), relay.findable(p_kind, source.id, source.part) f,
         relay.language_of(f.text) as spoken (language),
-        -- Set apart, Chinese takes six times the room; PostgreSQL has a bound of 1 MB.
+        -- Split, Chinese text takes six times the space, and a tsvector holds at most 1 MB.
         to_tsvector(spoken.language::regconfig, left(relay.set_apart(left(f.text, 200000), false), 200000)) as made (words)
     on conflict (kind, source_id, part) do update set space_id = excluded.space_id, thread_id = excluded.thread_id,
         session_id = excluded.session_id, role = excluded.role, user_id = excluded.user_id, name = excluded.name,

@@ -32,7 +32,7 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
                 select from unnest(case p_language when 'simple' then array['english', 'german', 'french', 'spanish']
                     else array[p_language] end) as l (language)
                 where ts_lexize((l.language || '_stop')::regdictionary, lexeme) = '{}')
-            -- One literal: an expression would be parsed as an array for each word.
+            -- A single literal, as an expression would be parsed again for each word.
             or lexeme = any ('{です,ます,でし,した,して,しま,ませ,せん,たい,ない,いる,ある,から,まで,より,って,った,いて,この,その,あの,どの'
                 ',これ,それ,どれ,ここ,そこ,どこ,いつ,だれ,なに,なん,のは,のが,のに,には,では,とは,との,にも,でも,ても,すか,しょ'
                 ',니다,습니,입니,나요,어요,아요,해요,뭐야,뭐,왜,수,중에,무엇,어디,언제,누구,에서,으로,있어,있지,있는,없어,세요}'::text[]) as filler
@@ -82,8 +82,8 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
     from size s, telling t left join either e using (place)
 $$;
 
--- Tests whether a text is a question: by its last sign, or, as many write none in a chat, by its first word (in Chinese
--- and Japanese its last).
+-- Tests whether a text is a question. In a chat, many leave out the question mark, so the first word decides, too (in
+-- Chinese and Japanese, the last letter).
 create or replace function relay.is_question(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select p_text ~ '[?？؟]\W*$' or p_text ~ '[吗嗎呢か]\W*$' or p_text ~* ('^\W*(who|whom|whose|what|when|where|why|which|how'

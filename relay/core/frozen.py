@@ -1,4 +1,4 @@
-"""Frozen dataclasses that are quick to define."""
+"""Frozen dataclasses that are quick to define, and their form in JSON."""
 
 from __future__ import annotations
 

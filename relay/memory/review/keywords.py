@@ -151,7 +151,7 @@ def find_in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> l
 
 @functools.cache
 def _known() -> list[tuple[str, int, re.Pattern[str]]]:
-    # Compiling takes 5 ms: not at each start.
+    # Compiling takes 5 ms, so not at each start.
     return [
         (kind, worth, re.compile(rf"(?<!\w)(?:{words})|{UNSPACED[kind]}", re.IGNORECASE))
         for kind, worth, words in PATTERNS

@@ -57,7 +57,7 @@ class Summariser:
     results: int = MOST
     """How many derivations are cached per space."""
     zone: tzinfo = UTC
-    """The installation's time zone, in which people's days are counted who set none."""
+    """The installation's time zone, for people who set none."""
 
     @property
     def settings(self) -> dict[str, int]:
