@@ -137,7 +137,9 @@ async def fill(shared_relay: SharedRelay, chat: Chat, user: User) -> None:
         if answer is not None:
             words = MARK.sub("", text)[:80]
             shared_relay.model.rule(lambda request: words in request.user_turn()[0], answer, times=1)
-        return await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, user, text))
+        reply = await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, user, text))
+        await shared_relay.until("select not exists (select from relay.turn where done_at is null)")  # all its parts
+        return reply
 
     for words in MEMORIES:
         await say(f"/remember {words}")
