@@ -62,7 +62,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with known as (
         select not relay.remembers(p_turn.space_id) as rests, coalesce((
             select (told ->> 'resting')::boolean from turn
-            where thread_id = p_turn.thread_id and id < p_turn.id and assistant_message_id is not null
+            where thread_id = p_turn.thread_id and id < p_turn.id and told ? 'resting'
             order by id desc limit 1), false) as rested)
     select jsonb_build_object('resting', rests, 'signs', to_jsonb(array_remove(array[
         case when p_why = 'private' then 'private' end,
