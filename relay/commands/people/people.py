@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -47,8 +48,13 @@ class Revoked:
     places=("private",),
 )
 async def users(ctx: CommandContext) -> KnownPeople:
-    """Returns everyone in the database."""
-    return await ctx.store.list_everybody()
+    """Returns everyone in the settings and the database. The names of those in the settings alone are unknown."""
+    known, settings = await ctx.store.list_everybody(), ctx.services.people
+    stored = {one.user_id: one for one in known.people}
+    named = [stored.pop(one, Person(one, "", "user")) for one in sorted(settings.named)]
+    admins = {one.user_id for one in named if one.role == "admin"} | settings.named_admins
+    named = [replace(one, role="admin" if one.user_id in admins else "user") for one in named]
+    return replace(known, people=(*named, *stored.values()))
 
 
 @admins_only

@@ -177,7 +177,8 @@ def _list_people(call: ChatContext, known: KnownPeople) -> list[str]:
     settings = call.services.people
     lines = _list_named(settings)
     for one in known.people:
-        if not one.may_use or one.user_id in settings.named_admins:
+        named = one.user_id in (settings.named if one.role == "user" else settings.named_admins)
+        if named or not one.may_use:
             continue
         runs = ", admin" if one.role == "admin" else ""
         by = f"let in by {escape_markdown(one.decided_by_name)}" if one.decided_by_name else "claimed me"
