@@ -234,6 +234,8 @@ declare
         order by id limit 2000 for update);
 begin
     perform relay.forget_together(going, null, p_user_id);
+    perform relay.owe_correction(turn_id) from (
+        select distinct turn_id from memory_change where status = 'pending' and memory_id = any (going)) undecided;
     update memory_change set status = 'discarded', decided_at = now() where status = 'pending' and memory_id = any (going);
     return coalesce(going[cardinality(going)], p_through);
 end $$;
