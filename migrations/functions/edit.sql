@@ -240,9 +240,9 @@ begin
     end loop;
 end $$;
 
--- Deletes the reminders and standing intents that the replaced answer set, as its tools did, unless the new answer set
--- them too (p_reminders) or somebody changed them since.
-create or replace function relay.withdraw_set(p_turn relay.turn, p_reminders jsonb) returns void
+-- Deletes the reminders and standing intents that the replaced answer set, as its tools did (p_again: that this turn's own
+-- tools set before it ran again), unless the new answer set them too (p_reminders) or somebody changed them since.
+create or replace function relay.withdraw_set(p_turn relay.turn, p_reminders jsonb, p_again boolean) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     source constant text[] := array['message:' || p_turn.user_message_id];
@@ -251,7 +251,7 @@ begin
     for one in
         update reminder set status = 'deleted', changed_at = now()
         where space_id = p_turn.space_id and origin = 'tool' and inputs = source and status in ('proposed', 'active')
-            and changed_at = created_at
+            and changed_at = created_at and (created_at >= p_turn.created_at) = p_again
             and not coalesce(p_reminders, '[]') @> jsonb_build_array(jsonb_build_object('id', id))
         returning *
     loop
@@ -260,7 +260,7 @@ begin
     end loop;
     update standing_intent set status = 'deleted'
     where space_id = p_turn.space_id and inputs = source and status in ('proposed', 'active') and used = 0
-        and created_at < p_turn.created_at;
+        and (created_at >= p_turn.created_at) = p_again;
 end $$;
 
 -- Lists what was just undone for a turn's answer; the answer does not teach it again.

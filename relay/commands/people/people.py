@@ -58,9 +58,12 @@ async def users(ctx: CommandContext) -> KnownPeople:
 
 
 @admins_only
-async def decide(ctx: CommandContext, user_id: int, verdict: Verdict) -> DecidedPerson:
-    """Records an admin's decision about a person. The first decision counts."""
+async def decide(ctx: CommandContext, user_id: int, verdict: Verdict, again: bool = False) -> DecidedPerson:
+    """Records an admin's decision about a person. The first decision counts. `again`: but someone who was refused, or
+    whose access was revoked, may be blocked as well."""
     roles = ["refused", "blocked"] if verdict == "admit" else ["asking"]
+    if again and verdict == "block":
+        roles.append("refused")
     decided = await ctx.store.decide(user_id, roles, ROLES[verdict], ctx.user_id, _decider(ctx))
     return require_found(decided, CommandRefused(f"I don't know anyone with the id {user_id}. /users lists everyone."))
 

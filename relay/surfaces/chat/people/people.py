@@ -21,8 +21,8 @@ from relay.surfaces.chat.times import day, moment
 Word = Literal["a", "d", "b", "l"]
 VERDICTS: dict[Word, Verdict] = {"a": "approve", "d": "deny", "b": "block", "l": "admit"}
 HOW = (
-    "Write /users approve, deny or block with the id of someone who asks, /users admit with the id of someone who "
-    "wasn't let in, or /users cancel with an invitation's number. /users lists them all."
+    "Write /users approve, deny or block with the id of someone who asks, /users admit or block with the id of someone "
+    "who wasn't let in, or /users cancel with an invitation's number. /users lists them all."
 )
 CANCELLED = "Cancelled: the link no longer works."
 TOASTS = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
@@ -68,7 +68,7 @@ async def _decide(call: ChatContext, word: str, number: int | None) -> CommandRe
     verdict = next((one for one in VERDICTS.values() if one == word), None)
     if number is None or verdict is None:
         raise CommandRefused(HOW)
-    decided = await decide(call, number, verdict)
+    decided = await decide(call, number, verdict, again=True)
     wanted = {"approve": "user", "admit": "user", "deny": "refused", "block": "blocked"}[verdict]
     return CommandReply(verdict_line(decided), refused=decided.role != wanted, result=decided)
 
