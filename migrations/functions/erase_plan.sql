@@ -210,30 +210,39 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where id is not null
 $$;
 
--- Finds other messages that match, or that brought a matching document. Reads at most 5,000 index hits. The index does
--- not know the words of scripts without spaces, so for these it reads the latest 20,000 texts.
+-- Finds other messages that match, or that show a matching document: it may have been sent or replied to several times.
+-- Reads at most 5,000 index hits. The index does not know the words of scripts without spaces, so for these it reads the
+-- latest 20,000 texts.
 create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles jsonb, p_documents boolean)
 returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(array_agg(distinct found.id), '{}')
-    from jsonb_array_elements(p_needles) as needle cross join lateral (
-        (select id, text from message
-            where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle) and space_id = p_space_id
-            limit 5000)
-        union all
-        (select id, text from message where space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
-            order by id desc limit 20000)
-        union all
-        select d.message_id, near.text from (
-            (select document_id, text from document_part
-                where p_documents and space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
-                order by document_id desc limit 20000)
-            union all
-            (select document_id, text from document_part
-                where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
+    with found as materialized (
+        select found.id, found.file from jsonb_array_elements(p_needles) as needle cross join lateral (
+            (select id, text, null as file from message
+                where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
                     and space_id = p_space_id
-                limit 5000)) near
-            join document d on d.id = near.document_id) found
-    where relay.says(found.text, jsonb_build_array(needle))
+                limit 5000)
+            union all
+            (select id, text, null from message where space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+                order by id desc limit 20000)
+            union all
+            select d.message_id, near.text, d.unique_id from (
+                (select document_id, text from document_part
+                    where p_documents and space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+                    order by document_id desc limit 20000)
+                union all
+                (select document_id, text from document_part
+                    where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
+                        and space_id = p_space_id
+                    limit 5000)) near
+                join document d on d.id = near.document_id) found
+        where relay.says(found.text, jsonb_build_array(needle)))
+    select coalesce(array_agg(distinct id), '{}') from (
+        select id from found
+        union all
+        select id from message
+        where exists (select from found where file is not null) and space_id = p_space_id and role = 'user'
+            and blocks @> '[{"file": {}}]'
+            and array(select relay.files_in(blocks)) && array(select file from found where file is not null)) meant
 $$;
 
 -- Finds summaries that cover erased messages, build on such summaries, or match. Leaves out summaries by authors whose
