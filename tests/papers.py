@@ -76,6 +76,24 @@ def pdf(pages: Sequence[str], password: str | None = None) -> bytes:
     return made + b"xref\n0 %d\n0000000000 65535 f \n%b" % (len(objects) + 1, table) + end
 
 
+def pdf_form(label: str, value: str) -> bytes:
+    """A PDF with a form that has one field, filled in."""
+    drawn = [f"BT /F1 12 Tf 40 780 Td ({label}) Tj ET".encode(), f"BT /F1 12 Tf 2 4 Td ({value}) Tj ET".encode()]
+    font = b"/Resources<</Font<</F1 3 0 R>>>>"
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[5 0 R]>>>>",
+        b"<</Type/Pages/Count 1/Kids[4 0 R]>>",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 6 0 R/Annots[5 0 R]%b>>" % font,
+        b"<</Type/Annot/Subtype/Widget/FT/Tx/T(a)/Rect[100 770 300 790]/F 4/P 4 0 R/AP<</N 7 0 R>>>>",
+        b"<</Length %d>>stream\n%b\nendstream" % (len(drawn[0]), drawn[0]),
+        b"<</Type/XObject/Subtype/Form/BBox[0 0 200 20]%b/Length %d>>stream\n%b\nendstream"
+        % (font, len(drawn[1]), drawn[1]),
+    )
+    made = b"".join(b"%d 0 obj%b\nendobj\n" % (place, one) for place, one in enumerate(objects, 1))
+    return b"%PDF-1.4\n" + made + b"trailer<</Size 8/Root 1 0 R>>\n%%EOF"
+
+
 def pdf_of_streams(size: int) -> bytes:
     """A PDF whose only page has this many bytes of drawing, compressed twice."""
     once = zlib.compressobj(9)
@@ -226,15 +244,15 @@ def epub(chapters: Sequence[str], before: str = "") -> bytes:
     return packed(files)
 
 
-def odt(*paragraphs: str) -> bytes:
-    """A text document in LibreOffice's format."""
-    text = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+def odt(*paragraphs: str, more: str = "") -> bytes:
+    """A text document in LibreOffice's format; `more` precedes the paragraphs."""
+    base = "urn:oasis:names:tc:opendocument:xmlns"
+    names = " ".join(f'xmlns:{name}="{base}:{name}:1.0"' for name in ("office", "text", "table"))
     body = "".join(f"<text:p>{one}</text:p>" for one in paragraphs)
     return packed(
         {
             "mimetype": "application/vnd.oasis.opendocument.text",
-            "content.xml": f'<office:document-content xmlns:office="urn:o" xmlns:text="{text}">{body}'
-            "</office:document-content>",
+            "content.xml": f"<office:document-content {names}>{more}{body}</office:document-content>",
         }
     )
 

@@ -42,6 +42,8 @@ begin
         then
             return null;
         elsif relay.text_of(queued.payload -> 'message') = relay.text_of(p_edit -> 'message')
+            and jsonb_path_query_array(queued.payload -> 'message', 'lax $.**.file_unique_id')
+                = jsonb_path_query_array(p_edit -> 'message', 'lax $.**.file_unique_id')
             or relay.text_of(queued.payload -> 'message') ~ '^/[A-Za-z0-9_]{1,32}(@|\s|$)'
             or (queued.payload #>> '{message,edit_date}')::bigint > (p_edit ->> 'edited_at')::bigint
         then
@@ -65,7 +67,7 @@ end $$;
 create or replace function relay.reword(p_message relay.message, p_posted relay.posted, p_edit jsonb) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    if coalesce(p_posted.part ->> 'text', p_message.text) = p_edit ->> 'text'
+    if coalesce(p_posted.part ->> 'text', p_message.text) = p_edit ->> 'text' and not p_edit ? 'replaced'
         or p_posted.edited_at > to_timestamp((p_edit ->> 'edited_at')::bigint)
         or p_posted.part is null and 1 < (
             select count(*) from posted
@@ -171,7 +173,8 @@ begin
         perform relay.reword(said, own, p_edit);
     end if;
     answered := relay.standing_answer(said);
-    if answering.status = 'working' and coalesce(own.part ->> 'text', said.text) <> p_edit ->> 'text'
+    if answering.status = 'working'
+            and (coalesce(own.part ->> 'text', said.text) <> p_edit ->> 'text' or p_edit ? 'replaced')
         or answering.status = 'answered' and (answering.prompt ->> 'wording')::bigint < relay.wordings(said.id)
     then
         return '{"busy": true}';
@@ -240,9 +243,9 @@ begin
     end loop;
 end $$;
 
--- Deletes the reminders and standing intents that the replaced answer set, as its tools did, unless the new answer set
--- them too (p_reminders) or somebody changed them since.
-create or replace function relay.withdraw_set(p_turn relay.turn, p_reminders jsonb) returns void
+-- Deletes the reminders and standing intents that the replaced answer set, as its tools did (p_again: that this turn's own
+-- tools set before it ran again), unless the new answer set them too (p_reminders) or somebody changed them since.
+create or replace function relay.withdraw_set(p_turn relay.turn, p_reminders jsonb, p_again boolean) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     source constant text[] := array['message:' || p_turn.user_message_id];
@@ -251,7 +254,7 @@ begin
     for one in
         update reminder set status = 'deleted', changed_at = now()
         where space_id = p_turn.space_id and origin = 'tool' and inputs = source and status in ('proposed', 'active')
-            and changed_at = created_at
+            and changed_at = created_at and (created_at >= p_turn.created_at) = p_again
             and not coalesce(p_reminders, '[]') @> jsonb_build_array(jsonb_build_object('id', id))
         returning *
     loop
@@ -260,7 +263,7 @@ begin
     end loop;
     update standing_intent set status = 'deleted'
     where space_id = p_turn.space_id and inputs = source and status in ('proposed', 'active') and used = 0
-        and created_at < p_turn.created_at;
+        and (created_at >= p_turn.created_at) = p_again;
 end $$;
 
 -- Lists what was just undone for a turn's answer; the answer does not teach it again.
@@ -365,27 +368,34 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     where one ->> 'type' = 'text' and (one ? 'file') = p_file and not one ? 'unread' and not one ? 'replied'
 $$;
 
--- Edits a caption and keeps what was read from the file: p_text and p_blocks are the new message. Other edits stay as
--- they are.
+-- Edits a caption and keeps what was read from the file: p_text and p_blocks are the new message. A file that replaces
+-- another (`replaced`) is not read; a picture can be shown even so. Other edits stay as they are.
 create or replace function relay.with_file(p_edit jsonb, p_text text, p_blocks jsonb) returns jsonb
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
     beside text := relay.words_in(p_blocks, false);
+    files constant text[] := array(select relay.files_in(p_blocks));
+    other constant jsonb := (select jsonb_agg(one -> 'file' -> 'unique_id') from jsonb_array_elements(p_edit -> 'blocks') as one
+        where one ->> 'type' = 'attachment' and not one ? 'replied' and one #>> '{file,unique_id}' <> all (files));
     words text;
 begin
     if not p_edit -> 'blocks' @> '[{"type": "attachment"}]' then
         return p_edit;
     end if;
     -- A picture has a text (that it exists) that is in no block.
-    words := case when right(p_text, length(beside)) = beside then left(p_text, length(p_text) - length(beside))
+    words := case when other is not null then ''
+        when right(p_text, length(beside)) = beside then left(p_text, length(p_text) - length(beside))
         else relay.words_in(p_blocks, true) end;
-    return p_edit || jsonb_build_object(
+    return p_edit || case when other is null then '{}' else '{"replaced": true}'::jsonb end || jsonb_build_object(
         'text', left(btrim(btrim(words, E' \n') || E'\n' || (p_edit ->> 'text'), E' \n'), 400000),
         'blocks', (
             select coalesce(jsonb_agg(read.one order by given.place, read.place), '[]')
             from jsonb_array_elements(p_edit -> 'blocks') with ordinality as given (one, place),
             lateral (
                 select given.one, 0::bigint as place where given.one ->> 'type' <> 'attachment'
+                union all
+                select '{"untrusted": "image"}' || given.one, 0
+                where not given.one ? 'replied' and other @> (given.one #> '{file,unique_id}')
                 union all
                 select stored.one, stored.place
                 from jsonb_array_elements(p_blocks) with ordinality as stored (one, place)

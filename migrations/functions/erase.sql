@@ -315,10 +315,11 @@ begin
     perform relay.sweep_memories(p_erasure), relay.sweep_derived(p_erasure);
     perform relay.sweep_feedback(p_erasure.space_id, p_erasure.work -> 'loose', p_erasure.user_id,
         (p_erasure.work ->> 'admin')::boolean);
-    -- What else was shown can still be erased, but for what asks for the same words, or is gone.
+    -- What else was shown can still be erased, but for what asks for the same words of the same people, or is gone.
     with dropped as (
         delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
             relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')
+                and relay.may_erase(space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean)
             or not exists (select from jsonb_each(relay.existing(work)) as one where one.value <> '[]'))
         returning user_id, posted)
     select coalesce(jsonb_agg(asked), '[]') into theirs

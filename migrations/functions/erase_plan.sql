@@ -62,8 +62,20 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else replace(p_text, 'ё', 'е') end
 $$;
 
+-- Tests whether a text says the words of a needle {words, least, negative} with a “not”, or without one. Where no sentence
+-- and no part of one has enough of them, nobody knows, and it does.
+create or replace function relay.agrees(p_body text, p_needle jsonb) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(bool_or(relay.is_negative(part) = (p_needle ->> 'negative')::boolean), true)
+    from unnest(array['[.!?…。！？"]+|\n|\\n',
+            '[.!?…。！？",;:()·–—]+|\n|\\n|\m(but|and|or|aber|und|oder|sondern|mais|et|pero|sino|y|но|и|а)\M'])
+            as ends, regexp_split_to_table(p_body, ends) as part
+    where (select count(*) from jsonb_array_elements_text(p_needle -> 'words') as word
+        where relay.mentions(part, word)) >= (p_needle ->> 'least')::integer
+$$;
+
 -- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, ё and е, and marks on Arabic
--- letters. It must have all words that the needle names (`must`).
+-- letters. It must have all words that the needle names (`must`), and agree with it about a “not” (`negative`).
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -87,6 +99,7 @@ begin
             >= (needle ->> 'least')::integer
             and not exists (select from jsonb_array_elements_text(needle -> 'must') as word
                 where not relay.mentions(body, word))
+            and (not needle ? 'negative' or relay.agrees(body, needle))
         then
             return true;
         end if;
@@ -144,17 +157,21 @@ returns bigint[] language sql stable set search_path = relay, extensions, pg_tem
             and relay.may_erase(p_space_id, subject_id, p_user_id, p_admin) order by id limit 200) allowed
 $$;
 
--- Returns a memory with its whole line: all memories that replaced it or that it replaced.
+-- Returns a memory with its line: what it replaced, and what replaced it in other words (merged or refined). What
+-- contradicts it says something else, and stays.
 create or replace function relay.erase_line(p_space_id bigint, p_memory_id bigint) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive line as (
-        select id, replaced_by from memory where space_id = p_space_id and id = p_memory_id
+        select id, replaced_by, back from memory, unnest(array[true, false]) as back
+        where space_id = p_space_id and id = p_memory_id
         union
-        select near.id, near.replaced_by from line cross join lateral (
-            select m.id, m.replaced_by from memory m where m.replaced_by = line.id
+        select near.id, near.replaced_by, back from line cross join lateral (
+            select m.id, m.replaced_by from memory m where back and m.replaced_by = line.id
             union all
-            select m.id, m.replaced_by from memory m where m.id = line.replaced_by) near)
-    select coalesce(array_agg(id), '{}') from line
+            select m.id, m.replaced_by from memory m where not back and m.id = line.replaced_by and not exists (
+                select from memory_change c
+                where c.memory_id = m.id and c.action = 'supersede' and relay.replaced_in(c) = line.id)) near)
+    select coalesce(array_agg(distinct id), '{}') from line
 $$;
 
 -- Finds the space's memories, in any state, that match the needles; with p_history, also those that matched earlier (but
@@ -193,30 +210,39 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where id is not null
 $$;
 
--- Finds other messages that match, or that brought a matching document. Reads at most 5,000 index hits. The index does
--- not know the words of scripts without spaces, so for these it reads the latest 20,000 texts.
+-- Finds other messages that match, or that show a matching document: it may have been sent or replied to several times.
+-- Reads at most 5,000 index hits. The index does not know the words of scripts without spaces, so for these it reads the
+-- latest 20,000 texts.
 create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles jsonb, p_documents boolean)
 returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(array_agg(distinct found.id), '{}')
-    from jsonb_array_elements(p_needles) as needle cross join lateral (
-        (select id, text from message
-            where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle) and space_id = p_space_id
-            limit 5000)
-        union all
-        (select id, text from message where space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
-            order by id desc limit 20000)
-        union all
-        select d.message_id, near.text from (
-            (select document_id, text from document_part
-                where p_documents and space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
-                order by document_id desc limit 20000)
-            union all
-            (select document_id, text from document_part
-                where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
+    with found as materialized (
+        select found.id, found.file from jsonb_array_elements(p_needles) as needle cross join lateral (
+            (select id, text, null as file from message
+                where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
                     and space_id = p_space_id
-                limit 5000)) near
-            join document d on d.id = near.document_id) found
-    where relay.says(found.text, jsonb_build_array(needle))
+                limit 5000)
+            union all
+            (select id, text, null from message where space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+                order by id desc limit 20000)
+            union all
+            select d.message_id, near.text, d.unique_id from (
+                (select document_id, text from document_part
+                    where p_documents and space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+                    order by document_id desc limit 20000)
+                union all
+                (select document_id, text from document_part
+                    where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
+                        and space_id = p_space_id
+                    limit 5000)) near
+                join document d on d.id = near.document_id) found
+        where relay.says(found.text, jsonb_build_array(needle)))
+    select coalesce(array_agg(distinct id), '{}') from (
+        select id from found
+        union all
+        select id from message
+        where exists (select from found where file is not null) and space_id = p_space_id and role = 'user'
+            and blocks @> '[{"file": {}}]'
+            and array(select relay.files_in(blocks)) && array(select file from found where file is not null)) meant
 $$;
 
 -- Finds summaries that cover erased messages, build on such summaries, or match. Leaves out summaries by authors whose
@@ -267,7 +293,8 @@ begin
             where c.memory_id = any (p_memories) and c.before ->> 'content' <> '') said,
             -- The chat shows only the beginning of a memory in lines and lists, so that is searched for too.
             unnest(array[content, left(content, 89)]) as text,
-            jsonb_build_object('must', relay.names_in(text, subject)) as names, unnest(relay.needle_words(text)) as word);
+            jsonb_build_object('must', relay.names_in(text, subject), 'negative', relay.is_negative(content)) as names,
+            unnest(relay.needle_words(text)) as word);
 end $$;
 
 -- Returns the messages by which Relay told, by itself, what it had made from these inputs, such as digests.

@@ -8,7 +8,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns the results of relay.find_entries: [{kind, id, part, at, role, user_id, name, thread_id, message_id (of a
--- message or of the one that brought a document), untrusted, snippet, score, relevance, nearness, subject, label,
+-- message or of the one that brought a document), untrusted, snippet, score, relevance, subject, label,
 -- status and valid_until of a memory, document and parts of a part}].
 create or replace function relay.found_json(p_space_id bigint, p_query jsonb, p_limit integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -21,7 +21,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'snippet', case when length(told.text) <= 600
             then regexp_replace(told.text, '\s+', ' ', 'g')
             else relay.passage(told.text, e.language, (select words from asked)) end,
-        'score', f.score, 'relevance', f.text_score, 'nearness', f.vector_score,
+        'score', f.score, 'relevance', f.text_score,
         'subject', k.subject, 'label', e.label, 'status', k.status, 'valid_until', k.valid_until,
         'document', d.name, 'parts', d.parts)
         order by f.score desc, e.at desc, e.id desc), '[]')

@@ -149,11 +149,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from job where kind = p_kind and key = p_key
 $$;
 
--- Owes a daily job once, whichever process asks first, and not again within p_rest_seconds. Returns whether it did.
+-- Owes a daily job once, whichever process asks first, and not again within p_rest_seconds; the first time not within a
+-- day of the database's first start, unless p_rest_seconds is less than a day. Returns whether it did.
 create or replace function public.relay_owe_daily(p_kind text, p_rest_seconds integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    insert into duty as d (name, done_at) values (p_kind, now())
+    insert into duty as d (name, done_at) select p_kind, now()
+    where p_rest_seconds < 86400 or exists (select from duty where name = p_kind)
+        or (select min(applied_at) from migration) < now() - interval '1 day'
     on conflict (name) do update set done_at = now()
         where d.done_at is null or d.done_at > now() or d.done_at <= now() - make_interval(secs => p_rest_seconds);
     if found then

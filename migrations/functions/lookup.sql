@@ -136,8 +136,8 @@ end $$;
 
 -- Documents, stored with their message and read part by part.
 
--- Stores the texts of a message's files: [{unique_id, name, mime, kind, pages, parts: [text]}]. A file that the space
--- already has moves to this message; only changed parts are rewritten.
+-- Stores the texts of a message's files: [{unique_id, name, mime, kind, pages, parts: [text], replied}]. A file that the
+-- space already has moves to this message, unless the message only replies to it; only changed parts are rewritten.
 create or replace function relay.keep_documents(p_message_id bigint, p_space_id bigint, p_documents jsonb)
 returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -145,6 +145,8 @@ declare
     kept bigint;
 begin
     for one in select jsonb_array_elements(p_documents) loop
+        continue when (one ->> 'replied')::boolean and exists (
+            select from document where space_id = p_space_id and unique_id = one ->> 'unique_id');
         insert into document (space_id, message_id, unique_id, name, mime, kind, pages, parts)
         values (p_space_id, p_message_id, one ->> 'unique_id', one ->> 'name', one ->> 'mime', one ->> 'kind',
             (one ->> 'pages')::integer, jsonb_array_length(one -> 'parts'))

@@ -112,7 +112,7 @@ begin
         return relay.refuse_change(p_turn, jsonb_build_object(
             'action', 'edit', 'memory_id', p_memory_id, 'content', p_content), states);
     end if;
-    perform relay.take_effect(c) from memory_change c
+    perform relay.take_effect(c), relay.owe_correction(c.turn_id) from memory_change c
     where c.memory_id = edited.id and c.status = 'pending' and c.action <> 'forget';
     -- The new words may name another time.
     update memory set content = p_content, exact_at = null, updated_at = now() where id = edited.id;

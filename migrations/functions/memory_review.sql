@@ -174,6 +174,8 @@ begin
     elsif p_decision = 'undo' and change.status = 'applied' and not relay.changed_since(change) then
         perform relay.take_back(change);
     end if;
+    perform relay.owe_correction(change.turn_id)
+    where exists (select from memory_change where id = change.id and status <> change.status);
     insert into event (kind, space_id, turn_id, user_id, payload)
     values ('memory', change.space_id, change.turn_id, p_user_id,
         jsonb_build_object('change', change.id, 'decision', p_decision));

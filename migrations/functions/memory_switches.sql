@@ -6,7 +6,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select relay.find_space(p_space) as id),
     here as (select * from relay.find_thread(p_space, p_chat_id, p_topic_id))
     select jsonb_build_object(
-        'space_id', own.id,
+        'space_id', own.id, 'thread_id', (select id from here),
         'memory', coalesce((select memory from space s where s.id = own.id), 'on'),
         'paused_until', (select paused_until from space s where s.id = own.id and paused_until > now()),
         'remembers', coalesce(not exists (select from space s where s.id = own.id) or relay.remembers(own.id), true),
@@ -62,7 +62,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with known as (
         select not relay.remembers(p_turn.space_id) as rests, coalesce((
             select (told ->> 'resting')::boolean from turn
-            where thread_id = p_turn.thread_id and id < p_turn.id and assistant_message_id is not null
+            where thread_id = p_turn.thread_id and id < p_turn.id and told ? 'resting'
             order by id desc limit 1), false) as rested)
     select jsonb_build_object('resting', rests, 'signs', to_jsonb(array_remove(array[
         case when p_why = 'private' then 'private' end,
@@ -234,6 +234,8 @@ declare
         order by id limit 2000 for update);
 begin
     perform relay.forget_together(going, null, p_user_id);
+    perform relay.owe_correction(turn_id) from (
+        select distinct turn_id from memory_change where status = 'pending' and memory_id = any (going)) undecided;
     update memory_change set status = 'discarded', decided_at = now() where status = 'pending' and memory_id = any (going);
     return coalesce(going[cardinality(going)], p_through);
 end $$;

@@ -185,11 +185,20 @@ begin
         and type = p_type and pattern = p_pattern and told <> relay.is_told(p);
 end $$;
 
--- Tests whether a person was told of a preference, and has neither forgotten it nor been told of its opposite since.
+-- Tests whether a person was told of a preference, and has neither forgotten it nor been told of its opposite since, nor
+-- was it put away and learned again.
 create or replace function relay.is_told(p_preference relay.preference) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((
-        select action = 'told' and polarity = p_preference.polarity from preference_decision
+        select action = 'told' and polarity = p_preference.polarity and not exists (
+                select from (
+                    select o.at, lag(o.at) over (order by o.at) as before from observation o
+                    where o.space_id = p_preference.space_id and o.user_id = p_preference.user_id
+                        and o.type = p_preference.type and o.pattern = p_preference.pattern
+                        and o.polarity = p_preference.polarity
+                        and o.thread_id is not distinct from p_preference.thread_id) seen
+                where seen.at > d.at and seen.at - before >= interval '180 days')
+        from preference_decision d
         where space_id = p_preference.space_id and user_id = p_preference.user_id and type = p_preference.type
             and pattern = p_preference.pattern and thread_id is not distinct from p_preference.thread_id
         order by at desc, id desc limit 1), false)

@@ -116,18 +116,25 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where reminder_id = p_reminder.id and kind in ('made', 'changed', 'paused', 'resumed', 'snoozed'))) as latest
 $$;
 
--- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id}; what is
--- not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller knows
--- it. Returns it; null if it is another by now, or gone.
+-- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id, turn_id};
+-- what is not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller
+-- knows it. turn_id: the command or button, which changes it once even if it runs again. Returns it; null if it is another
+-- by now, or gone.
 create or replace function public.relay_change_reminder(p_reminder_id bigint, p_known timestamptz, p_change jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own reminder;
 begin
     select * into own from reminder where id = p_reminder_id for update;
-    if own.id is null or own.next_at is distinct from p_known then
+    if own.id is not null and exists (
+        select from turn where id = (p_change ->> 'turn_id')::bigint and prompt -> 'changed' = to_jsonb(own.id))
+    then
+        return relay.reminder_json(own);
+    elsif own.id is null or own.next_at is distinct from p_known then
         return null;
     end if;
+    update turn set prompt = coalesce(prompt, '{}') || jsonb_build_object('changed', own.id)
+    where id = (p_change ->> 'turn_id')::bigint and kind = 'control' and status = 'working';
     own := jsonb_populate_record(own, p_change - 'event' - 'user_id');
     if p_change ->> 'event' = 'restored' then
         own.status := relay.former_status(own);

@@ -158,6 +158,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('chat_id', payload #> '{message,chat,id}',
         'message_id', payload #> '{message,message_id}', 'at', at, 'what', 'yours')), '[]')
     from event where id = any (p_events) and payload #> '{message,message_id}' is not null
+        and payload #>> '{message,chat,id}' <> '0'
 $$;
 
 -- Returns our messages that a bot must delete or edit for an erasure (null: any), newest first: [{erasure_id, chat_id,

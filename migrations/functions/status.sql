@@ -56,6 +56,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(now())
 $$;
 
+-- Tests whether a table is locked, as while it is rewritten or altered: then calls wait, and are not slow by themselves.
+create or replace function public.relay_is_locked() returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(exists (select from pg_locks l join pg_class c on c.oid = l.relation
+        where c.relnamespace = 'relay'::regnamespace
+            and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+            and l.database = (select oid from pg_database where datname = current_database())))
+$$;
+
 -- What `relay doctor` reads. Nothing here changes anything.
 
 -- Returns the rights of outsiders: everyone who connects (public), and on Supabase holders of the public key (anon) or

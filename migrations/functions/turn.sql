@@ -184,6 +184,7 @@ begin
     if private_in = own.session_id then  -- erased already, as this message came in: so it is again when the turn ends
         update session set erased_at = null where id = private_in and erased_at is not null;
     end if;
+    perform relay.withdraw_set(held, '[]', true) where held.user_message_id is not null;
     if (p_input ->> 'retry')::boolean then
         said := coalesce(held.user_message_id, relay.reopen_message(own,
             (p_input ->> 'user_id')::bigint, (p_input ->> 'retry_turn')::bigint));
@@ -314,7 +315,7 @@ begin
             returning id into answer;
             if held.replaces_turn_id is not null then
                 perform relay.withdraw_taught(held);
-                perform relay.withdraw_set(held, p_reply #> '{told,reminders}');
+                perform relay.withdraw_set(held, p_reply #> '{told,reminders}', false);
             end if;
             held.tainted := (p_reply ->> 'tainted')::boolean;
             if p_reply -> 'actions' <> '[]' and why is distinct from 'private' then

@@ -177,10 +177,12 @@ def present_message(
 
 
 def is_wordless(blocks: Sequence[Block]) -> bool:
-    """Tests whether a message is a photo or document without text."""
+    """Tests whether a message is a photo or document without a caption or another text of the sender."""
     own = [block for block in blocks if not block.get("replied")]
     shows = any(block["file"]["kind"] in ("photo", "document") for block in own if "file" in block)
-    return shows and not any(block.get("text", "").strip() and not block.get("untrusted") for block in own)
+    return shows and not any(
+        block.get("text", "").strip() and block.get("untrusted", "caption") == "caption" for block in own
+    )
 
 
 def files_of(row: StoredMessage) -> Sequence[Block]:

@@ -82,6 +82,10 @@ class DatabaseUnavailable(DatabaseError):
     """The database cannot be reached right now; the call is safe to repeat."""
 
 
+class CallTooSlow(DatabaseUnavailable):
+    """The database was not done with a call in time, and the call was cancelled."""
+
+
 class AccessRefused(DatabaseUnavailable):
     """The database does not accept the address or the key that it was given; a person has to look."""
 

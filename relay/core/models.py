@@ -165,7 +165,8 @@ class Incoming:
     model: str | None = None
     """The model to use; None: the usual one."""
     documents: list[dict[str, Any]] = field(default_factory=list)
-    """Texts of files stored in parts: `{unique_id, name, mime, parts: [text]}`."""
+    """Texts of files stored in parts: `{unique_id, name, mime, parts: [text], replied}`. `replied`: the message only
+    replies to the file."""
     keepits: list[dict[str, Any]] = field(default_factory=list)
     """The passages that the sender marks in it, in order: `{weight, content, block, start, end, context}`."""
     notices: tuple[str, ...] = ()

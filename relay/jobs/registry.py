@@ -28,6 +28,10 @@ SWEEP_MINUTES = 3
 """How many minutes pass between checks of each kind, besides those when a job becomes due."""
 DAILY_SECONDS = 20 * 3600
 """A daily job does not run again within this time, in any process."""
+MISSED_SECONDS = 26 * 3600
+"""After this time a daily job runs at any hour: Relay was not running at the job's."""
+MISSED_MINUTES = 60
+"""How many minutes pass between checks for that."""
 
 
 class DailyJobFailed(RelayError):
@@ -78,12 +82,17 @@ def schedules(runner: Runner) -> list[Schedule]:
         for kind in runner.kinds.values()
         if kind.daily_at is not None
     ]
-    return found + daily
+    missed = [
+        Schedule(f"missed {name}", partial(run_daily, runner, name, MISSED_SECONDS), minutes=MISSED_MINUTES)
+        for name, kind in runner.kinds.items()
+        if kind.daily_at is not None
+    ]
+    return found + daily + missed
 
 
-async def run_daily(runner: Runner, name: str) -> None:
-    """Owes a daily job, unless another process already has, and runs it. Raises `DailyJobFailed`."""
-    if await runner.store.owe_daily(name, DAILY_SECONDS):
+async def run_daily(runner: Runner, name: str, rest_seconds: int = DAILY_SECONDS) -> None:
+    """Owes a daily job, unless any process has within `rest_seconds`, and runs it. Raises `DailyJobFailed`."""
+    if await runner.store.owe_daily(name, rest_seconds):
         await runner.run_due(name)
         job = await runner.store.job(name, "")
         if job is not None and job.last_error:

@@ -50,7 +50,10 @@ async def read_attachments(
     ended()
     read = dict(zip(attachments, results, strict=True))
     blocks = insert_files(incoming.blocks, read)
-    documents, shortened = fit_documents([document for one in results for document in one.documents], MOST_KEPT)
+    found = [
+        {**document, "replied": document["unique_id"] not in sent} for one in results for document in one.documents
+    ]
+    documents, shortened = fit_documents(found, MOST_KEPT)
     return replace(
         incoming,
         text=text_with_files(incoming.blocks, read) or incoming.text,

@@ -18,6 +18,7 @@ from relay.media.reading import FileContents, Kind
 
 SHOWN_TOKENS = 12_000
 """How many tokens of the text the message itself shows; the rest is read part by part."""
+UNSTORED = "Off the record I read only the first {shown} of its {parts} parts."
 VECTORS = "image/svg+xml"
 SCRIPTS = "video/mp2t"
 """The MIME type that Telegram gives TypeScript, because of its extension."""
@@ -73,25 +74,29 @@ def make_read(attachment: Attachment, told: dict[str, Any]) -> FileContents:
     """Converts a document to what is stored. `told`: see `relay.media.extraction.document`."""
     name = attachment.name or f"a {told['kind']}"
     parts: list[str] = told["parts"]
-    block: Block = {"file": asdict(attachment), "untrusted": "document", "from": name, "parts": len(parts)}
+    stored = parts if attachment.kept else []
+    block: Block = {"file": asdict(attachment), "untrusted": "document", "from": name, "parts": len(stored)}
+    notes = [told["note"]] if told["note"] else []
     if told["whole"]:
         block |= {"type": "document", "pages": told["pages"]}
     else:
-        block |= {"type": "text", "text": first_parts(name, told["kind"], parts)}
+        shown = first_parts(parts)
+        block |= {"type": "text", "text": show_parts(f"{name} ({told['kind']})", shown, len(parts), bool(stored))}
+        notes += [] if stored or len(shown) == len(parts) else [UNSTORED.format(shown=len(shown), parts=len(parts))]
     kept = {
         "unique_id": attachment.unique_id,
         "name": name,
         "mime": attachment.mime,
         "kind": told["kind"],
         "pages": told["pages"],
-        "parts": parts,
+        "parts": stored,
     }
-    notice = f"📄 {name}: {told['note']}" if told["note"] else ""
-    return FileContents([block], f"📄 {name}", [kept] if parts else [], notice)
+    notice = f"📄 {name}: {' '.join(notes)}" if notes else ""
+    return FileContents([block], f"📄 {name}", [kept] if stored else [], notice)
 
 
-def first_parts(name: str, kind: str, parts: list[str]) -> str:
-    """Returns as many whole parts as fit into a message, at least the first, under a heading."""
+def first_parts(parts: list[str]) -> list[str]:
+    """Returns as many whole parts as fit into a message, at least the first."""
     shown: list[str] = []
     used = 0
     for part in parts:
@@ -99,8 +104,12 @@ def first_parts(name: str, kind: str, parts: list[str]) -> str:
         if shown and used > SHOWN_TOKENS:
             break
         shown.append(part)
-    head = f"{name} ({kind})"
-    if len(shown) < len(parts):
+    return shown
+
+
+def show_parts(head: str, shown: list[str], parts: int, stored: bool) -> str:
+    """Returns the first of a document's parts under a heading, which says how to read the others."""
+    if len(shown) < parts:
         last = f"parts 1–{len(shown)}" if len(shown) > 1 else "part 1"
-        head += f", {last} of {len(parts)}; read_document reads the others"
+        head += f", {last} of {parts}; {'read_document reads the others' if stored else 'the others are not kept'}"
     return f"{head}:\n\n" + "\n\n".join(shown)

@@ -15,6 +15,7 @@ from relay.media.reading import NAMES, FileContents
 SIGNS = {"photo": "📷", "sticker": "🏷", "animation": "🎞"}
 STILL = 300_000
 """The size that is assumed for a preview, in bytes: more than Telegram's own have."""
+FIRST = "I see the first of its {pages} pages. Send it as a PDF to show me all of them."
 NO_PREVIEW = "It's an animation, and Telegram sent no still picture of it. Please send a screenshot."
 
 
@@ -40,7 +41,8 @@ class Pictures:
         }
         block |= {"frames": made.frames} if made.frames > 1 else {}
         block |= {"preview": True} if made.preview else {}
-        return FileContents([block], describe_picture(attachment))
+        notice = f"{describe_picture(attachment)}: {FIRST.format(pages=made.pages)}" if made.pages > 1 else ""
+        return FileContents([block], describe_picture(attachment), notice=notice)
 
     async def prepare(self, attachment: Attachment) -> PreparedFile:
         """Returns a picture as the model sees it, from the cache if possible. Raises `MediaRefused`."""
@@ -68,7 +70,7 @@ class Pictures:
     async def _open(self, attachment: Attachment) -> PreparedFile:
         async with self._files.open(attachment) as content:
             told, (made,) = await self._extractor.open("picture", content, max_pixels=self._max_pixels)
-        return PreparedFile(await encode_base64(made), told["mime"], told["width"], told["height"], told["frames"])
+        return PreparedFile(await encode_base64(made), **told)
 
 
 def moves(attachment: Attachment) -> bool:

@@ -27,6 +27,8 @@ class PreparedFile:
     height: int = 0
     frames: int = 1
     """How many frames the animation has."""
+    pages: int = 1
+    """How many pages the file has, of which this is the first."""
     preview: bool = False
     """It is only Telegram's small preview of the file."""
 

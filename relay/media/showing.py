@@ -73,5 +73,7 @@ def describe_file(block: Block, said_on: str = "") -> str:
     if pages:
         told.append(f"{pages} pages")
     told += [f"sent on {said_on}"] if said_on else []
+    if block["type"] == "attachment" and not is_image(block):
+        return f"({', '.join([*told, 'which came with an edit and was not read; it has to be sent again'])})"
     more = f"; read_document reads its {parts} parts" if parts else ""
     return f"({', '.join([*told, 'not shown here'])}{more})"

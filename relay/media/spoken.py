@@ -46,11 +46,12 @@ _ENDS = frozenset({"Paragraph", "Heading", "Item", "BlockQuote", "CodeBlock", "T
 """Elements that end with a pause."""
 _ADDRESS = re.compile(
     r"(?:[\w+.-]{0,20}+://|www\.)\S*"
-    r"|(?<![\w-])(?<![\w-]\.)[\w-]++(?:\.[\w-]++)++(?::\d++)?+/\S*"
+    r"|(?<![\w-])(?<![\w-]\.)[\w-]++(?:\.[\w-]++)++(?<=[^\W\d_])(?::\d++)?+/\S*"
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
     re.I,
 )
-"""Matches an address. Tried only at the start of a name and without backtracking, so a long word is read once."""
+"""Matches an address. Tried only at the start of a name and without backtracking, so a long word is read once. A host
+ends with a letter; 4.5/5 is a number."""
 _WORDS = re.compile(r"[\w .,:'’+-]{1,40}")
 """Matches code that can be spoken like words."""
 _MARKS = re.compile(r"[*_`#~|<>\[\]{}\\^\u200b\u2060\ufeff]+")

@@ -1,5 +1,5 @@
 """A database that waits: every function of Relay may be repeated, so a call is repeated until it succeeds, or for some
-seconds where somebody waits for the answer."""
+seconds where somebody waits for the answer. A call that is always too slow fails."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from typing import Any
 import structlog
 
 from relay.core import metrics
-from relay.core.errors import DatabaseError, DatabaseUnavailable, SchemaError
+from relay.core.errors import CallTooSlow, DatabaseError, DatabaseUnavailable, SchemaError
 from relay.core.ports import Database
 from relay.core.retry import RetryPolicy
 
 log = structlog.get_logger()
 
 RETRIES = RetryPolicy(first=0.1, longest=5.0)
+SLOW_TRIES = 3
+"""How often a call may take too long while the database answers others."""
 
 
 class RetryingDatabase:
@@ -37,10 +39,19 @@ class RetryingDatabase:
 
     async def call(self, function: str, **arguments: Any) -> Any:
         """See `ports.Database.call`. Raises `DatabaseUnavailable` only after `seconds`. Waits for a `SchemaError`, too:
-        the schema was right at the start, so someone is changing it."""
+        the schema was right at the start, so someone is changing it. Raises `DatabaseError` for a call that is too slow
+        each time."""
+        slow = 0
 
         async def call() -> Any:
-            return await self._database.call(function, **arguments)
+            nonlocal slow
+            try:
+                return await self._database.call(function, **arguments)
+            except CallTooSlow as error:
+                slow += 1
+                if slow % SLOW_TRIES == 0 and await self._is_at_ease():
+                    raise DatabaseError(f"The database takes too long for {function}: {error}") from error
+                raise
 
         async def repair(error: BaseException) -> None:
             log.warning("waiting for the database", function=function, error=str(error))
@@ -56,6 +67,13 @@ class RetryingDatabase:
                 raise
             await repair(error)
         return await RETRIES.run(call, (DatabaseUnavailable, SchemaError), note=repair, seconds=left)
+
+    async def _is_at_ease(self) -> bool:
+        """Tests whether the database answers and none of its tables is locked, as while a night rewrites them."""
+        try:
+            return not await self._database.call("is_locked")
+        except DatabaseError:
+            return False
 
     async def repair(self) -> None:
         """Tries to repair the database, once for all waiting calls; logs a failure."""

@@ -45,6 +45,14 @@ async def test_memory_off_recalls_nothing_and_learns_nothing(bot: SharedBot) -> 
     assert "boats" not in (await bot.ask(dm, ada, "/memory")).text
 
 
+async def test_a_turn_without_an_answer_says_once_that_memory_is_off(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/memory off")
+    first, second = [(await bot.ask(dm, ada, "/retry")).text for _ in range(2)]
+    assert "not using memory" in first
+    assert second == "There is nothing to answer again here yet."
+
+
 async def test_a_memory_pause_says_when_it_ends_and_can_be_resumed(bot: SharedBot) -> None:
     ada, dm = bot.person()
     assert "Write /memory pause 2h" in (await bot.ask(dm, ada, "/memory pause someday")).text

@@ -76,6 +76,22 @@ async def test_a_pdf_is_read_and_kept(world: World) -> None:
     assert "[page 1]\nThe parrot goes to Ben." in world.model.last.last_text.replace("\\n", "\n")
 
 
+async def test_pdfs_that_the_model_does_not_take_are_left_out(world: World) -> None:
+    deeds = [papers.pdf([f"Deed {number}, page {page}." for page in range(60)]) for number in (1, 2)]
+    for number, deed in enumerate(deeds):
+        said = await world.tg.say(
+            world.dm, None, "compare" if number == 0 else "", media_group_id="9",
+            document=upload(deed, f"deed{number}.pdf", "application/pdf"),
+        )  # fmt: skip
+    reply = await world.tg.wait_reply(world.dm, said, timeout=60)
+    assert "⚠️" not in reply.text
+    assert "60 pages" in world.model.last.text
+    assert "read_document reads its" in world.model.last.text
+    world.model.fault("pdf", times=1)
+    reply = await asked(world, "and this?", document=upload(papers.pdf(["x"]), "odd.pdf", "application/pdf"))
+    assert "⚠️" not in reply.text
+
+
 class TestInTown:
     """What a shared bot says about documents that it can't use."""
 

@@ -266,6 +266,9 @@ async def test_revoking_access_takes_effect_at_once(shared_relay: SharedRelay) -
     question = await ask(shared_relay, ada, f"/revoke {CEM}")
     assert await press(shared_relay, ada, question, "Cancel") == ""
     await shared_relay.answered(cem, await shared_relay.asked(cem))
+    question = await ask(shared_relay, ada, f"/revoke {CEM}")
+    assert await press(shared_relay, ada, question, "Revoke") == "Done."
+    assert "was blocked by Ada" in (await ask(shared_relay, ada, f"/users block {CEM}")).text
     assert "RELAY_ADMINS" in (await ask(shared_relay, ada, f"/revoke {FRIEND}")).text
     assert "I don't know that person" in (await ask(shared_relay, ada, "/revoke 4711")).text
 

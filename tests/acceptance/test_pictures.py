@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from tests.acceptance.conftest import World
-from tests.pictures import CAMERA, HEIC, PLACE, SVG, TGS, WEBM, animation, bomb, picture, with_place
+from tests.pictures import CAMERA, HEIC, PLACE, SVG, TGS, WEBM, animation, bomb, drawn, picture, saved, with_place
 from tests.standins.anthropic import Recorded
 from tests.standins.telegram import Chat, StoredMessage, Upload
 
@@ -59,6 +59,7 @@ async def test_the_model_sees_a_photo_in_its_turn_and_in_later_turns(world: Worl
     assert kind == "image/jpeg"
     assert Image.open(io.BytesIO(content)).size == (1267, 950), "scaled to the largest size that the model uses"
     assert "what is on it?" in world.model.last.last_text
+    assert "without a word" not in world.model.last.last_text
     before = world.model.last.messages
     downloads = len(world.tg.calls("getFile"))
     await say(world, world.dm, "and what colour?")
@@ -171,6 +172,9 @@ async def test_stickers_and_animations_are_shown_as_pictures(world: World) -> No
     assert len(images(world.model.last)) == 3
     await say(world, world.dm, document=upload(animation(), "moves.gif", "image/gif"))
     assert "some of the 12 pictures of an animation" in world.model.last.last_text
+    scan = saved(drawn(), "TIFF", save_all=True, append_images=[drawn(), drawn()])
+    told = await say(world, world.dm, document=upload(scan, "scan.tif", "image/tiff"))
+    assert "🖼 scan.tif: I see the first of its 3 pages." in told.text
     requests = len(asked(world))
     told = await say(world, world.dm, sticker=upload(TGS, "s.tgs", ""))
     assert "⚠️ I could not use your sticker 😀." in told.text
@@ -217,6 +221,21 @@ async def test_a_new_answer_after_an_edited_caption_sees_the_picture(world: Worl
         lambda: next((one for one in world.model.requests if "what is grey?" in one.last_text), None), WAIT
     )
     assert len(images(again)) == 1
+
+
+async def test_a_new_answer_after_an_edit_sees_the_picture_that_replaced_the_old_one(world: World) -> None:
+    said = await world.tg.say(world.dm, None, "what is it?", photo=picture(width=300))
+    answer = await world.tg.wait_reply(world.dm, said, timeout=WAIT)
+    for width in (301, 302):
+        world.tg.edit(world.dm, said, "what is it?", photo=picture(width=width))
+        data = await world.tg.wait_for(
+            lambda: next((data for label, data in answer.buttons.items() if "again" in label), None), WAIT
+        )
+        before = len(asked(world))
+        world.tg.press(world.dm, None, answer, data)
+        await world.tg.wait_for(lambda before=before: len(asked(world)) > before and "again" not in str(answer.buttons))
+        assert [Image.open(io.BytesIO(one)).width for _, one in images(asked(world)[-1])] == [width]
+        assert '<untrusted kind="picture">' in asked(world)[-1].last_text
 
 
 async def test_pictures_are_left_out_if_the_request_is_too_long(world: World) -> None:

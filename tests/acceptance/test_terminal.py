@@ -142,6 +142,10 @@ async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path
     assert "Learned: I like sailing boats" in shown
     talk.type("hello again")
     assert "3 messages and 1 memory." in await talk.until("This prompt has 3 messages")
+    talk.type("/forget --erase hello")
+    await talk.until("✖ Keep")
+    talk.type("/press 1")
+    assert "in Telegram" not in await talk.until("Erased for good", 10) + await talk.until("[1] 🧹")
     assert talk.process.stdin is not None
     talk.process.stdin.close()
     code, shown = await talk.ended()

@@ -37,6 +37,8 @@ OWNER = 1
 DAY = 1_700_000_000
 SENDS = ("sendMessage", "sendPhoto", "sendDocument", "sendVoice")
 numbers = itertools.count(1_000)
+PREVIEWS = ("session compress",)
+"""Commands of the shell that only show what they would do, and exit with 1."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Installation:
             for line in lines:
                 words, _, answer = line.partition(" < ")
                 done = CliRunner().invoke(cli, [*shlex.split(words), "--json"], input=answer)
-                assert done.exit_code == 0, (line, done.stdout, done.exception)
+                assert done.exit_code == (line in PREVIEWS), (line, done.stdout, done.exception)
         printed: Json = json.loads(done.stdout)
         return printed
 

@@ -95,7 +95,7 @@ OTHERS = {
         "work", "warning", "no poll for 5 min", "/status",
     ),
     "insert into relay.turn (kind, bot_id, status, done_at) values ('message', 1, 'failed', now())": (
-        "work", "warning", "1 message could not be answered in the last day", "Retry",
+        "work", "warning", "1 message could not be answered in the last day", "ask again",
     ),
     "insert into relay.inbox (bot_id, update_id, status, received_at) values (1, 1, 'pending', now() - interval '1 h')":
         ("work", "warning", "1 message waiting, the oldest for 60 min", "`relay run`"),

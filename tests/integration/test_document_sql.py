@@ -142,6 +142,17 @@ async def test_the_same_file_sent_again_is_one_document(driver: TurnDriver, sql:
                      "join thread t on t.id = m.thread_id where d.name = 'b.pdf'") == [(5,)]  # fmt: skip
 
 
+async def test_a_reply_to_an_older_document_does_not_make_it_the_newest(driver: TurnDriver) -> None:
+    old = paper("contract.pdf", "The rent is 900.", unique_id="u1")
+    await send(driver, ADA, old, space=group(GROUP))
+    await send(driver, ADA, paper("contract.pdf", "The rent is 950.", unique_id="u2"), space=group(GROUP))
+    before = await read(driver.store, "contract", space=group(GROUP))
+    await send(driver, BEN, old | {"replied": True}, space=group(GROUP))
+    assert await read(driver.store, "contract", space=group(GROUP)) == before
+    await send(driver, BEN, paper("new.pdf", "Unseen.") | {"replied": True}, space=group(GROUP))
+    assert (await read(driver.store, "new", space=group(GROUP))).endswith("Unseen.")
+
+
 async def test_search_and_recall_find_documents_only_in_their_space(driver: TurnDriver) -> None:
     await send(driver, ADA, paper("lease.pdf", "The rent.", "Notice period: six weeks before the quarter ends."))
     found = await driver.look_up(private(ADA), "notice period")

@@ -373,7 +373,7 @@ async def test_data_of_another_postgres_version_is_refused_with_an_explanation(d
     await server.stop()
     version = data_dir / "postgres/PG_VERSION"
     version.write_text("17\n")
-    with pytest.raises(DatabaseError, match=r"another version of PostgreSQL.*version 17"):
+    with pytest.raises(DatabaseError, match=r"another version of PostgreSQL.*version 17.*relay restore`"):
         await server.start()
     version.write_text("18\n")
     await server.start()

@@ -105,9 +105,13 @@ async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(
             "Unser Sohn Tim geht jeden ersten Montag im Monat zum Zahnarzt",
         ),
         ("The bakery at the corner opens at 6:30", "The bakery at the corner opens at 7:30"),
+        ("I do not eat fish on the boat", "I eat fish on the boat"),
+        ("I eat fish on the boat", "I do not eat fish on the boat"),
+        ("Ich esse keinen Fisch an Bord", "Ich esse Fisch an Bord"),
+        ("Ben no come pescado en el barco", "Ben come pescado en el barco"),
     ],
 )
-async def test_erasing_a_memory_takes_no_similar_one_with_another_name_or_number(
+async def test_erasing_a_memory_takes_no_similar_one_with_another_name_or_number_or_a_not(
     driver: TurnDriver, store: Store, sql: Sql, meant: str, other: str
 ) -> None:
     known = [await announced_line(driver, text, said=text) for text in (meant, other)]
@@ -119,6 +123,23 @@ async def test_erasing_a_memory_takes_no_similar_one_with_another_name_or_number
     ]
     assert await driver.known(private(ADA)) == [other]
     assert await sql("select text from message where role = 'user'") == [(other,)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("I eat zanzibarix on the boat", "No, I eat zanzibarix on the boat."),
+        ("I eat zanzibarix on the boat", "I eat zanzibarix on the boat, not at home. And no meat!"),
+        ("I do not eat zanzibarix on the boat", "I do not, as you know, eat zanzibarix on the boat"),
+    ],
+)
+async def test_erasing_a_memory_takes_what_says_the_same_beside_another_not(
+    driver: TurnDriver, store: Store, sql: Sql, content: str, said: str
+) -> None:
+    (change,) = await driver.teach(ADA, content)
+    await driver.exchange(ADA, said, "I see.")
+    await erase(store, private(ADA), {"memory_id": change.memory_id})
+    assert await holding(sql, WORDS[0]) == {}
 
 
 async def test_erasing_a_memory_of_one_person_takes_what_they_said_in_their_own_words(
@@ -135,7 +156,7 @@ async def test_erasing_a_memory_of_one_person_takes_what_they_said_in_their_own_
     [
         ("Elle habite avec Zanzibarix à Lyon", "J'habite avec Zanzibarix à Lyon"),
         ("Она живёт с Zanzibarix в Казани", "Теперь живет с Zanzibarix в Казани"),
-        ("Su perro Zanzibarix duerme en la cocina", "Mi perro Zanzibarix no duerme en la cocina"),
+        ("Su perro Zanzibarix duerme en la cocina", "Mi perro Zanzibarix ya duerme en la cocina"),
     ],
 )
 async def test_a_pronoun_that_begins_a_memory_is_no_name(
@@ -335,6 +356,36 @@ async def test_erasing_by_words_keeps_what_replaced_a_match(driver: TurnDriver, 
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await driver.known(private(ADA)) == ["lives in Lisbon"]
     assert await holding(sql, WORDS[0]) == {}
+
+
+async def test_erasing_an_old_memory_by_number_keeps_what_replaced_it(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "I live in Zanzibarix", actions=[fact(ADA, "lives in Zanzibarix")])
+    moved = [fact(ADA, "lives in Lisbon"), {"action": "forget", "content": "lives in Zanzibarix"}]
+    await driver.exchange(ADA, "I moved to Lisbon", actions=moved)
+    shown = await erase(store, private(ADA), {"number": 1})
+    assert [row.content for row in shown.memories] == ["lives in Zanzibarix"]
+    assert await driver.known(private(ADA)) == ["lives in Lisbon"]
+    assert await holding(sql, WORDS[0]) == {}
+
+
+async def test_erasing_a_memory_by_number_takes_what_it_replaced(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.exchange(ADA, "I live in Lisbon", actions=[fact(ADA, "lives in Lisbon")])
+    moved = [fact(ADA, "lives in Zanzibarix"), {"action": "forget", "content": "lives in Lisbon"}]
+    await driver.exchange(ADA, "I moved to Zanzibarix", actions=moved)
+    shown = await erase(store, private(ADA), {"number": 2})
+    assert [row.content for row in shown.memories] == ["lives in Lisbon", "lives in Zanzibarix"]
+    assert await holding(sql, "zanzibarix", "lisbon") == {}
+
+
+async def test_an_erasure_in_a_group_leaves_the_open_previews_of_others(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "My aunt is Zanzibarix", "I see.", chat_id=GROUP)
+    await driver.exchange(BEN, "My boss is Zanzibarix", "I see.", chat_id=GROUP)
+    theirs = await store.erase_preview(group(), {"words": "zanzibarix"}, BEN, False)
+    assert theirs is not None
+    await erase(store, group(), {"words": "zanzibarix"}, ADA)
+    assert await store.erase_begin(theirs.erasure_id, BEN, False)
 
 
 async def test_summaries_become_due_again_without_the_erased_texts(driver: TurnDriver, store: Store, sql: Sql) -> None:

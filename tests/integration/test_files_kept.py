@@ -154,6 +154,23 @@ async def test_a_file_with_erased_words_is_deleted_while_its_message_stays(
     assert await store.files_gone() == ["AgADone"]
 
 
+async def test_all_messages_that_show_a_file_with_erased_words_are_erased(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    said = [
+        await with_file(driver, sql, unique_id, "", say="look") for unique_id in ("AgADone", "AgADone", "AgADother")
+    ]
+    for message_id, unique_id in zip(said[1:], ("AgADone", "AgADother"), strict=True):
+        page = {"unique_id": unique_id, "name": "a.pdf", "mime": "", "kind": "PDF", "pages": 1}
+        words = ["a zanzibarix on every page" if unique_id == "AgADone" else "tea on every page"]
+        await sql("select relay.keep_documents(id, space_id, %s::jsonb) from message where id = %s",
+                  json.dumps([page | {"parts": words}]), message_id)  # fmt: skip
+    await store.index_missing(50)
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert await sql("select id from message where role = 'user'") == [(said[2],)]
+    assert await store.files_gone() == ["AgADone"]
+
+
 async def test_files_of_older_wordings_are_deleted_with_their_message(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:

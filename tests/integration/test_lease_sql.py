@@ -9,7 +9,7 @@ import pytest
 
 from relay.core.ports import Database
 from relay.jobs.kinds import JobKind, Retry
-from relay.jobs.registry import DailyJobFailed, run_daily
+from relay.jobs.registry import MISSED_SECONDS, DailyJobFailed, run_daily
 from relay.jobs.runner import Runner
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimResult
@@ -164,6 +164,30 @@ async def test_a_daily_job_runs_once_a_day(store: Store, another: Another, sql: 
     await sql("update duty set done_at = done_at - interval '1 day'")
     await tidied(store)
     assert len(done) == 2
+
+
+async def test_a_daily_job_whose_hour_was_missed_runs_later(store: Store, sql: Sql) -> None:
+    done: list[bool] = []
+
+    async def work() -> None:
+        done.append(True)
+
+    async def check() -> int:
+        await run_daily(daily(store, work), "tidy", MISSED_SECONDS)
+        return len(done)
+
+    assert await check() == 0, "a new installation has missed nothing"
+    (applied,) = await sql("select min(applied_at) from migration")
+    await sql("update migration set applied_at = applied_at - interval '25 hours' where version = 1")
+    try:
+        assert [await check(), await check()] == [1, 1]
+    finally:
+        await sql("update migration set applied_at = applied_at + interval '25 hours' where version = 1")
+    assert await sql("select min(applied_at) from migration") == [applied]
+    await sql("update duty set done_at = done_at - interval '25 hours'")
+    assert await check() == 1
+    await sql("update duty set done_at = done_at - interval '2 hours'")
+    assert await check() == 2
 
 
 async def test_a_failed_daily_job_is_not_marked_as_done(store: Store, another: Another) -> None:

@@ -21,7 +21,8 @@ from tests.integration.turn_driver import ADA, TurnDriver, fact, private
 Rows = list[tuple[Any, ...]]
 
 CATALOGUE = """
-select 'function', p.oid::regprocedure::text, md5(pg_get_functiondef(p.oid)), p.proacl::text
+select 'function', p.oid::regprocedure::text,
+    md5(regexp_replace(pg_get_functiondef(p.oid), '(?n)^ *--.*\\n', '', 'g')), p.proacl::text
 from pg_proc p where p.pronamespace = 'relay'::regnamespace or p.proname like 'relay\\_%'
 union all
 select 'column', c.oid::regclass || '.' || a.attname, format_type(a.atttypid, a.atttypmod) || a.attnotnull,
@@ -194,6 +195,13 @@ async def test_a_newer_schema_with_breaking_changes_is_refused(opened: Opened) -
     async with client(opened.server, opened.name) as database:
         with pytest.raises(SchemaError, match=r"newer Relay \(schema 9001, this one knows \d+\)\. Upgrade Relay"):
             await migrations.migrate(database, database.run)
+
+
+async def test_the_servers_time_limit_does_not_hold_for_migrations(server: Server, empty: str) -> None:
+    """Supabase ends statements after two minutes."""
+    server.command(f"alter database {empty} set statement_timeout = '20ms'")
+    async with client(server, empty) as database:
+        await database.run("select pg_sleep(0.1)")
 
 
 def test_a_breaking_migration_is_marked_in_its_first_line() -> None:

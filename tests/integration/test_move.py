@@ -555,7 +555,7 @@ async def test_a_supabase_project_is_moved_to_and_from_over_rest_only(shell: She
         assert "was moved from the target" in output
         code, output = await asyncio.to_thread(shell.run, "move", "--to", "embedded", "--replace", **keys)
         assert code == 0, output
-        assert "  SUPABASE_URL=\n" in output
+        assert "  SUPABASE_URL=\n  SUPABASE_SERVICE_ROLE_KEY=\n" in output, "one without the other is refused"
         assert project.dump(*STAYS) == here.dump(*STAYS)
         code, output = await asyncio.to_thread(
             shell.run, "move", "--to", running.url, "--replace", **keys | {"SUPABASE_URL": ""}

@@ -85,6 +85,15 @@ async def test_a_stated_preference_takes_effect_and_is_reversed_at_once(driver: 
     assert await shown(driver) == [("puns", -1, "high")]
 
 
+async def test_a_preference_learned_again_after_it_was_put_away_is_announced_again(store: Store, sql: Sql) -> None:
+    news = [[one.new for one in (await said(store, "bullet points")).acts] for _ in range(2)]
+    assert news == [[True], [False]]
+    await sql("update observation set at = at - interval '181 days'")
+    await sql("update preference_decision set at = at - interval '181 days'")
+    news = [[one.new for one in (await said(store, "bullet points")).acts] for _ in range(2)]
+    assert news == [[True], [False]]
+
+
 async def test_only_the_person_who_asked_can_teach(driver: TurnDriver, store: Store) -> None:
     turn = (await driver.exchange(ADA, "Hello", chat_id=GROUP)).turn.turn_id
     about: Json = {"space": group(), "chat_id": GROUP, "topic_id": 0}

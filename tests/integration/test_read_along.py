@@ -150,3 +150,21 @@ async def test_a_lender_who_leaves_the_group_takes_their_memory_along(relay: Ins
     await relay.tg.say(kitchen, ADA, f"and now, {BOT}?")  # people outside the group can still comment
     await relay.settled()
     assert SECRET not in asked.prompts[-1]
+
+
+@pytest.mark.parametrize("command", [f"/memory{BOT}", f"/memory{BOT} 1", f"/memory{BOT} changes", f"/search{BOT} key"])
+async def test_a_person_who_comments_from_outside_sees_no_memory_of_the_group(relay: Inside, command: str) -> None:
+    kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, relay.tg.user(EVE, "Eve")])
+    kitchen.linked_chat_id = -1009999
+    await relay.tg.say(kitchen, ADA, f"/remember{BOT} The key is under the mat")
+    await relay.settled()
+    shown = []
+    for person in (BEN, ADA):
+        chats = (kitchen, relay.tg.dm(relay.tg.user(person)))
+        before = [len(said(relay, chat)) for chat in chats]
+        await relay.tg.say(kitchen, person, command)
+        await relay.settled()
+        shown.append("\n".join(text for chat, n in zip(chats, before, strict=True) for text in said(relay, chat)[n:]))
+    assert "This is not yours to decide." in shown[0]
+    assert "under the mat" not in shown[0]
+    assert "under the mat" in shown[1]

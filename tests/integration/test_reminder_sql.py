@@ -281,6 +281,27 @@ async def test_a_command_that_runs_again_makes_no_second_reminder(store: Store, 
     assert await sql("select count(*) from reminder") == [(2,)]
 
 
+async def test_a_button_that_runs_again_moves_a_reminder_once(store: Store, driver: TurnDriver) -> None:
+    made = await make(store)
+    first, second = await driver.turn(ADA, "/quiet"), await driver.turn(ADA, "/quiet")
+    moved = await store.change_reminder(
+        made.id, "snoozed", ADA, made.next_at, next_at="2031-01-01T09:00:00Z", turn_id=first.turn_id
+    )
+    assert moved is not None
+    again = await store.change_reminder(
+        made.id, "snoozed", ADA, moved.next_at, next_at="2031-01-01T10:00:00Z", turn_id=first.turn_id
+    )
+    assert again == moved
+    other = await store.change_reminder(
+        made.id, "snoozed", ADA, moved.next_at, next_at="2031-01-01T10:00:00Z", turn_id=second.turn_id
+    )
+    assert other is not None
+    assert other.next_at == datetime(2031, 1, 1, 10, tzinfo=UTC)
+    opened = await store.reminder(private(ADA), ADA, made.id)
+    assert opened is not None
+    assert [one.kind for one in opened.events] == ["snoozed", "snoozed", "made"]
+
+
 async def test_an_erasure_in_a_group_leaves_the_queued_reminders_of_others(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:

@@ -386,6 +386,24 @@ async def test_a_group_named_in_the_shell_is_not_a_private_chat(driver: TurnDriv
     assert [one["id"] for one in (await asyncio.to_thread(shell, "list", "--chat", str(GROUP)))["sessions"]][1] == old
 
 
+async def test_a_chat_where_nothing_was_said_is_refused_and_not_created(
+    driver: TurnDriver, sql: Sql, shell: Shell
+) -> None:
+    await driver.exchange(ADA, "Hello")
+    here = ["preferences", "here", "ignore", "--json", "--chat"]
+    for words, where in (
+        ([*here, "4711"], "4711"),
+        ([*here, str(ADA), "--topic", "3"], f"{ADA}, topic 3"),
+        (["session", "list", "--json", "--chat", "-4711"], "-4711"),
+    ):
+        done = await asyncio.to_thread(CliRunner().invoke, cli, words)
+        assert done.exit_code == 1
+        assert json.loads(done.stdout)["error"] == f"Nothing was ever said in the chat {where}."
+    assert await sql("select chat_id, topic_id from thread") == [(ADA, 0)]
+    done = await asyncio.to_thread(CliRunner().invoke, cli, [*here, str(ADA)])
+    assert json.loads(done.stdout)["here"] == "ignore"
+
+
 async def test_only_a_search_loads_the_embedder(
     driver: TurnDriver, sql: Sql, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

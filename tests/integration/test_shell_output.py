@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -124,3 +125,22 @@ def test_a_reminder_promises_only_what_a_bot_can_keep(
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", token)
     monkeypatch.setenv("RELAY_ADMINS", admins)
     assert said in run("remind", "2031-01-01", "9:00", "bins")[1]
+
+
+def test_people_in_the_settings_are_listed_for_programs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_USERS", "2")
+    code, shown = run("users", "--json")
+    listed = [(one["user_id"], one["role"]) for one in json.loads(shown)["people"]]
+    assert (code, listed) == (0, [(1, "admin"), (2, "user")])
+    assert run("users")[1].splitlines() == [
+        "People who can use me", "• 1 – admins, set in RELAY_ADMINS", "• 2 – set in RELAY_USERS"
+    ]  # fmt: skip
+
+
+def test_a_shell_is_not_told_to_reply_to_messages() -> None:
+    code, shown = run("keepit")
+    assert code == 0
+    assert shown.startswith("Nothing is marked in this conversation yet.\n\nTo keep a passage, write ##keepit0.80##")
+    code, shown = run("keepit", "0.8")
+    assert code == 1
+    assert shown == "Say which passage to keep: relay keepit 0.80 the gate code is 4711\n"

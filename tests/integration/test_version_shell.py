@@ -43,7 +43,7 @@ def run(*words: str) -> tuple[int, str]:
 
 def test_a_version_is_previewed_made_and_written(relay: Any, tmp_path: Path) -> None:
     code, said = run("compress", "standard")
-    assert code == 0
+    assert code == 1, "a script that forgets --yes must notice"
     assert "tokens in 60 messages → about" in said
     assert "Nothing was made. Add --yes to make it." in said
     code, said = run("compress", "30:1", "moderate", "--model", "none", "--yes", "--to", str(tmp_path), "--json")
@@ -80,7 +80,7 @@ def test_a_source_is_named_by_its_id_and_files_need_yes(relay: Any, tmp_path: Pa
     first = json.loads(said)
     for id in (str(first["id"]), f"#{first['id']}"):
         code, said = run("compress", "30:1", "--from", id, "--json")
-        assert (code, json.loads(said)["source"]) == (0, first["name"])
+        assert (code, json.loads(said)["source"]) == (1, first["name"])
     code, said = run("compress", "30:1", "--from", "v001", "--json")
     assert "“v001” isn't a version's id" in json.loads(said)["error"]
     code, said = run("compress", "30:1", "--from", "99", "--json")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,6 +99,17 @@ def test_a_long_document_shows_its_beginning_and_how_to_read_on() -> None:
     assert read.notice == "📄 long.txt: It is long."
     (short,) = make_read(sent("a.txt"), told("all")).blocks
     assert short["text"] == "a.txt (text):\n\nall"
+
+
+def test_off_the_record_the_rest_of_a_long_document_is_not_promised() -> None:
+    unkept = replace(sent("long.txt"), kept=False)
+    read = make_read(unkept, told(*["word " * 1200] * 20))
+    (block,) = read.blocks
+    assert re.match(r"long.txt \(text\), parts 1–\d of 20; the others are not kept:\n", block["text"])
+    assert block["parts"] == 0
+    assert read.documents == []
+    assert re.fullmatch(r"📄 long.txt: Off the record I read only the first \d of its 20 parts.", read.notice)
+    assert make_read(unkept, told("all")).notice == ""
 
 
 def test_the_stored_parts_of_one_input_are_limited_with_a_notice() -> None:

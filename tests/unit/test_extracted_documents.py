@@ -41,6 +41,10 @@ def test_a_pdf_is_shown_unchanged_and_its_text_is_kept_by_page() -> None:
     }  # fmt: skip
 
 
+def test_what_is_filled_into_the_form_of_a_pdf_is_kept() -> None:
+    assert text_of(papers.pdf_form("Name:", "Ada Lovelace")) == "[page 1]\nName:\nAda Lovelace"
+
+
 def test_a_pdf_with_more_pages_than_can_be_shown_is_kept_as_text() -> None:
     found = told(papers.pdf(["one", "two", "three"]), pages=2)
     assert not found["whole"]
@@ -65,9 +69,9 @@ def test_a_word_document_keeps_its_tables_and_lists() -> None:
 
 
 def test_a_spreadsheet_is_read_sheet_by_sheet() -> None:
-    rows = [["Item", "Price"], ["Tea", 3], ["Cake", 4.5]]
+    rows = [["Item", "Price"], ["Tea", 3], ["Cake", 4.5], ["Total", 1.1 * 3]]
     assert text_of(papers.xlsx({"Bill": rows, "Empty": []})) == (
-        "## Bill\n\nItem | Price\nTea | 3\nCake | 4.5\n\n## Empty"
+        "## Bill\n\nItem | Price\nTea | 3\nCake | 4.5\nTotal | 3.3\n\n## Empty"
     )
     assert why_not(papers.xlsx({"Empty": []})) == "There is no text in it."
 
@@ -86,6 +90,21 @@ def test_an_opendocument_file_is_read() -> None:
     assert text_of(papers.odt("Dear Ada", "Yours, Ben")) == "Dear Ada\n\nYours, Ben"
 
 
+def test_an_opendocument_file_is_read_without_comments_and_deleted_words() -> None:
+    space, note = "<text:s text:c='2'/>", "<text:note><text:note-citation>1</text:note-citation>{}</text:note>"
+    body = "<text:note-body><text:p>a month</text:p></text:note-body>"
+    remark = "<office:annotation><text:p>too high</text:p></office:annotation>"
+    deleted = "<text:deletion><text:p>deleted</text:p></text:deletion>"
+    row = f"<table:table-cell><text:p>{{}}</text:p>{remark}</table:table-cell>"
+    content = papers.odt(
+        f"Ada<text:line-break/>1 Main Street<text:tab/>Bern{space}CH",
+        f"Rent{remark} is 900{note.format(body)}.",
+        more=f"<text:tracked-changes>{deleted}</text:tracked-changes>"
+        f"<table:table><table:table-row>{row.format('A')}<table:table-cell/>{row.format('B')}</table:table-row></table:table>",
+    )
+    assert text_of(content) == "A |  | B\n\nAda\n1 Main Street\tBern CH\n\nRent is 900 (a month)."
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
 def test_a_text_is_read_in_its_encoding(encoding: str) -> None:
     words = "Kündigungsfrist: sechs Wochen – größer"
@@ -95,6 +114,20 @@ def test_a_text_is_read_in_its_encoding(encoding: str) -> None:
 def test_a_text_in_an_eastern_encoding_is_guessed() -> None:
     words = "Срок уведомления составляет шесть недель, договор подписан сторонами в Москве."
     assert text_of(words.encode("cp1251")) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "encoding"),
+    [("Сумма: Покупка", "cp1251"), ("Ημερομηνία;Ποσό;Περιγραφή", "cp1253")],
+)
+def test_a_table_with_a_few_words_in_an_eastern_encoding_is_read(words: str, encoding: str) -> None:
+    table = f"{words}\n" + "01.02.2026;100;200\n" * 20
+    assert text_of(table.encode(encoding), "a.csv") == table.strip()
+
+
+def test_a_table_with_a_few_western_words_is_read() -> None:
+    western = "Größe;Café “Ü”;§§ 5\n" + "01.02.2026;100;200\n" * 20
+    assert text_of(western.encode("cp1252"), "a.csv") == western.strip()
 
 
 def test_a_web_page_becomes_its_text() -> None:
@@ -122,6 +155,14 @@ def test_an_archive_is_listed_and_its_texts_are_read() -> None:
     assert "beta" in part
     assert "not reached" not in part
     assert "2 other files" in found["note"]
+
+
+def test_a_long_text_in_an_archive_is_cut_with_a_note() -> None:
+    found = told(papers.packed({"a.log": "line\n" * 300_000, "p.png": b"\x89PNG\r\n\x1a\n\0\0"}))
+    assert found["note"] == (
+        "I read the texts in it, and did not open 1 other file. Of texts over 1 MB I read the beginning only."
+    )
+    assert told(papers.packed({"a.log": "line\n" * 200_000}))["note"] == ""
 
 
 def test_a_locked_archive_lists_its_file_names() -> None:

@@ -163,6 +163,13 @@ def test_an_animation_becomes_a_grid_of_four_frames(kind: str) -> None:
     assert blue == [True, True], "the first is at the left, the last at the right"
 
 
+def test_the_pages_of_a_picture_are_counted() -> None:
+    pages = saved(drawn(60, 40), "TIFF", save_all=True, append_images=[drawn(60, 40), drawn(60, 40)])
+    told, _ = work(pages, max_pixels=MOST)
+    assert (told["pages"], told["frames"], told["width"]) == (3, 1, 60)
+    assert "pages" not in work(picture("TIFF"), max_pixels=MOST)[0]
+
+
 def test_a_long_animation_is_read_in_part() -> None:
     told, _ = seen(animation("GIF", 300, 400, 40))
     assert told["frames"] == 300

@@ -23,6 +23,7 @@ from relay.media.media_context import IMAGE_TOKENS, IMAGES, PAGES, MediaContext,
 from relay.media.media_cost import DOCUMENT_BYTES, first_kept, tokens_of
 from relay.media.pictures import Pictures, describe_picture, moves
 from relay.media.prepared import PDF, PIECE, PreparedFile, encode_base64, new_cache
+from relay.media.showing import describe_file
 
 Row = dict[str, Any]
 
@@ -102,6 +103,12 @@ async def test_files_that_telegram_no_longer_gives_are_left_out() -> None:
 async def test_an_edited_message_keeps_its_picture() -> None:
     edited = {"type": "attachment", "file": image("a")["file"]}
     assert set(await brought(media_context(Telegram(a=b"A")), [], [said(edited)])) == {"a"}
+
+
+def test_a_document_that_came_with_an_edit_is_described_as_unread() -> None:
+    edited = {"type": "attachment", "file": document("a")["file"]}
+    assert describe_file(edited).endswith("which came with an edit and was not read; it has to be sent again)")
+    assert describe_file({"type": "attachment", "file": image("a")["file"]}).endswith("not shown here)")
 
 
 def test_only_the_newest_pictures_are_shown() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -80,6 +81,11 @@ def test_the_printed_sql_is_whole_transactions() -> None:
         len(re.findall(r"^begin;$", text, re.M)) == len(re.findall(r"^commit;$", text, re.M)) == len(SCHEMA.scripts())
     )
     assert "pg_advisory_lock(" not in text
+
+
+def test_the_printed_sql_is_taken_by_supabases_editor() -> None:
+    """It refuses more than 0.98 MB: "Query is too large to be run via the SQL Editor". It sends the text as JSON."""
+    assert len(json.dumps({"query": migrations.print_sql()}, ensure_ascii=False).encode()) < 0.98 * 2**20
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,7 @@ async def test_transient_errors_are_retried(api: AnthropicStandIn, claude: Claud
         ("401", ModelAccountError), ("402", ModelAccountError), ("403", ModelAccountError),
         ("credit", ModelAccountError),
         ("404", ModelError), ("400", ModelError), ("413", ContextTooLong), ("too_long", ContextTooLong),
+        ("pdf", ContextTooLong), ("image", ContextTooLong),
         ("refusal", ModelRefused), ("empty", EmptyAnswer),
     ],
 )  # fmt: skip

@@ -294,7 +294,8 @@ SPOKEN = {"type": "text", "text": "listen", "file": {"kind": "voice", "unique_id
     [
         ([photo("a")], True),
         ([PAPER], True),
-        ([photo("a", untrusted="forward"), text_of("by Eve", untrusted="caption")], True),
+        ([photo("a", untrusted="forward"), text_of("by Eve", untrusted="forward")], True),
+        ([photo("a"), text_of("what is this?", untrusted="caption")], False),
         ([photo("a"), text_of("what is this?")], False),
         ([PAPER, SPOKEN], False),
         ([STICKER], False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 
 from relay.commands.history.query import date_in, parse, weights_in
 from relay.memory.rows.memories import Posted
-from relay.memory.rows.search import Weights
-from relay.surfaces.chat.history.search import passage
+from relay.memory.rows.search import MessageHit, Weights
+from relay.surfaces.chat.history.search import passage, words_of
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.telegram.formatting.format import format_reply
 
@@ -226,6 +227,20 @@ def test_any_passage_shows_only_the_text(text: str) -> None:
     (message,) = format_reply(f"x\n{passage(text)}")
     plain = text.replace("\x02", "").replace("\x03", "")
     assert "".join(message.text.split()) == "".join(f"x{plain}".split())
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("**\x02Ferns\x03, ivy** like the *shade*", "\x02Ferns\x03, ivy like the shade"),
+        ("## Plan\nRun `make test`, then 2 * 3 * 4 and 5*3", "Plan\nRun make test, then 2 * 3 * 4 and 5*3"),
+        ("* one\n* *\x02two\x03*", "* one\n* \x02two\x03"),
+    ],
+)
+def test_a_found_answer_shows_no_signs_of_its_formatting(said: str, shown: str) -> None:
+    answer = MessageHit("message", 1, "assistant", None, None, NOW, 0, None, None, said)
+    assert words_of(answer) == shown
+    assert words_of(replace(answer, role="user")) == said
 
 
 def test_the_length_of_a_passage_is_limited() -> None:

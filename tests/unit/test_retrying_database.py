@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from relay.core.errors import DatabaseUnavailable
-from relay.memory.retrying_database import RetryingDatabase
+from relay.core.errors import CallTooSlow, DatabaseError, DatabaseUnavailable
+from relay.memory import retrying_database
+from relay.memory.retrying_database import SLOW_TRIES, RetryingDatabase
 
 
 async def test_the_database_is_repaired_once_for_all_waiting_calls() -> None:
@@ -48,3 +49,40 @@ async def test_a_call_that_somebody_waits_for_fails_after_some_seconds() -> None
         with pytest.raises(DatabaseUnavailable, match="It is away"):
             await brief.call("ping")
     assert calls > 1, "it is tried again"
+
+
+class Slow:
+    """A database that cancels every call but the one that asks whether its tables are locked."""
+
+    def __init__(self, *locked: bool | None) -> None:
+        """`locked`: the answers, one after the other; None: it doesn't answer."""
+        self.locked = list(locked)
+        self.calls = 0
+
+    async def call(self, function: str, **arguments: Any) -> Any:
+        if function == "is_locked" and (locked := self.locked.pop(0)) is not None:
+            return locked
+        self.calls += function != "is_locked"
+        raise CallTooSlow("It was cancelled.")
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrying_database, "RETRIES", retrying_database.RetryPolicy(first=0.0))
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_call_that_is_always_too_slow_fails() -> None:
+    database = Slow(False)
+    with pytest.raises(DatabaseError, match="takes too long for begin") as raised:
+        await RetryingDatabase(database).call("begin")  # type: ignore[arg-type]
+    assert not isinstance(raised.value, DatabaseUnavailable), "nothing above may repeat it as if it were an outage"
+    assert database.calls == SLOW_TRIES
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_call_waits_for_a_database_that_is_away_or_locked() -> None:
+    database = Slow(None, True, True, False)
+    with pytest.raises(DatabaseError, match="takes too long"):
+        await RetryingDatabase(database).call("begin")  # type: ignore[arg-type]
+    assert database.calls == 4 * SLOW_TRIES

@@ -39,6 +39,8 @@ MARKDOWN = st.lists(
         ("See [the page](https://example.com/a_b).", "See the page."),
         ("It is at https://example.com/x?y=1 now.", "It is at now."),
         ("From github.com/a/b or x@y.example.org, 3.5 or 4.5.", "From or, 3.5 or 4.5."),
+        ("Rated 4.5/5, for 2.000/Monat.", "Rated 4.5/5, for 2.000/Monat."),
+        ("See example.com:80/a now.", "See now."),
         ("It ended... Really?", "It ended... Really?"),
         ("Run `git status` first.", "Run git status first."),
         ("Use `x = {1: [2]}` here.", "Use here."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,9 @@ log = structlog.get_logger()
 
 CHECK_SECONDS = 40.0
 """The time limit of a check in seconds. A self-hosted server may have to load the model first."""
+TOO_LONG = re.compile(r"prompt is too long|context.*exceed|exceed.*context|\b(?:pdf|image)")
+"""What the API says about a prompt that is too long, or that has too many pages or a file that it can't read. Fewer
+messages and files help."""
 TRANSIENT = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 FAILURES = (Refused, aiohttp.ClientError, ValueError, LookupError, OSError, RecursionError)
 """Errors that can end a call."""
@@ -139,7 +143,7 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
         return OutOfCredit()
     if error.status in (401, 403):
         return ModelAccountError("The model's server does not accept the key. Check ANTHROPIC_API_KEY.")
-    if error.status == 413 or "prompt is too long" in message or ("context" in message and "exceed" in message):
+    if error.status == 413 or TOO_LONG.search(message):
         return ContextTooLong()
     if error.status == 404:
         return ModelMisconfigured("The model's server does not know this model. Check RELAY_MODEL.")

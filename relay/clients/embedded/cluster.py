@@ -19,6 +19,7 @@ from urllib.parse import quote
 from relay.clients.embedded.account import Account, claim_directory, open_private, sync_directory, write_private
 from relay.clients.embedded.cluster_settings import EXTENSIONS, SEARCH_PATH, SETTINGS, extension_sql
 from relay.core.errors import DatabaseError, DatabaseUnavailable
+from relay.core.program import RELAY
 
 LOG_LIMIT = 10 * 1024 * 1024
 """The size of a log, in bytes, from which on it is renamed (to postgres.log.1) when the server starts."""
@@ -167,8 +168,8 @@ class Cluster:
             return DatabaseUnavailable(f"The disk of {self.path.parent} is full. Free some space and start again.")
         if "incompatible with server" in output:
             return DatabaseError(
-                f"{self.path} was made by another version of PostgreSQL ({reason}) Export your data with the version "
-                "of Relay that made it, move that directory away, start again and import."
+                f"{self.path} was made by another version of PostgreSQL ({reason}) Make a backup with the version of "
+                f"Relay that made it, move that directory away, and run `{RELAY} restore` with the backup."
             )
         if "could not look up effective user ID" in output:
             return DatabaseError(

@@ -127,6 +127,7 @@ class Postgres:
                 asyncio.timeout(SCRIPT_SECONDS),
                 await psycopg.AsyncConnection.connect(self._url, connect_timeout=5) as connection,
             ):
+                await connection.execute(b"set local statement_timeout = 0")  # Supabase sets two minutes
                 await connection.execute(script.encode())
         except psycopg.Error as error:
             raise explain_hindrance(error) or translate(error) from None
@@ -143,6 +144,7 @@ class Postgres:
                 files = await _call_function(connection, "files", {})
                 await _wait_for_readers(connection, files["readers"])
                 await connection.execute(b"set lock_timeout = '3s'")
+                await connection.execute(b"set statement_timeout = 0")
                 for table in files["tables"]:
                     await _call_function(connection, "forget_statistics", {"table": table})
                     await _write_anew(connection, table)

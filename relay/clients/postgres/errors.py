@@ -7,9 +7,10 @@ import re
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from relay.clients.postgres.sqlstates import is_refused, is_transient, remove_values
+from relay.clients.postgres.sqlstates import TOO_SLOW, is_refused, is_transient, remove_values
 from relay.core.errors import (
     AccessRefused,
+    CallTooSlow,
     DatabaseError,
     DatabaseUnavailable,
     DataRefused,
@@ -98,7 +99,8 @@ def translate(error: Exception) -> DatabaseError:
     if state in ("28P01", "28000", "3D000"):
         return DatabaseError(f"The database refused the connection: {message}. Check DATABASE_URL.")
     if not state or is_transient(state):
-        return DatabaseUnavailable(f"The database cannot be used right now ({message}).")
+        slow = state == TOO_SLOW or type(error) is TimeoutError
+        return (CallTooSlow if slow else DatabaseUnavailable)(f"The database cannot be used right now ({message}).")
     if is_refused(state):
         return DataRefused(f"The database cannot hold a value: {remove_values(state, message)} ({state}).")
     return DatabaseError(f"The database refused a call: {message} ({state}).")

@@ -7,6 +7,8 @@ import re
 TRANSIENT = ("08", "53", "57P", "57014", "58", "40", "25006")
 """Classes or codes: connection, resources (disk full, too many connections), shutdown, statement timeout, system,
 serialization, read-only (a failover in progress)."""
+TOO_SLOW = "57014"
+"""The statement was cancelled, as by a statement timeout."""
 IN_THE_WAY = ("40P01", "40001")
 """Deadlock and serialization failure: another call interfered. This one was rolled back and can be repeated."""
 REFUSED = ("22", "54")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from relay.clients.postgres.sqlstates import IN_THE_WAY, is_refused, is_transient, remove_values
+from relay.clients.postgres.sqlstates import IN_THE_WAY, TOO_SLOW, is_refused, is_transient, remove_values
 from relay.clients.supabase.keys import KEY_HELP, check_key
 from relay.core.errors import (
     AccessRefused,
+    CallTooSlow,
     DatabaseError,
     DatabaseUnavailable,
     DataRefused,
@@ -129,7 +130,8 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
     if code in IN_THE_WAY:
         return _Blip("Supabase cannot be used right now (another call was in the way).")
     if code.startswith(("PGRST0", "PGRST3")) or is_transient(code):
-        return DatabaseUnavailable(f"Supabase cannot be used right now ({message or code}).")
+        unavailable = CallTooSlow if code == TOO_SLOW else DatabaseUnavailable
+        return unavailable(f"Supabase cannot be used right now ({message or code}).")
     if is_refused(code) or code == "PGRST102":
         return DataRefused(f"Supabase cannot hold a value: {remove_values(code, message)} ({code}).")
     if not code:

@@ -61,6 +61,7 @@ async def digest(ctx: CommandContext, on: bool | None = None, at: time | None = 
 
 async def digest_now(ctx: CommandContext) -> Digest:
     """Writes a digest of the last 24 hours. Raises `CommandRefused` if the model can't."""
+    await ctx.require_sight()
     summariser = ctx.services.summariser
     model = BatchModel(ctx.store, summariser.gate, summariser.model_name, summariser.results)
     try:

@@ -43,6 +43,7 @@ class SearchResults:
 async def search(ctx: CommandContext, text: str, offset: int = 0, limit: int = 20) -> SearchResults:
     """Finds messages and memories of this space, best first. `text`: see `query.parse`. In a turn, stores the search so
     that other pages can be opened later. Raises `CommandRefused` for an empty or unsupported search."""
+    await ctx.require_sight()
     asked = StoredSearch(text, ctx.user_id, datetime.now(ctx.zone), ctx.chat_id, ctx.topic_id)
     query = parse(text, asked.at)
     if query.wrong:

@@ -55,12 +55,14 @@ async def list_memories(
     space_id: int | None = None,
 ) -> MemoryPage:
     """Returns a page of memories, newest first. `space_id` None: this space; 0: the person's own."""
+    await ctx.require_sight()
     space = await find_space(ctx, space_id)
     return await ctx.store.memories(space, offset, limit, chosen)
 
 
 async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
     """Opens a memory of this space by its visible number."""
+    await ctx.require_sight()
     memory_id = await ctx.store.find_by_number(ctx.space, number)
     row = await ctx.store.open_memory(memory_id, ctx.user_id, ctx.admin)
     if row is None:

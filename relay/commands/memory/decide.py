@@ -130,6 +130,7 @@ async def list_changes(
 ) -> ChangePage:
     """Returns a page of a space's changes, newest first. `waiting`: only pending ones. `space_id` None: this space; 0:
     the person's own."""
+    await ctx.require_sight()
     space = await find_space(ctx, space_id)
     return await ctx.store.history(space, waiting, offset, limit, ctx.user_id, ctx.admin)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -47,14 +48,22 @@ class Revoked:
     places=("private",),
 )
 async def users(ctx: CommandContext) -> KnownPeople:
-    """Returns everyone in the database."""
-    return await ctx.store.list_everybody()
+    """Returns everyone in the settings and the database. The names of those in the settings alone are unknown."""
+    known, settings = await ctx.store.list_everybody(), ctx.services.people
+    stored = {one.user_id: one for one in known.people}
+    named = [stored.pop(one, Person(one, "", "user")) for one in sorted(settings.named)]
+    admins = {one.user_id for one in named if one.role == "admin"} | settings.named_admins
+    named = [replace(one, role="admin" if one.user_id in admins else "user") for one in named]
+    return replace(known, people=(*named, *stored.values()))
 
 
 @admins_only
-async def decide(ctx: CommandContext, user_id: int, verdict: Verdict) -> DecidedPerson:
-    """Records an admin's decision about a person. The first decision counts."""
+async def decide(ctx: CommandContext, user_id: int, verdict: Verdict, again: bool = False) -> DecidedPerson:
+    """Records an admin's decision about a person. The first decision counts. `again`: but someone who was refused, or
+    whose access was revoked, may be blocked as well."""
     roles = ["refused", "blocked"] if verdict == "admit" else ["asking"]
+    if again and verdict == "block":
+        roles.append("refused")
     decided = await ctx.store.decide(user_id, roles, ROLES[verdict], ctx.user_id, _decider(ctx))
     return require_found(decided, CommandRefused(f"I don't know anyone with the id {user_id}. /users lists everyone."))
 

@@ -89,12 +89,11 @@ async def make_reminder(
 
 
 async def postpone(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminder:
-    """Moves the next time of a reminder that is not due yet."""
+    """Moves the next time of a reminder that is not due yet, at most to the next occurrence of its rule."""
     one = await own_reminder(ctx, reminder_id)
     if one.next_at is None or one.status not in ("active", "proposed"):
         raise Conflict(OVER)
-    later = one.next_at + timedelta(minutes=minutes)
-    return await change(ctx, one, "snoozed", next_at=later.isoformat(), occurrence=later.isoformat())
+    return await move(ctx, one, one.next_at + timedelta(minutes=minutes), one.next_at, one.status)
 
 
 @command(
@@ -153,12 +152,15 @@ async def existing_reminder(ctx: CommandContext, reminder_id: int) -> OpenedRemi
 
 async def change(ctx: CommandContext, one: Reminder, event: str, **fields: object) -> Reminder:
     """Changes a reminder, unless it was changed in the meantime. Raises `CommandRefused`."""
-    changed = await ctx.store.change_reminder(one.id, event, ctx.user_id, one.next_at, **fields)
+    changed = await ctx.store.change_reminder(
+        one.id, event, ctx.user_id, one.next_at, turn_id=ctx.turn.turn_id, **fields
+    )
     return require_found(changed, Conflict(CHANGED))
 
 
 async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminder:
-    """Repeats a reminder in some minutes; 0: tomorrow morning."""
+    """Repeats a reminder in some minutes, or tomorrow morning (0), but no later than at the next occurrence of its
+    rule, which would be lost otherwise."""
     one = await existing_reminder(ctx, reminder_id)
     now = datetime.now(UTC)
     if minutes:
@@ -166,7 +168,15 @@ async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminde
     else:
         tomorrow = now.astimezone(ctx.zone).date() + timedelta(days=1)
         again = datetime.combine(tomorrow, MORNING, ctx.zone)
-    return await change(ctx, one, "snoozed", next_at=again.isoformat(), occurrence=again.isoformat(), status="active")
+    return await move(ctx, one, again, now, "active")
+
+
+async def move(ctx: CommandContext, one: Reminder, to: datetime, after: datetime, status: str) -> Reminder:
+    """Moves a reminder to another time, or to the first occurrence of its rule `after` a moment if that comes first."""
+    following = following_occurrence(one, after) if one.rule else None
+    own = following is not None and following <= to  # it is the rule's own time again
+    at = (following if own and following else to).isoformat()
+    return await change(ctx, one, "snoozed", next_at=at, occurrence=None if own else at, status=status)
 
 
 @operation("chat", "http")
@@ -178,12 +188,12 @@ async def mark_done(ctx: CommandContext, reminder_id: int) -> Reminder:
     return await change(ctx, one, "done", next_at=following and following.isoformat(), occurrence=None, status=ended)
 
 
-def following_occurrence(one: Reminder) -> datetime | None:
-    """Returns the next occurrence of a rule after now; None if it is over, or there is no rule."""
+def following_occurrence(one: Reminder, after: datetime | None = None) -> datetime | None:
+    """Returns the next occurrence of a rule after a moment (now); None if it is over, or there is no rule."""
     if not one.rule:
         return one.next_at if one.occurrence is None and not one.asked and one.next_at else None
     try:
-        return next_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, datetime.now(UTC))
+        return next_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, after or datetime.now(UTC))
     except BadRule as error:
         raise CommandRefused(f"{error} Change the time, or delete it.") from None
 

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pypdfium2
+from pypdfium2 import raw
 
 from relay.media.extraction.failure import LOCKED, Unusable
 from relay.media.extraction.parts import MOST
@@ -36,7 +37,7 @@ def read(content: bytes, most: int, shown: int) -> dict[str, Any]:
         raise Unusable(NO_PAGES)
     text, done = _text(document, pages)
     # A PDF that opens with an empty password is still encrypted, and the model refuses it.
-    restricted = pypdfium2.raw.FPDF_GetSecurityHandlerRevision(document) >= 0
+    restricted = raw.FPDF_GetSecurityHandlerRevision(document) >= 0
     note = ""
     if pages > most:
         note = LONG.format(pages=pages, most=most) if text else SCANNED.format(pages=pages, most=most)
@@ -65,9 +66,12 @@ def _text(document: pypdfium2.PdfDocument, pages: int) -> tuple[str, int]:
 
 
 def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:
-    """Returns the text of a page; empty if it is damaged."""
+    """Returns the text of a page with what is filled into its forms; empty if it is damaged."""
     try:
         page = document[number]
+        if raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS:
+            page.close()
+            page = document[number]
     except pypdfium2.PdfiumError:
         return ""
     try:

@@ -52,7 +52,7 @@ MOVING = "I cannot look at animated stickers of this kind."
 
 def work(content: bytes, max_pixels: int) -> tuple[dict[str, Any], list[bytes]]:
     """Returns the picture and `{width, height, mime, frames}`: its size for the model, and the number of frames of an
-    animation (else 1). An animation is shown as four frames side by side.
+    animation (else 1); `pages` if it has several. An animation is shown as four frames side by side.
 
     Raises `Unusable` for more than `max_pixels`, or if it is not a picture.
     """
@@ -63,10 +63,12 @@ def work(content: bytes, max_pixels: int) -> tuple[dict[str, Any], list[bytes]]:
         if width * height > max_pixels:
             most = max_pixels // 1_000_000
             raise Unusable(f"It is too large: {width} × {height} pixels. I can take {most} megapixels.")
-        frames = count_frames(image)
+        frames = count_frames(image) if image.format in ANIMATED else 1
+        pages = count_frames(image) if image.format == "TIFF" else 1
         picture = arrange_frames(image, frames, max_pixels) if frames > 1 else prepare_still(image)
     made, mime = encode(picture)
-    return {"width": picture.width, "height": picture.height, "mime": mime, "frames": frames}, [made]
+    told = {"width": picture.width, "height": picture.height, "mime": mime, "frames": frames}
+    return told | ({"pages": pages} if pages > 1 else {}), [made]
 
 
 def open_picture(content: bytes) -> Image.Image:
@@ -85,9 +87,7 @@ def open_picture(content: bytes) -> Image.Image:
 
 
 def count_frames(image: Image.Image) -> int:
-    """Returns the number of frames of an animation; else 1."""
-    if image.format not in ANIMATED:
-        return 1
+    """Returns the number of frames or pages; 1 if it is unreadable."""
     try:
         return max(1, int(getattr(image, "n_frames", 1)))
     except (OSError, EOFError, SyntaxError, ValueError):

@@ -29,6 +29,8 @@ WEB_PAGE = re.compile(
 """Matches the beginning of a web page. Its quantifiers are possessive, so a comment ends at the first possible
 place."""
 DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
+NEIGHBOURS = re.compile(rb"[\x80-\xff](?=[\x80-\xff])")
+"""Matches letters beyond ASCII that are next to each other, as they rarely are in a Western language."""
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
 NOT_SO = "It is not what its name says, or it is damaged."
 UNKNOWN = (
@@ -83,16 +85,17 @@ def _utf8(content: bytes) -> str | None:
 
 
 def _guess(content: bytes) -> str:
-    """Decodes other text: as a page declares, else as detected if much is beyond ASCII, else as Windows-1252."""
+    """Decodes other text: as a page declares, else as detected if much of it or whole words are beyond ASCII, else as
+    Windows-1252."""
     encoding = "cp1252"
     declared = DECLARED.search(content[:4096])
     head = content[:SAMPLE]
     if declared:
         encoding = declared[1].decode()
-    elif sum(byte >= 0x80 for byte in head) > len(head) / 4:
+    elif (high := sum(byte >= 0x80 for byte in head)) > len(head) / 4 or 2 * len(NEIGHBOURS.findall(head)) > high:
         from charset_normalizer import from_bytes
 
-        guess = from_bytes(head).best()
+        guess = from_bytes(head, cp_exclusion=["mac_cyrillic", "mac_greek"]).best()
         encoding = guess.encoding if guess else encoding
     try:
         return content.decode(encoding, "replace")

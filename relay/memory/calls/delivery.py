@@ -14,6 +14,7 @@ from relay.memory.rows.delivery import (
     PartResult,
     RecordedIds,
     Request,
+    ShownChanges,
     StoredPart,
 )
 
@@ -89,6 +90,10 @@ class DeliveryCalls(Calls):
     async def record_announced(self, turn_id: int, seq: int | None, request: Request | None) -> None:
         """Records an announcement. `seq`: the part of the answer that now shows `request`; None: there was nothing to
         announce."""
+
+    @rpc()
+    async def shown_changes(self, turn_id: int) -> ShownChanges | None:
+        """Returns a turn's changes to memory, and the messages that show them."""
 
     async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Sequence[int]) -> None:
         """Stores the message in which `turn` announces these changes, so that they are not announced again."""

@@ -39,13 +39,17 @@ TOO = re.compile(
     r"(?:(?:an? (?:bit|little)|much|way|far|(?:ein )?bisschen|etwas|viel|un peu|bien|un po[ck]o?|немного|trochę|biraz)"
     r"\s+)?"
     r"(?:太(?=\w)|(?:너무|too|zu(?! (?:jede|alle|mein|de|die|das))|trop|demasiad[oa]s?|troppo|слишком|za(?! każd)"
-    r"|zbyt|fazla|aşırı)\s+)"
+    r"|zbyt|fazla|aşırı|çok(?!\s+(?:iyi|güzel|hoş|doğru|net|açık|faydalı|yararlı|başarılı)))\s+)"
     r"(?:(?:many|much|viele?|de|много|dużo|fazla)\s+)?",
     re.IGNORECASE,
 )
 """What says that an answer has more of something than it should."""
-ENDING = re.compile(r"(\w.*?)\s?(?:[はが]?(?:すぎ(?:る|ます|です)?|過ぎる?|なし|不要|やめて)|없이|빼고)$")
-"""What says so at the end, in Japanese and Korean."""
+ENDING = re.compile(
+    r"(?!(?:جيد|رائع|ممتاز|مفيد|واضح|جميل)ة?\s)(\w.*?)\s?"
+    r"(?:(?P<too>[はが]?(?:すぎ(?:る|ます|です)?|過ぎる?)|\s(?:جد(?:ا|اً|ًا)|للغاية|أكثر من اللازم))"
+    r"|[はが]?(?:なし|不要|やめて)|없이|빼고)$"
+)
+"""What says so at the end, in Japanese, Korean and Arabic."""
 PREFER = re.compile(r"^(?:prefer|more|mehr|plus de|más|больше|więcej|daha çok)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
     f"Name what you like in 3 to {PATTERN_LENGTH} letters, without digits or signs, like this: "
@@ -153,8 +157,7 @@ def split_direction(words: str, polarity: Literal[-1, 1] | None = None) -> tuple
     too = TOO.match(words)
     words = words[too.end() :] if too else words
     if not (negated or too) and (ended := ENDING.match(words)):
-        words = ended[1]
-        negated = ended
+        words, too, negated = ended[1], ended if ended["too"] else None, None if ended["too"] else ended
     sign: Literal[-1, 1] = polarity or 1
     if negated or (too and sign > 0):
         sign = -1 if sign > 0 else 1

@@ -125,6 +125,8 @@ class QueuedMessage:
     topic_id: int
     under_turn_id: int | None = None
     """The turn whose learned memories are announced under its answer; the message then has no text."""
+    corrects: bool = False
+    """What the messages of that turn say about its changes to memory is corrected instead; nothing is sent."""
     text: str = ""
     rows: tuple[tuple[Button, ...], ...] = ()
     consolidation_id: int | None = None
@@ -172,3 +174,23 @@ class Announcement:
     """None: the answer's message is gone."""
     before: Request | None
     """The answer's message as first sent."""
+
+
+@frozen
+class ShownMessage:
+    """A message in a chat, as it is recorded."""
+
+    chat_id: int
+    message_id: int
+    request: Request
+
+
+@frozen
+class ShownChanges:
+    """A turn's changes to memory, and the messages that show them."""
+
+    turn_id: int
+    owner_id: int | None
+    """The owner of the memory; None: it is a group's."""
+    changes: tuple[MemoryChange, ...]
+    messages: tuple[ShownMessage, ...]

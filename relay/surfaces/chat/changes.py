@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from relay.core.models import Button, Rows
 from relay.core.text import escape_markdown, shorten
@@ -29,6 +31,11 @@ ABOUT_CHANGES = (OpenChanges, CloseChanges, DecideChange, EditMemory, KeepAnswer
 NONE = "✖ None of these"
 KEEP_IT = "✖ Keep it"
 WHICH = "🧠 Which one should I forget?"
+DID_YOU_MEAN = "🧠 Did you mean"
+SHOULD_I_REMEMBER = "◆ Should I remember this?"
+STATES = ("pending", "applied", "undone", "discarded")
+DECIDES = (OpenChanges, CloseChanges, DecideChange, ForgetCandidates, ForgetOne)
+"""The buttons under a message that shows changes."""
 
 
 def first_rows(changes: Sequence[MemoryChange], turn_id: int, keeps: bool = False) -> list[list[Button]]:
@@ -101,6 +108,8 @@ def change_line(change: MemoryChange) -> str:
     match change.action, change.status:
         case _, "undone":
             return f"↩ Undone: {content}"
+        case "forget", "discarded":
+            return f"✖ Not forgotten: {content}"
         case _, "discarded":
             return f"✖ Discarded: {content}"
         case "forget", "pending":
@@ -139,6 +148,35 @@ def failure_line(failure: Failure) -> str:
     verbs = {"learn": "Not learned", "forget": "Not forgotten", "remember": "Not saved"}
     why = f"{failure.failed}, {failure.hint}" if failure.hint else failure.failed
     return f"{verbs.get(str(failure.tag).lower(), 'Not done')} ({why}): {shorten(failure.text, 60)}"
+
+
+def former_lines(changes: Sequence[MemoryChange]) -> list[tuple[re.Pattern[str], str]]:
+    """Returns what a message may still say about changes, as patterns, each with what is true now."""
+    forgets = [one for one in changes if one.action == "forget"]
+    found: list[tuple[re.Pattern[str], str]] = []
+    if len(forgets) > 1 and not candidates(changes):
+        asked = memory_line([replace(one, status="pending") for one in forgets], [])
+        settled = [one for one in forgets if one.status != "discarded"] or forgets
+        found.append((re.compile(re.escape(asked)), memory_line(settled, [])))
+    for one in changes:
+        said = [re.escape(change_line(replace(one, status=state))) for state in STATES]
+        if one.before:  # an undone change has its former wording again
+            said.append(rf"🧠 (?:Updated|Restored): [^\n]{{1,90}} \(was: {re.escape(shorten(one.before, 60))}\)")
+        found.append((re.compile(rf"(?:{'|'.join(said)})(?= · |$)", re.MULTILINE), change_line(one)))
+    if changes and not any(one.waits for one in changes):
+        questions = "|".join(map(re.escape, (WHICH, DID_YOU_MEAN, SHOULD_I_REMEMBER)))
+        settled = [one for one in changes if one.status != "discarded"] or list(changes)
+        found.append((re.compile(rf"\A(?:{questions}).*", re.DOTALL), memory_line(settled, [])))
+    return found
+
+
+def current_rows(changes: Sequence[MemoryChange], turn_id: int, shown: Rows) -> list[list[Button]]:
+    """Returns the buttons of a message that shows a turn's changes, open or closed as they are."""
+    kinds = [decode(one.callback_data or NOTHING) for row in shown for one in row]
+    opened = any(isinstance(one, CloseChanges) for one in kinds)
+    keeps = any(isinstance(one, KeepAnswer) for one in kinds)
+    rest = [one for one in changes if not asks_which(one, changes)]
+    return [*choice_rows(changes), *changes_keyboard(rest, turn_id, opened, keeps), *other_rows(shown)]
 
 
 def changes_keyboard(

@@ -102,7 +102,7 @@ def _advice(settings: Settings, target: Settings, key_env: str) -> str:
         lines += [f"SUPABASE_URL={target.supabase_url}", f"{KEY}=… (what {key_env} holds)"]
         lines += ["DATABASE_URL="] if settings.database_url else []
     else:
-        lines += ["SUPABASE_URL="] if settings.supabase_url else []
+        lines += ["SUPABASE_URL=", f"{KEY}="] if settings.supabase_url else []
         if target.database_url:
             lines += [f"DATABASE_URL={_mask(target.database_url)}"]
         elif settings.database_url:

@@ -22,6 +22,8 @@ HTTP: dict[str, tuple[int, str, str]] = {
     "504": (504, "timeout_error", "The request timed out while processing."),
     "529": (529, "overloaded_error", "Overloaded"),
     "too_long": (400, "invalid_request_error", "prompt is too long: {tokens} tokens > {window} maximum"),
+    "pdf": (400, "invalid_request_error", "Could not process PDF"),
+    "image": (400, "invalid_request_error", "messages.0.content.1.image.source.base64.data: Could not process image"),
     "credit": (
         400,
         "invalid_request_error",

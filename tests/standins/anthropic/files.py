@@ -3,6 +3,7 @@
 import base64
 import binascii
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,8 @@ MOST_IMAGE_BYTES = 5 * 2**20
 MOST_IMAGES = 100
 MANY = 20
 """If a request has more images than this, each may have `MOST_OF_MANY` pixels per side instead of `MOST_PIXELS`."""
+MOST_PAGES = 100
+PAGE = re.compile(rb"/Type\s*/Page\b")
 MOST_PIXELS, MOST_OF_MANY = 8000, 2000
 
 
@@ -75,7 +78,16 @@ def document(where: str, block: Json) -> None:
 
 
 def count(messages: list[Json]) -> None:
-    """Raise BadRequestError if a request has too many images, or too large ones for their number."""
+    """Raise BadRequestError if a request has too many images or PDF pages, or too large images for their number."""
+    pages = sum(
+        len(PAGE.findall(base64.b64decode(block["source"]["data"])))
+        for message in messages
+        for block in as_blocks(message["content"])
+        if block["type"] == "document" and block["source"]["type"] == "base64"
+    )
+    if pages > MOST_PAGES:
+        place = "messages.0.content.0.pdf.source.base64.data"
+        raise BadRequestError(f"{place}: A maximum of {MOST_PAGES} PDF pages may be provided.")
     images = list(_images(messages))
     if len(images) > MOST_IMAGES:
         raise BadRequestError(f"messages: too many images: {len(images)} > {MOST_IMAGES}")

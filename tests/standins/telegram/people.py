@@ -127,13 +127,20 @@ class People(World):
         return message
 
     def edit(
-        self, chat: Chat | int, message: StoredMessage | int, text: str, entities: list[Json] | None = None
+        self,
+        chat: Chat | int,
+        message: StoredMessage | int,
+        text: str,
+        entities: list[Json] | None = None,
+        photo: Upload | bytes | None = None,
     ) -> StoredMessage:
-        """A user edits their message: queues ``edited_message``."""
+        """A user edits their message, or replaces its picture: queues ``edited_message``."""
         chat = self.chat(chat)
         stored = chat.messages[number(message)]
         key, prefix = ("text", "") if "text" in stored.raw else ("caption", "caption_")
         found = detect_entities(text) if entities is None else entities
+        if photo:
+            self.change(stored, {"photo": media_object(self, "photo", as_upload("photo", photo))})
         self.change(stored, {key: text, f"{prefix}entities": found or None})
         self.queue.add("edited_message", stored.raw)
         return stored

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from relay.core.text import pluralize
 from relay.media.extraction import file_types
 from relay.media.extraction.failure import Unusable
 from relay.media.extraction.text import decode
@@ -16,7 +17,8 @@ LARGEST = 2**20
 """The most bytes that are read from each file."""
 TOTAL = 6 * 2**20
 LOCKED = "Its files are protected by a password, so I only see their names."
-SKIPPED = "I read the texts in it, and did not open {count} other files."
+SKIPPED = "I read the texts in it, and did not open {others}."
+CUT = "Of texts over 1 MB I read the beginning only."
 
 
 def read(package: Package) -> dict[str, Any]:
@@ -28,7 +30,7 @@ def read(package: Package) -> dict[str, Any]:
     if len(files) > LISTED:
         lines.append(f"- and {len(files) - LISTED:,} more")
     told = [f"An archive of {len(files):,} files:\n" + "\n".join(lines)]
-    left, texts = TOTAL, 0
+    left, texts, cut = TOTAL, 0, False
     for entry in files:
         if texts == READ or left <= 0:
             break
@@ -38,11 +40,12 @@ def read(package: Package) -> dict[str, Any]:
         left -= size
         if text is not None:
             texts += 1
+            cut = cut or entry.file_size > LARGEST
             told.append(f"=== {clean_file_name(entry.filename)} ===\n{text}")
     locked = all(entry.flag_bits & 1 for entry in files)
     others = len(files) - texts
-    note = LOCKED if locked else SKIPPED.format(count=others) if others else ""
-    return {"kind": "archive", "text": "\n\n".join(told), "note": note}
+    note = LOCKED if locked else SKIPPED.format(others=pluralize(others, "other file")) if others else ""
+    return {"kind": "archive", "text": "\n\n".join(told), "note": f"{note} {CUT}".strip() if cut else note}
 
 
 def _text(package: Package, name: str) -> tuple[str | None, int]:

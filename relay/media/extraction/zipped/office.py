@@ -17,6 +17,17 @@ PRESENTATION = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 OPEN_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+OPEN_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+OPEN_ROW = f"{OPEN_TABLE}table-row"
+OPEN_CELLS = (f"{OPEN_TABLE}table-cell", f"{OPEN_TABLE}covered-table-cell")
+OPEN_PARAGRAPHS = (f"{OPEN_TEXT}p", f"{OPEN_TEXT}h")
+OPEN_SPACES = {f"{OPEN_TEXT}tab": "\t", f"{OPEN_TEXT}line-break": "\n", f"{OPEN_TEXT}s": " "}
+OPEN_UNREAD = (
+    f"{OPEN_TEXT}tracked-changes",
+    f"{OPEN_TEXT}note-citation",
+    "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation",
+)
+"""What isn't part of the text: deleted words, the numbers of footnotes, and comments."""
 TEXTS = (f"{DRAWING}t", f"{DRAWING}br")
 SLIDES = 2_000
 
@@ -63,11 +74,37 @@ def open_document(package: Package) -> dict[str, Any]:
     if "spreadsheet" in sort:
         return spreadsheet(package)
     kind = "presentation" if "presentation" in sort else "text document"
-    paragraphs = (
-        ("#" * _level(one) + " " if one.tag == f"{OPEN_TEXT}h" else "") + "".join(one.itertext()).strip()
-        for one in _outermost(package.xml("content.xml"), f"{OPEN_TEXT}p", f"{OPEN_TEXT}h")
-    )
-    return {"kind": kind, "text": "\n\n".join(text for text in paragraphs if text.strip("# ")), "note": ""}
+    lines = _open_lines(package.xml("content.xml"))
+    return {"kind": kind, "text": "\n\n".join(text for text in lines if text.strip("# |")), "note": ""}
+
+
+def _open_lines(root: ElementTree.Element) -> Iterator[str]:
+    """Yields the paragraphs of an OpenDocument file; a row of a table is one line."""
+    for one in _outermost(root, OPEN_ROW, *OPEN_PARAGRAPHS, *OPEN_UNREAD):
+        if one.tag == OPEN_ROW:
+            cells = _outermost(one, *OPEN_CELLS)
+            yield " | ".join(" ".join(" ".join(_open_lines(cell)).split()) for cell in cells).rstrip(" |")
+        elif one.tag in OPEN_PARAGRAPHS:
+            yield ("#" * _level(one) + " " if one.tag == OPEN_PARAGRAPHS[1] else "") + _open_words(one).strip()
+
+
+def _open_words(paragraph: ElementTree.Element) -> str:
+    """Returns the words of a paragraph, with footnotes in brackets and frames on lines of their own."""
+    words: list[str] = []
+    left: list[ElementTree.Element | str] = [paragraph]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            words.append(one)
+        elif one.tag in OPEN_SPACES:
+            words.append(OPEN_SPACES[one.tag])
+        elif one.tag not in OPEN_UNREAD:
+            note = one.tag == f"{OPEN_TEXT}note"
+            before = " (" if note else "\n" if one.tag in OPEN_PARAGRAPHS and words[-1:] != [" ("] else ""
+            words += [piece for piece in (before, one.text) if piece]
+            left += [")"] if note else []
+            left += [part for child in reversed(one) for part in (child.tail, child) if part is not None]
+    return "".join(words)
 
 
 def _level(heading: ElementTree.Element) -> int:

@@ -44,9 +44,9 @@ def read(content: bytes) -> dict[str, Any]:
 
 
 def _format_cell(cell: Any) -> str:
-    """Formats a cell on one line; whole numbers without decimals."""
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
-        return str(int(cell))
+    """Formats a cell on one line. Numbers have at most fifteen digits, as in spreadsheets; whole ones no decimals."""
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 2**53 else f"{cell:.15g}"
     if isinstance(cell, (date, datetime, time)):
         return cell.isoformat()
     return " ".join(str(cell).split())

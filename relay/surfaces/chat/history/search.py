@@ -11,7 +11,7 @@ from relay.core.frozen import frozen
 from relay.core.text import escape_markdown, parse_number, shorten
 from relay.memory.derivations import artefacts
 from relay.memory.ids import id_of, read_id
-from relay.memory.rows.search import MessageHit
+from relay.memory.rows.search import Hit, MessageHit
 from relay.memory.rows.search_context import OpenedArtefact, OpenedSummary
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
@@ -32,6 +32,8 @@ FARTHER = 6
 LONGEST = 420
 """The most characters of one passage, so that a page of them fits one Telegram message."""
 MARKED = re.compile("\x02([^\x02\x03]*)\x03")
+FORMATTING = re.compile(r"\*\*|`|^#{1,6} |(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])", re.MULTILINE)
+"""The signs with which a model formats its answers."""
 LIST_SIGN = re.compile(r"[-+=0-9]")
 """Characters that can begin a list or a heading at the start of a line."""
 
@@ -136,7 +138,7 @@ def page(call: ChatContext, results: SearchResults) -> CommandReply:
     lines = [headline(results)]
     for number, hit in numbered:
         heading = message_heading(call, hit) if isinstance(hit, MessageHit) else format_known_heading(call, hit)
-        lines.append(f"**{number}** · {heading}\n{passage(hit.text)}")
+        lines.append(f"**{number}** · {heading}\n{passage(words_of(hit))}")
     rows = [[button(str(n), OpenResult(search_id, offset, Result(hit.kind, hit.id))) for n, hit in numbered]]
     steps = ("‹ Previous", "More ›")
     rows += step_rows(offset, page_size(call), found.total, lambda to: ShowResults(search_id, to), steps)
@@ -176,7 +178,7 @@ async def show_beside(
     lines = [f"**{escape_markdown(shorten(first.place, 80))}**"] if first.place else []
     for hit in found.messages:
         mark = "▸ " if hit.id == message_id and side == "around" else ""
-        lines.append(f"**{mark}{message_heading(call, hit, place=False)}**\n{passage(hit.text)}")
+        lines.append(f"**{mark}{message_heading(call, hit, place=False)}**\n{passage(words_of(hit))}")
     steps = []
     if found.earlier:
         steps.append(button("‹ Earlier", ShowBeside(back.search_id, back.offset, first.id, "b")))
@@ -204,6 +206,12 @@ def speaker(call: ChatContext, hit: MessageHit) -> str:
     if call.space.kind == "private" and hit.user_id == call.space.owner_id:
         return "you"
     return escape_markdown(shorten(hit.name or "somebody", 40))
+
+
+def words_of(hit: Hit) -> str:
+    """Returns the text of a result; an answer's without its formatting."""
+    answer = isinstance(hit, MessageHit) and hit.role == "assistant"
+    return FORMATTING.sub("", hit.text) if answer else hit.text
 
 
 def passage(text: str) -> str:

@@ -7,7 +7,7 @@ import re
 from relay.commands.memory.forget import check_shown, forget_shown, preview_pattern
 from relay.commands.memory.forget import forget as forget_command
 from relay.core.text import escape_markdown, pluralize, shorten
-from relay.surfaces.chat.changes import KEEP_IT, candidates, choice_text, find_uncertain, first_rows
+from relay.surfaces.chat.changes import DID_YOU_MEAN, KEEP_IT, candidates, choice_text, find_uncertain, first_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.memory.erase import preview
@@ -31,7 +31,7 @@ async def forget(call: ChatContext) -> CommandReply:
     done = await forget_command(call, words)
     found = candidates(done.changes)
     if one := find_uncertain(done.changes):
-        asked = f"🧠 Did you mean “{escape_markdown(shorten(one.content))}”?"
+        asked = f"{DID_YOU_MEAN} “{escape_markdown(shorten(one.content))}”?"
         buttons = [button("🗑 Forget it", ForgetOne(one.id, "k")), button(KEEP_IT, ForgetOne(one.id, "x"))]
         return CommandReply(asked, rows=[buttons], result=done)
     if not found:

@@ -8,6 +8,7 @@ from relay.commands.memory.remember import KeptMessage, find_message, keep_answe
 from relay.commands.memory.remember import remember as remember_command
 from relay.core.errors import NotFound, OutOfRange
 from relay.memory.rows.memories import KeepableMessage
+from relay.surfaces.chat.changes import SHOULD_I_REMEMBER
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.memory.cards import quote
@@ -55,9 +56,7 @@ def _show_saved(done: KeptMessage) -> CommandReply:
         button("✎ Edit", EditMemory(waiting.memory_id)),
         button("✖ Skip", DecideChange(waiting.id, "x")),
     ]
-    return CommandReply(
-        f"◆ Should I remember this?\n\n{quote(cut_units(waiting.content, 2500))}", rows=[row], result=done
-    )
+    return CommandReply(f"{SHOULD_I_REMEMBER}\n\n{quote(cut_units(waiting.content, 2500))}", rows=[row], result=done)
 
 
 @pressed(EditMemory)

@@ -21,8 +21,8 @@ from relay.surfaces.chat.times import day, moment
 Word = Literal["a", "d", "b", "l"]
 VERDICTS: dict[Word, Verdict] = {"a": "approve", "d": "deny", "b": "block", "l": "admit"}
 HOW = (
-    "Write /users approve, deny or block with the id of someone who asks, /users admit with the id of someone who "
-    "wasn't let in, or /users cancel with an invitation's number. /users lists them all."
+    "Write /users approve, deny or block with the id of someone who asks, /users admit or block with the id of someone "
+    "who wasn't let in, or /users cancel with an invitation's number. /users lists them all."
 )
 CANCELLED = "Cancelled: the link no longer works."
 TOASTS = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
@@ -68,7 +68,7 @@ async def _decide(call: ChatContext, word: str, number: int | None) -> CommandRe
     verdict = next((one for one in VERDICTS.values() if one == word), None)
     if number is None or verdict is None:
         raise CommandRefused(HOW)
-    decided = await decide(call, number, verdict)
+    decided = await decide(call, number, verdict, again=True)
     wanted = {"approve": "user", "admit": "user", "deny": "refused", "block": "blocked"}[verdict]
     return CommandReply(verdict_line(decided), refused=decided.role != wanted, result=decided)
 
@@ -177,7 +177,8 @@ def _list_people(call: ChatContext, known: KnownPeople) -> list[str]:
     settings = call.services.people
     lines = _list_named(settings)
     for one in known.people:
-        if not one.may_use or one.user_id in settings.named_admins:
+        named = one.user_id in (settings.named if one.role == "user" else settings.named_admins)
+        if named or not one.may_use:
             continue
         runs = ", admin" if one.role == "admin" else ""
         by = f"let in by {escape_markdown(one.decided_by_name)}" if one.decided_by_name else "claimed me"

@@ -56,7 +56,7 @@ def compress(
     topic: Topic = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Make a shorter version of a session. Without --yes, show what it would be."""
+    """Make a shorter version of a session. Without --yes, show what it would be, and exit with 1."""
     options = Options(
         words=" ".join(words or []), skip=skip, markers=markers, model=model, distance=distance, tiers=tiers,
         source=source, to=to,
@@ -66,6 +66,7 @@ def compress(
         run(where, lambda ctx: make(ctx, options), lambda _, one: version_line(one))
     else:
         run(where, lambda ctx: show(ctx, options), describe_preview)
+        raise typer.Exit(1)
 
 
 async def show(ctx: ChatContext, options: Options) -> CompressionPreview:

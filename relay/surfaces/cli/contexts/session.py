@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, NotFound
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.text import parse_number, shorten
@@ -83,6 +83,9 @@ async def _context(settings: Any, where: Where, searches: bool) -> AsyncIterator
         else:
             group = where.chat < 0
             space = Space("group", chat_id=where.chat) if group else ctx.space
+            if (await ctx.store.controls(space, where.chat, where.topic)).thread_id is None:
+                topic = f", topic {where.topic}" if where.topic else ""
+                raise NotFound(f"Nothing was ever said in the chat {where.chat}{topic}.")
             yield replace(
                 ctx, space=space, chat_id=where.chat, topic_id=where.topic, private=not group, sees=_see_everything
             )

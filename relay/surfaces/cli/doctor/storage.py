@@ -190,7 +190,7 @@ def check_work(work: WorkState) -> Finding:
         return warning("work", f"{incidents[0]}{more}", "/status in a chat with the bot shows more.")
     if set_aside := work.set_aside:
         said = f"{pluralize(set_aside, 'message')} could not be answered in the last day"
-        return warning("work", said, "Relay's log says why. The senders have a Retry button.")
+        return warning("work", said, "Relay's log says why. Their senders can ask again.")
     if work.parked:
         jobs = ", ".join(f"{one.jobs} × {one.kind} ({one.last_error})" for one in work.parked)
         return warning("work", f"background jobs failed for good in the last week: {jobs}", "Relay's log says why.")

@@ -8,6 +8,7 @@ from relay.core.redaction.redact import redact_value
 from relay.memory.people import digest
 from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.surfaces.chat.turn_buttons import is_turn_button
+from relay.surfaces.telegram.parsing.attached import attachment_of
 from relay.surfaces.telegram.parsing.message_parser import PASTE_LENGTH, name_of, says_something, text_of
 from relay.surfaces.telegram.parsing.objects import Message, Update, User
 from relay.surfaces.telegram.parsing.updates import (
@@ -172,5 +173,6 @@ def is_noted(update: Update) -> bool:
             "restricted",
         )
     if edited := update.edited_message:
-        return bool(text_of(edited).strip()) and not COMMAND.match(text_of(edited))
+        said = bool(text_of(edited).strip()) or attachment_of(edited) is not None
+        return said and not COMMAND.match(text_of(edited))
     return True

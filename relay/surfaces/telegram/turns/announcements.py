@@ -14,10 +14,18 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.delivery import Announcement, Part, Request
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import asks_which, make_closed_row, memory_line, other_rows
+from relay.surfaces.chat.changes import (
+    DECIDES,
+    asks_which,
+    current_rows,
+    former_lines,
+    make_closed_row,
+    memory_line,
+    other_rows,
+)
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.chat.reminders.dated import offer_rows
-from relay.surfaces.telegram.formatting.format import format_reply
+from relay.surfaces.telegram.formatting.format import format_reply, shorten
 from relay.surfaces.telegram.formatting.split import LIMIT
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from relay.surfaces.telegram.groups.groups import is_alone_with
@@ -43,7 +51,7 @@ async def announce(
         return []
     request, shown = with_line(due), due.shown
     try:
-        if await is_overheard(messenger, bot_id, due):
+        if await is_overheard(messenger, bot_id, due.owner_id, due.chat_id):
             return await announce_separately(store, turn, due, Place(due.owner_id or 0, 0, True))
         if shown is None or request is None:
             return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
@@ -60,15 +68,60 @@ async def announce(
     return []
 
 
-async def is_overheard(messenger: Messenger, bot_id: int, due: Announcement) -> bool:
+async def is_overheard(messenger: Messenger, bot_id: int, owner_id: int | None, chat_id: int) -> bool:
     """Whether others can now read a group that held only its owner and the bot when the answer was sent."""
-    if due.owner_id is None or due.chat_id >= 0:
+    if owner_id is None or chat_id >= 0:
         return False
     try:
         ask = partial(call_until_answered, messenger)
-        return not await is_alone_with(ask, bot_id, due.chat_id, due.owner_id)
+        return not await is_alone_with(ask, bot_id, chat_id, owner_id)
     except MessengerRefused:
         return True
+
+
+async def correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int) -> None:
+    """Makes the messages of a turn say what has become of its changes to memory; safe to repeat. What Telegram no
+    longer changes stays as it is."""
+    found = await store.shown_changes(turn_id)
+    for shown in found.messages if found else ():
+        rows = buttons_in(shown.request["reply_markup"])
+        if not found or len(other_rows(rows, *DECIDES)) == len(rows):
+            continue
+        keyboard = inline_keyboard(current_rows(found.changes, turn_id, rows))
+        request = {**with_current_lines(shown.request, found.changes), "reply_markup": keyboard}
+        at = {"chat_id": shown.chat_id, "message_id": shown.message_id}
+        edit = {key: request[key] for key in EDITED if key in request}
+        if edit.items() <= shown.request.items():
+            continue
+        if await is_overheard(messenger, bot_id, found.owner_id, shown.chat_id):
+            continue
+        try:
+            await call_until_answered(messenger, "editMessageText", **{**edit, **at})
+        except MessengerRefused as error:
+            if "not modified" not in error.reason.lower():
+                log.info("a message goes on showing what was so", under=turn_id, error=error.reason)
+                continue
+        await store.store_redrawn(bot_id, **at, request=edit)
+
+
+def with_current_lines(request: Request, changes: Sequence[MemoryChange]) -> Request:
+    """Returns a message that says what is true now of changes that it shows. Pure."""
+    for former, line in former_lines(changes):
+        text, offsets = request["text"], utf16_offsets(request["text"])
+        matches = list(former.finditer(text))
+        if not matches:
+            continue
+        start, end = matches[-1].span()
+        (now,) = format_reply("", footer=line)
+        said = shorten(now.text, LIMIT - offsets[-1] + offsets[end] - offsets[start])
+        moved = utf16_offsets(said)[-1] - (offsets[end] - offsets[start])
+        entities = [
+            {**one, "offset": one["offset"] + (moved if one["offset"] >= offsets[end] else 0)}
+            for one in request.get("entities", [])
+            if one["offset"] >= offsets[end] or one["offset"] + one["length"] <= offsets[start]
+        ]
+        request = {**request, "text": text[:start] + said + text[end:], "entities": entities}
+    return request
 
 
 async def announce_separately(store: Store, turn: ClaimedTurn, due: Announcement, place: Place) -> list[Part]:
@@ -90,23 +143,24 @@ def with_line(due: Announcement) -> Request | None:
     if due.before is None:
         return None
     told = [one for one in due.changes if one.id in due.tells]
-    text = due.before["text"]
+    before = with_current_lines(due.before, [one for one in due.changes if one not in told])
+    text = before["text"]
     if told:
         (line,) = format_reply("", footer=memory_line(told, []))
-        gap = " · " if ends_with_line(due, told) else "\n\n" if text else ""
+        gap = " · " if ends_with_line(due, text, told) else "\n\n" if text else ""
         text = f"{text}{gap}{line.text}"
     if utf16_offsets(text)[-1] > LIMIT:
         return None
     others = other_rows(buttons_in(due.before.get("reply_markup")), OpenChanges, KeepAnswer)
     rest = [one for one in due.changes if not asks_which(one, due.changes)]
     rows = [*make_closed_row(rest, due.turn_id, due.keeps), *others, *offer_rows(told)]
-    return {**due.before, "text": text, "reply_markup": inline_keyboard(rows)}
+    return {**before, "text": text, "reply_markup": inline_keyboard(rows)}
 
 
-def ends_with_line(due: Announcement, told: Sequence[MemoryChange]) -> bool:
-    """Whether the message was sent with such a line. After an erasure it counts as having none."""
-    if due.told is None or due.before is None:
+def ends_with_line(due: Announcement, text: str, told: Sequence[MemoryChange]) -> bool:
+    """Whether a message has such a line. After an erasure it counts as having none."""
+    if due.told is None:
         return False
     changes = tuple(one for one in due.changes if one not in told)
     line = format_reply("", footer=footer_of(replace(due.told, changes=changes)))
-    return bool(line) and str(due.before["text"]).endswith(line[0].text)
+    return bool(line) and text.endswith(line[0].text)

@@ -19,7 +19,7 @@ from relay.surfaces.chat.reminders.sent import told_rows
 from relay.surfaces.chat.soul.growth import idea_rows
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.turns.announcements import announce
+from relay.surfaces.telegram.turns.announcements import announce, correct
 from relay.surfaces.telegram.turns.understand import ParsedTurn, lane_of
 
 APOLOGY = "⚠️ Something went wrong and I couldn't answer this message. I've let my admins know."
@@ -71,6 +71,9 @@ async def make_queued_parts(
     """Returns the parts that a turn with a queued message sends."""
     if turn.status == "answered":
         return turn.parts
+    if message.under_turn_id is not None and message.corrects:
+        await correct(store, messenger, bot_id, message.under_turn_id)
+        return []
     if message.under_turn_id is not None:
         return await announce(store, messenger, bot_id, turn, message.under_turn_id)
     place = Place(message.chat_id, message.topic_id, message.chat_id >= 0, message.reply_to)

@@ -37,11 +37,13 @@ from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 
 PAGE = 6
+REPLY = "Reply to a message with /keepit to keep all of it. "
+"""How to mark a message, where messages can be replied to."""
 HOW = (
-    "Reply to a message with /keepit, or write `##keepit0.80##` before a passage and `##/keepit##` after it. What you "
-    "mark survives when old conversations are compressed."
+    "To keep a passage, write `##keepit0.80##` before it and `##/keepit##` after it. What you mark survives when old "
+    "conversations are compressed."
 )
-WHICH = "Reply to a message with /keepit, or say which passage: /keepit 0.80 the gate code is 4711"
+WHICH = "Say which passage to keep: /keepit 0.80 the gate code is 4711"
 
 
 @shows("keepit")
@@ -53,7 +55,7 @@ async def keepit(call: ChatContext) -> CommandReply:
     replied = call.said.replied
     if replied is None and not words:
         if weight is not None:
-            raise CommandRefused(WHICH)
+            raise CommandRefused((REPLY if call.bot_id else "") + WHICH)
         return await page(call, 0, 0)
     passage = Passage(
         telegram_message_id=replied.message_id if replied else None,
@@ -143,7 +145,8 @@ async def page(call: ChatContext, session_id: int, offset: int) -> CommandReply:
     where = "in that session" if session_id else "in this conversation"
     back = [[button("‹ Session", OpenSession(session_id))]] if session_id else []
     if not found.keepits:
-        text = "There are no more." if found.total else f"Nothing is marked {where} yet.\n\n{HOW}"
+        how = (REPLY if call.bot_id else "") + HOW
+        text = "There are no more." if found.total else f"Nothing is marked {where} yet.\n\n{how}"
         return CommandReply(text, rows=back, result=found)
     lines = [f"📌 **Marked {where}** ({found.total})"]
     numbered = list(enumerate(found.keepits, offset + 1))

@@ -1,0 +1,125 @@
+"""The line under an answer says what is true now: after a button, a command, or a decision from elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from relay.core.models import ModelRequest
+from tests.integration.conftest import Server
+from tests.integration.inside import Inside, Json, inside
+from tests.integration.turn_driver import ADA, BEN, EVE
+from tests.standins.telegram.values import Chat, StoredMessage
+
+LEARNED = "Fine.\n\n🧠 Learned: Ada likes tea"
+
+
+def teach(request: ModelRequest) -> list[Json]:
+    """Learns what the message quotes."""
+    said = str(request.messages[-1]).split("“")[1:]
+    return [{"type": "text", "text": "Fine. " + " ".join(f"[LEARN: {one.split('”')[0]}]" for one in said)}]
+
+
+@pytest.fixture
+async def relay(embedded: Server) -> AsyncIterator[Inside]:
+    async with inside(embedded, teach, frozenset([EVE]), frozenset([ADA, BEN])) as opened:
+        yield opened
+
+
+async def said(relay: Inside, text: str) -> tuple[Chat, StoredMessage]:
+    """Says something in Ada's chat, and returns the bot's last message there."""
+    dm = relay.tg.dm(relay.tg.user(ADA, "Ada"))
+    await relay.tg.say(dm, ADA, text)
+    await relay.settled()
+    return dm, [one for one in relay.tg.messages(dm) if one.from_bot][-1]
+
+
+async def press(relay: Inside, chat: Chat, shown: StoredMessage, label: str) -> None:
+    relay.tg.press(chat, relay.tg.user(ADA), shown, next(data for name, data in shown.buttons.items() if label in name))
+    await relay.settled()
+
+
+async def becomes(relay: Inside, shown: StoredMessage, text: str) -> None:
+    """Waits until a message has this text."""
+    try:
+        async with asyncio.timeout(20):
+            while shown.text != text:
+                await relay.sql("update turn set not_before = now() where status = 'working'")
+                await relay.worker.claim()
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        assert shown.text == text
+    await relay.settled()
+
+
+async def decide(relay: Inside, decision: str, number: int = 1) -> None:
+    """Decides a change as from the shell or the web."""
+    ((change,),) = await relay.sql("select id from memory_change order by id offset %s limit 1", number - 1)
+    assert await relay.store.decide_change(change, ADA, False, decision)
+
+
+async def test_an_undone_memory_is_no_longer_called_learned(relay: Inside) -> None:
+    dm, shown = await said(relay, "Note “Ada likes tea” and “Ada likes tea with milk”")
+    assert shown.text == f"{LEARNED} · 🧠 Learned: Ada likes tea with milk"
+    await press(relay, dm, shown, "Undo / Edit")
+    await press(relay, dm, shown, "↩ Undo: Ada likes tea")
+    await becomes(relay, shown, "Fine.\n\n↩ Undone: Ada likes tea · 🧠 Learned: Ada likes tea with milk")
+    assert list(shown.buttons) == ["↩ Undone: Ada likes tea", "↩ Undo: Ada likes tea with milk", "✎ Edit", "‹ Close"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "line"), [("keep", "🧠 Learned: Ada likes tea"), ("discard", "✖ Discarded: Ada likes tea")]
+)
+async def test_a_decision_from_elsewhere_is_shown_under_the_answer(relay: Inside, decision: str, line: str) -> None:
+    await said(relay, "/settings learning ask")
+    _, shown = await said(relay, "Note “Ada likes tea”")
+    assert shown.text == "Fine.\n\n🧠 To remember: Ada likes tea. Waiting for your tap"
+    await decide(relay, decision)
+    await becomes(relay, shown, f"Fine.\n\n{line}")
+    assert list(shown.buttons)[:1] == ["↩ Undo / Edit…"]
+
+
+async def test_the_line_is_corrected_after_a_crash_between_the_decision_and_the_edit(relay: Inside) -> None:
+    _, shown = await said(relay, "Note “Ada likes tea”")
+    crashes = iter([RuntimeError("the process dies")])
+
+    def crash(method: str, parameters: Json) -> None:
+        if method == "editMessageText" and (error := next(crashes, None)):
+            raise error
+
+    relay.wire.watch = crash
+    await decide(relay, "undo")
+    await becomes(relay, shown, "Fine.\n\n↩ Undone: Ada likes tea")
+    assert next(crashes, None) is None
+    outbox = await relay.sql("select request ->> 'text' from outbox where request ->> 'text' like 'Fine%%'")
+    assert outbox == [(shown.text,)], "erasing must find what the message shows"
+
+
+async def test_a_message_that_telegram_no_longer_changes_stays(relay: Inside) -> None:
+    dm, shown = await said(relay, "Note “Ada likes tea”")
+    relay.tg.delete(dm, shown)
+    await decide(relay, "undo")
+    await relay.worker.claim()
+    await relay.settled()
+    assert [one.text for one in relay.tg.messages(dm) if one.from_bot] == []
+    assert await relay.sql("select count(*) from outbox where status = 'queued'") == [(0,)]
+
+
+async def test_the_reply_to_a_command_says_what_has_become_of_it(relay: Inside) -> None:
+    _, shown = await said(relay, "/remember Ada likes tea")
+    assert shown.text == "🧠 Learned: Ada likes tea"
+    await decide(relay, "undo")
+    await becomes(relay, shown, "↩ Undone: Ada likes tea")
+
+
+async def test_a_question_about_a_memory_becomes_its_answer(relay: Inside) -> None:
+    await said(relay, "/remember Ada likes green tea")
+    await said(relay, "/remember Ada likes black tea")
+    dm, shown = await said(relay, "/forget likes")
+    assert shown.text.startswith("🧠 Which one should I forget?")
+    await press(relay, dm, shown, "🗑 1")
+    await becomes(relay, shown, "🧠 Forgot: Ada likes green tea")
+    await press(relay, dm, shown, "↩ Undo")
+    await becomes(relay, shown, "↩ Undone: Ada likes green tea")

@@ -1,0 +1,129 @@
+"""A turn that runs again after a crash replaces what its first try did to reminders."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from relay.core.models import ModelRequest
+from tests.integration.conftest import Server
+from tests.integration.inside import Inside, Json, inside
+from tests.integration.turn_driver import ADA, EVE
+
+ACTIVE = (
+    "select text from reminder where status = 'active'"
+    " union all select text from standing_intent where status = 'active' order by text"
+)
+
+
+class Script:
+    """Answers the model's requests in turn, each with blocks or an exception."""
+
+    def __init__(self) -> None:
+        self.steps: list[Json | Exception] = []
+
+    def __call__(self, request: ModelRequest) -> list[Json]:
+        step = self.steps.pop(0) if self.steps else {"type": "text", "text": "Done."}
+        if isinstance(step, Exception):
+            raise step
+        return [step]
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()
+
+
+@pytest.fixture
+async def relay(embedded: Server, script: Script) -> AsyncIterator[Inside]:
+    async with inside(embedded, script, frozenset([EVE]), frozenset([ADA])) as opened:
+        opened.tg.dm(opened.tg.user(ADA, "Ada"))
+        yield opened
+
+
+def tool(name: str, **given: object) -> Json:
+    return {"type": "tool_use", "id": f"t{next(numbers)}", "name": name, "input": given}
+
+
+numbers = itertools.count(1)
+
+
+async def run_to_end(relay: Inside) -> None:
+    """Waits until all turns have ended; failed ones run again at once."""
+    settled = asyncio.create_task(relay.settled())
+    while not settled.done():
+        await relay.sql("update turn set not_before = now() where status = 'working' and lease_owner is null")
+        await relay.worker.claim()
+        await asyncio.sleep(0.02)
+    await settled
+
+
+def crash_once(on: str) -> Callable[[str, Json], None]:
+    """Returns a watch that fails the first call of a method."""
+    crashes = iter([RuntimeError("the process dies")])
+
+    def crash(method: str, parameters: Json) -> None:
+        if method == on and (error := next(crashes, None)):
+            raise error
+
+    return crash
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            {"text": "Call the dentist", "at": "2031-03-01T18:00"},
+            {"text": "Ring the dentist up", "at": "2031-03-01T18:00"},
+        ),
+        (
+            {"text": "Ask about the roof", "mention": "the house"},
+            {"text": "Ask whether the roof leaks", "mention": "the house"},
+        ),
+    ],
+)
+async def test_an_answer_written_anew_keeps_only_what_it_set_itself(
+    relay: Inside, script: Script, first: Json, second: Json
+) -> None:
+    script.steps = [
+        tool("set_reminder", **first), RuntimeError("the process dies"), tool("set_reminder", **second),
+    ]  # fmt: skip
+    await relay.tg.say(ADA, ADA, "remind me")
+    await run_to_end(relay)
+    assert await relay.sql(ACTIVE) == [(second["text"],)]
+    script.steps = [tool("set_reminder", **first)]
+    await relay.tg.say(ADA, ADA, "and of that one, too")
+    await run_to_end(relay)
+    assert await relay.sql(ACTIVE) == [(first["text"],), (second["text"],)]
+
+
+async def test_a_button_that_runs_again_moves_its_reminder_once(relay: Inside) -> None:
+    made = await relay.tg.say(ADA, ADA, "/remind tomorrow 9:00 tea")
+    await relay.settled()
+    made = next(one for one in relay.tg.messages(ADA) if one.from_bot)
+    relay.wire.watch = crash_once("editMessageText")
+    relay.tg.press(ADA, ADA, made, made.buttons["1 h later"])
+    await run_to_end(relay)
+    assert made.text == "⏰ tea\ntomorrow 10:00"
+
+
+@pytest.mark.parametrize("minutes", ["60", "0"])
+async def test_a_snooze_never_swallows_the_next_occurrence(relay: Inside, minutes: str) -> None:
+    await relay.tg.say(ADA, ADA, "/remind every day at 9:00 tea")
+    await relay.settled()
+    made = next(one for one in relay.tg.messages(ADA) if one.from_bot)
+    soon = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=30)
+    begun = (soon - timedelta(days=3)).replace(tzinfo=None)
+    await relay.sql("update reminder set start_at = %s, next_at = now()", begun)
+    ((number,),) = await relay.sql("select id from reminder")
+    relay.tg.press(ADA, ADA, made, f"rs:{number}:{minutes}")
+    await relay.settled()
+    assert await relay.sql("select next_at, occurrence from reminder") == [(soon, None)]
+    relay.tg.press(ADA, ADA, made, f"rs:{number}:10")
+    await relay.settled()
+    ((at, occurrence),) = await relay.sql("select next_at, occurrence from reminder")
+    assert at == occurrence < soon
