@@ -29,7 +29,7 @@ REFUSED_SECONDS = 30.0
 """The pause while Telegram refuses the token: a person has to fix it."""
 QUICK_SECONDS = 0.3
 """If an empty poll returns sooner than this, the server did not wait, so the next poll is delayed."""
-HEAD_START_SECONDS = 0.005
+HEAD_START_SECONDS = 0.002
 """How long the next poll waits after updates, so that their turns ask the database before it takes the processor."""
 RIVAL_SECONDS = 120.0
 """How long a poll lost to another program counts as a sign of it."""
