@@ -69,9 +69,7 @@ class Cluster:
         self._account.give(work)
         try:
             new = self._make(work, lock)
-            # One flush of the file system; a thousand of single files take three times as long.
-            method = ["--sync-method=syncfs"] if sys.platform == "linux" else []
-            self._run(["initdb", "-D", str(new), "--sync-only", *method], lock)
+            self._run(["initdb", "-D", str(new), "--sync-only"], lock)
             new.rename(self.path)
             sync_directory(self.path.parent)
         finally:
