@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from relay.core.errors import NO_MODEL, ModelAccountError
 from relay.core.models import ModelRequest, Step
 from relay.core.prices import Prices
 from relay.jobs.proactive import heartbeat_kind, reminder_kind
@@ -228,8 +229,12 @@ async def test_checks_do_not_delay_ordinary_reminders(store: Store, sql: Sql, dr
     assert told == [["⏰ Tea"]] * 9
 
 
+@pytest.mark.parametrize(
+    ("trouble", "why"),
+    [(TimeoutError(), "The model took longer"), (ModelAccountError("Look at ANTHROPIC_API_KEY."), NO_MODEL)],
+)
 async def test_a_check_without_a_model_is_retried_and_delays_nothing(
-    store: Store, sql: Sql, driver: TurnDriver
+    store: Store, sql: Sql, driver: TurnDriver, trouble: Exception, why: str
 ) -> None:
     await driver.exchange(ADA, "Hello")
     made = await make(store, "news", kind="check")
@@ -238,7 +243,7 @@ async def test_a_check_without_a_model_is_retried_and_delays_nothing(
 
     class Away(Looker):
         async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-            raise TimeoutError
+            raise trouble
 
     await Runner(store, [reminder_kind(lookout(store, Away()), BOT.id)], BOT.id).run_due("reminder")
     assert await queued(sql) == ["⏰ Tea"]
@@ -246,4 +251,5 @@ async def test_a_check_without_a_model_is_retried_and_delays_nothing(
     assert opened is not None
     assert opened.status == "active"
     assert opened.next_at is not None
+    assert (opened.events[0].detail or "").startswith(f"the model couldn't be asked: {why}")
     assert timedelta(minutes=25) < opened.next_at - datetime.now(UTC) < timedelta(minutes=31)
