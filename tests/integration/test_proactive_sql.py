@@ -22,7 +22,7 @@ from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
 from tests.integration.test_reminder_sql import due, make, queued
-from tests.integration.turn_driver import ADA, BOT, TurnDriver, private
+from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, private
 
 USAGE = {"input_tokens": 900, "output_tokens": 40}
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -227,6 +227,34 @@ async def test_checks_do_not_delay_ordinary_reminders(store: Store, sql: Sql, dr
     assert len(model.asked) == 9
     assert most <= 4
     assert told == [["⏰ Tea"]] * 9
+
+
+async def test_a_slow_check_in_one_chat_delays_no_reminder_of_another(
+    store: Store, sql: Sql, driver: TurnDriver
+) -> None:
+    await driver.exchange(ADA, "Hello")
+    await due(sql, await make(store, "news", kind="check"))
+    asked, answer, told = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def send_queued() -> None:
+        told.set()
+
+    class Slow(Looker):
+        async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+            asked.set()
+            await answer.wait()
+            return await super().reply(request, on_text)
+
+    kind = reminder_kind(lookout(store, Slow(send=True, text="Strike")), BOT.id, send_queued)
+    telling = asyncio.create_task(Runner(store, [kind], BOT.id).run_due("reminder"))
+    async with asyncio.timeout(20):
+        await asked.wait()
+        await due(sql, await make(store, "Tea", BEN))
+        await told.wait()
+        assert await queued(sql) == ["⏰ Tea"]
+        answer.set()
+        assert await telling == 2
+    assert await queued(sql) == ["⏰ Tea", "🔎 Strike"]
 
 
 @pytest.mark.parametrize(
