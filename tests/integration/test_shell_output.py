@@ -118,9 +118,11 @@ def test_the_readable_export_has_reminders_and_no_empty_conversations(tmp_path: 
         ("", "1", "Nothing reminds you yet"),
     ],
 )
-def test_a_reminder_promises_only_what_a_bot_can_keep(
+def test_a_reminder_and_a_digest_promise_only_what_a_bot_can_keep(
     monkeypatch: pytest.MonkeyPatch, token: str, admins: str, said: str
 ) -> None:
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", token)
     monkeypatch.setenv("RELAY_ADMINS", admins)
     assert said in run("remind", "2031-01-01", "9:00", "bins")[1]
+    for others in (("digest", "at", "7:30"), ("heartbeat", "on")):
+        assert said.replace("reminds you", "does that") in run(*others)[1]
