@@ -126,3 +126,12 @@ def test_a_reminder_and_a_digest_promise_only_what_a_bot_can_keep(
     assert said in run("remind", "2031-01-01", "9:00", "bins")[1]
     for others in (("digest", "at", "7:30"), ("heartbeat", "on")):
         assert said.replace("reminds you", "does that") in run(*others)[1]
+
+
+def test_lists_say_what_they_leave_out_and_that_nothing_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("remember", "I", "sail")
+    assert run("memory", "changes")[1].splitlines()[-1].startswith("`relay memory undo NUMBER`")
+    run("remember", "I", "cook")
+    assert run("memory", "zanzibar") == (0, "Nothing here matches that.\n")
+    monkeypatch.setattr("relay.surfaces.cli.memory.look.PAGE", 1)
+    assert "The newest 1 of 2. `relay memory undo NUMBER` undoes one" in run("memory", "changes")[1]
