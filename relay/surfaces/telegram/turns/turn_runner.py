@@ -127,7 +127,7 @@ class TurnRunner:
         chat = Chat(message.chat_id, "private" if message.chat_id >= 0 else "supergroup")
         space = None if turn.owner_id is None else Space("private", owner_id=turn.owner_id)
         readers = self._readers(turn, chat, space)
-        if turn.owner_id is not None and not await readers():
+        if turn.owner_id is not None and message.under_turn_id is None and not await readers():
             message = replace(message, chat_id=turn.owner_id, topic_id=0, reply_to=None)
         parts = await make_queued_parts(
             self.engine.store, self.connection.messenger, self.connection.bot.id, turn, message
