@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from relay.core.models import ModelRequest
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
@@ -113,6 +114,26 @@ async def test_a_person_who_joins_before_a_command_is_answered_cannot_read_it(re
     await relay.tg.say(kitchen, ADA, "/memory")
     await relay.settled()
     assert said(relay, kitchen) == [OVERHEARD]
+
+
+async def test_a_reminder_of_private_memory_reaches_its_person_after_others_have_joined(relay: Inside) -> None:
+    kitchen = room(relay)
+    await relay.tg.say(kitchen, ADA, "/remind 2031-01-01 9:00 buy walnuts")
+    await relay.settled()
+    shown = said(relay, kitchen)
+    relay.tg.add_member(kitchen, BEN)
+    await relay.sql(
+        "select relay.say_first(%s, chat_id, 0, user_id, space_id, %s, '{reminder:1}', 'reminder 1', 'reminder', false)"
+        " from reminder",
+        relay.worker.bot.id,
+        Jsonb({"text": "⏰ buy walnuts", "plain": "⏰ buy walnuts", "reminders": [1]}),
+    )
+    await relay.worker.claim()
+    await relay.settled()
+    assert said(relay, kitchen) == shown
+    [told] = [one for one in relay.tg.messages(relay.tg.dm(relay.tg.user(ADA, "Ada"))) if "buy walnuts" in one.text]
+    assert told.text == "⏰ buy walnuts"
+    assert await relay.sql("select status from outbox where dedupe_key = 'reminder 1'") == [("sent",)]
 
 
 @pytest.mark.parametrize("alone", [True, False])

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
+from relay.commands.reminders.intents import read_intent
 from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
@@ -15,6 +16,7 @@ from relay.memory.reminders.recurrence import BadRule, next_occurrence, read_rul
 from relay.memory.rows.proactive.reminders import NewReminder, OpenedReminder, Reminder, ReminderPage
 
 HOW = "For example: /remind tomorrow 9:00 call the dentist"
+MENTION = "Without a time, that works in the chat: /remind when dentist: take the insurance card"
 GONE = "That reminder is gone or isn't yours."
 OVER = "It's already over."
 CHANGED = "That reminder has changed in the meantime. See /reminders."
@@ -43,6 +45,8 @@ class Quiet:
 async def remind(ctx: CommandContext, phrase: str) -> Reminder:
     """Makes a reminder from a phrase such as `every monday 8:00 bins`. Raises `CommandRefused` with a question if
     the phrase leaves something open."""
+    if read_intent(phrase) is not None:  # the chat makes an intent of it
+        raise CommandRefused(MENTION)
     said = understand(ctx, phrase)
     if not said.text:
         raise CommandRefused(f"What should I remind you of? Write it after the time. {HOW}")
