@@ -118,8 +118,8 @@ $$;
 
 -- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id, turn_id};
 -- what is not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller
--- knows it. turn_id: the command or button, which changes it once even if it runs again. Returns it; null if it is another
--- by now, or gone.
+-- knows it. turn_id: the button, which changes it once even if it runs again. Returns it; null if it is another by now, or
+-- gone.
 create or replace function public.relay_change_reminder(p_reminder_id bigint, p_known timestamptz, p_change jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -119,7 +119,7 @@ def test_a_shown_line_is_recognized_even_if_its_note_was_cut() -> None:
         turn_id=9, tells=(), changes=(), told=told, keeps=False, chat_id=1, topic_id=0, private=True, owner_id=1,
         shown=None, before={"text": text},
     )  # fmt: skip
-    assert ends_with_line(due, [])
+    assert ends_with_line(due, text, [])
 
 
 def test_an_answer_has_the_buttons_that_apply() -> None:
@@ -158,7 +158,7 @@ def test_people_who_want_it_are_asked_which_answer_was_better() -> None:
         (change("forget"), "🧠 Forgot: likes tea"),
         (change("forget", "pending"), "🧠 Forget “likes tea”? Waiting for your tap"),
         (change(status="undone"), "↩ Undone: likes tea"),
-        (change("forget", "discarded"), "✖ Discarded: likes tea"),
+        (change("forget", "discarded"), "✖ Not forgotten: likes tea"),
     ],
 )
 def test_each_memory_change_has_its_wording(one: MemoryChange, line: str) -> None:

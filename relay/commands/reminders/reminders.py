@@ -156,9 +156,7 @@ async def existing_reminder(ctx: CommandContext, reminder_id: int) -> OpenedRemi
 
 async def change(ctx: CommandContext, one: Reminder, event: str, **fields: object) -> Reminder:
     """Changes a reminder, unless it was changed in the meantime. Raises `CommandRefused`."""
-    changed = await ctx.store.change_reminder(
-        one.id, event, ctx.user_id, one.next_at, turn_id=ctx.turn.turn_id, **fields
-    )
+    changed = await ctx.store.change_reminder(one.id, event, ctx.user_id, one.next_at, **fields)
     return require_found(changed, Conflict(CHANGED))
 
 
@@ -176,11 +174,13 @@ async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminde
 
 
 async def move(ctx: CommandContext, one: Reminder, to: datetime, after: datetime, status: str) -> Reminder:
-    """Moves a reminder to another time, or to the first occurrence of its rule `after` a moment if that comes first."""
+    """Moves a reminder to another time, or to the first occurrence of its rule `after` a moment if that comes first;
+    once, even if the turn runs again."""
     following = following_occurrence(one, after) if one.rule else None
     own = following is not None and following <= to  # it is the rule's own time again
     at = (following if own and following else to).isoformat()
-    return await change(ctx, one, "snoozed", next_at=at, occurrence=None if own else at, status=status)
+    occurrence, turn_id = None if own else at, ctx.turn.turn_id
+    return await change(ctx, one, "snoozed", next_at=at, occurrence=occurrence, status=status, turn_id=turn_id)
 
 
 @operation("chat", "http")
