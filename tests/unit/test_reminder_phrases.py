@@ -81,7 +81,7 @@ def test_a_long_text_is_read_quickly(words: str) -> None:
         "poubelles lundi 8:00", "aujourd’hui 18:00 poubelles", "chiamare il dentista domani alle 9:30",
         "ligar para o dentista amanhã 9:00", "de tandarts bellen morgen om 9:00", "elke dag pillen om 8:00",
         "позвонить врачу завтра в 9:00", "śmieci w środę 8:00", "toplantı yarın 14:30", "9:00 明天 看牙医",
-        "歯医者 毎日 9:00", "치과 내일 9:00", "24 de diciembre cena 18:00",
+        "歯医者 毎日 9:00", "치과 내일 9:00", "en 20 minutos té", "через 20 минут чай", "24 de diciembre cena 18:00",
     ],
 )  # fmt: skip
 def test_a_day_in_another_language_is_never_ignored(words: str) -> None:
