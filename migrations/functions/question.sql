@@ -2,8 +2,7 @@
 
 -- Returns a space's words that are one of these when folded, and how many entries contain each.
 create or replace function relay.numbers_of(p_space_id bigint, p_folded text[])
-returns table (word text, folded text, entries bigint) language sql stable rows 20
-set search_path = relay, extensions, pg_temp as $$
+returns table (word text, folded text, entries bigint) language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
     select word, relay.folded(word), sum(entries)::bigint from (
         select word, entries from lexeme where space_id = p_space_id and relay.folded(word) = any (p_folded)
         union all

@@ -5,8 +5,7 @@ create or replace function relay.telling_words(p_query text) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
         select lexeme from unnest(to_tsvector('simple', (
-            select string_agg(one, ' ') from regexp_split_to_table(left(p_query, 2000), '\s+') as one
-            where not relay.is_unspaced(one))))
+            select string_agg(one, ' ') from regexp_split_to_table(left(p_query, 2000), '\s+') as one where not relay.is_unspaced(one))))
         where length(lexeme) between 2 and 60
             and not (ts_lexize('english_stem', lexeme) = '{}' or ts_lexize('german_stem', lexeme) = '{}'
                 or ts_lexize('french_stem', lexeme) = '{}' or ts_lexize('spanish_stem', lexeme) = '{}')
@@ -451,7 +450,7 @@ begin
                 when 'message' then relay.hit_json(page.id, p_bot_id, wanted, 24)
                 else relay.known_json(page.kind, page.id, p_bot_id, wanted) end order by page.nr), '[]')
             from (
-                select * from relay.ranked_hits(own, coalesce(ids, '{}'), coalesce(known, '[]'), p_query)
+                select * from relay.ranked_hits(own, coalesce(ids, '{}'), coalesce(known, '[]'), p_query || jsonb_build_object('forms', forms is not null and not partly))
                 order by nr offset p_offset limit p_limit) page));
 end $$;
 
@@ -592,12 +591,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Ranks all results as relay.find_entries does: messages of relay.hits (those it doesn't rank come last, newest first),
--- memories and summaries.
+-- memories and summaries. If p_query has forms, messages that have the words only in other forms come after the others.
 create or replace function relay.ranked_hits(p_space_id bigint, p_messages bigint[], p_known jsonb, p_query jsonb)
 returns table (kind text, id bigint, nr bigint) language sql stable set search_path = relay, extensions, pg_temp as $$
     with scored as materialized (
-        select coalesce(d.message_id, e.source_id) as id, max(e.score) as score
+        select coalesce(d.message_id, e.source_id) as id, max(e.score - case when p_query -> 'forms' = 'true'
+            and not (select m.words from message m where m.id = e.source_id and e.kind = 'message') @@ written then 100 else 0 end) as score
         from relay.find_entries(p_space_id, relay.entry_query(p_query, '["message", "part"]'), 500) e
+        cross join (select replace(relay.words_query(p_query ->> 'words')::text, ' | ', ' & ')::tsquery as written) w
         left join document d on e.kind = 'part' and d.id = e.source_id
         where p_query ->> 'words' <> '' or p_query -> 'phrases' <> '[]'
         group by 1),

@@ -83,6 +83,14 @@ async def test_accents_do_not_matter(driver: TurnDriver, said: str, query: str) 
     assert [row.text.replace("\x02", "").replace("\x03", "") for row in page.found] == [said]
 
 
+async def test_the_form_that_was_asked_for_comes_first(driver: TurnDriver) -> None:
+    for said in ("We met at the university.", "The universe is big.", "Он живёт в доме.", "Вот дом.", "Кто в доме?"):
+        await driver.exchange(ADA, said, "OK.")
+    for query, total, first in (("university", 2, "We met at the university."), ("дом", 3, "Вот дом.")):
+        page = await find(driver, query)
+        assert (page.total, page.found[0].text.replace("\x02", "").replace("\x03", "")) == (total, first)
+
+
 async def test_memories_documents_and_filters_know_forms_too(driver: TurnDriver, sql: Sql) -> None:
     await driver.exchange(ADA, "Mañana voy a comprar dos bicicletas rojas.", "Vale.")
     await driver.exchange(ADA, "Hola", "Hola.", actions=[fact(ADA, "La usuaria tiene dos gatos grises en su casa")])
