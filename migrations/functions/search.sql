@@ -165,7 +165,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns up to 2,001 newest messages that match the index query, or whose entries match p_forms (one of them if p_query
--- has no words), or brought a document with a matching part, and pass the filters (null: no filter), newest first.
+-- has no words; the newest 1,000), or brought a document with a matching part, and pass the filters (null: no filter),
+-- newest first. The id of one that matches only p_forms is negative.
 create or replace function relay.hits(
     p_space_id bigint, p_index tsquery, p_forms tsquery[], p_phrases tsquery[], p_threads bigint[], p_query jsonb)
 returns bigint[] language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -219,24 +220,24 @@ begin
     end if;
     -- Finds all matches before taking the newest; otherwise the plan may walk through all messages.
     with hit as materialized (
-        select m.id from message m
-        where m.id in (
-                select d.message_id from document_part p join document d on d.id = p.document_id
-                where by_part and relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
-                    and (p_phrases is null or p.words @@ all (p_phrases))
-                union all
-                (select coalesce(d.message_id, e.source_id) from entry e left join document d on e.kind = 'part' and d.id = e.source_id
-                where p_phrases is null and relay.words_of_space(e.space_id, e.words) @@ forms
-                    and e.space_id = p_space_id and e.at >= since and e.at < until
-                    and (by_text and e.kind = 'message' or by_part and e.kind = 'part')
-                order by e.id desc limit 3000))
-            and (among is null or m.id = any (among)) and (sessions is null or m.session_id = any (sessions))
+        select m.id, one.others from (
+            select d.message_id as id, false as others from document_part p join document d on d.id = p.document_id
+            where by_part and relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
+                and (p_phrases is null or p.words @@ all (p_phrases))
+            union
+            (select coalesce(d.message_id, e.source_id), p_query ->> 'words' <> ''
+            from entry e left join document d on e.kind = 'part' and d.id = e.source_id
+            where p_phrases is null and relay.words_of_space(e.space_id, e.words) @@ forms
+                and e.space_id = p_space_id and e.at >= since and e.at < until
+                and (by_text and e.kind = 'message' or by_part and e.kind = 'part')
+            order by e.id desc limit 1000)) one join message m on m.id = one.id
+        where (among is null or m.id = any (among)) and (sessions is null or m.session_id = any (sessions))
             and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
             and m.session_id <> all (unrecorded) and (p_threads is null or m.thread_id = any (p_threads))
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
-        union
-        select m.id from message m
+        union all
+        select m.id, false from message m
         where by_text and relay.words_of_space(m.space_id, m.words) @@ p_index
             and (among is null or m.id = any (among)) and (sessions is null or m.session_id = any (sessions))
             and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
@@ -244,8 +245,8 @@ begin
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
             and (p_phrases is null or m.words @@ all (p_phrases)))
-    select array_agg(newest.id order by newest.id desc) into found
-    from (select id from hit order by id desc limit 2001) newest;
+    select array_agg(case when newest.others then -id else id end order by id desc) into found
+    from (select id, bool_and(others) as others from hit group by id order by id desc limit 2001) newest;
     return found;
 end $$;
 
@@ -450,7 +451,7 @@ begin
                 when 'message' then relay.hit_json(page.id, p_bot_id, wanted, 24)
                 else relay.known_json(page.kind, page.id, p_bot_id, wanted) end order by page.nr), '[]')
             from (
-                select * from relay.ranked_hits(own, coalesce(ids, '{}'), coalesce(known, '[]'), p_query || jsonb_build_object('forms', forms is not null and not partly))
+                select * from relay.ranked_hits(own, coalesce(ids, '{}'), coalesce(known, '[]'), p_query)
                 order by nr offset p_offset limit p_limit) page));
 end $$;
 
@@ -591,23 +592,22 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Ranks all results as relay.find_entries does: messages of relay.hits (those it doesn't rank come last, newest first),
--- memories and summaries. If p_query has forms, messages that have the words only in other forms come after the others.
+-- memories and summaries. Those with negative ids, which have the words only in other forms, come after the others.
 create or replace function relay.ranked_hits(p_space_id bigint, p_messages bigint[], p_known jsonb, p_query jsonb)
 returns table (kind text, id bigint, nr bigint) language sql stable set search_path = relay, extensions, pg_temp as $$
     with scored as materialized (
-        select coalesce(d.message_id, e.source_id) as id, max(e.score - case when p_query -> 'forms' = 'true'
-            and not (select m.words from message m where m.id = e.source_id and e.kind = 'message') @@ written then 100 else 0 end) as score
+        select coalesce(d.message_id, e.source_id) as id, max(e.score) as score
         from relay.find_entries(p_space_id, relay.entry_query(p_query, '["message", "part"]'), 500) e
-        cross join (select replace(relay.words_query(p_query ->> 'words')::text, ' | ', ' & ')::tsquery as written) w
         left join document d on e.kind = 'part' and d.id = e.source_id
         where p_query ->> 'words' <> '' or p_query -> 'phrases' <> '[]'
         group by 1),
     hit as (
-        select 'message' as kind, m.id, s.score from unnest(p_messages) as m (id) left join scored s on s.id = m.id
+        select 'message' as kind, abs(m.id) as id, s.score, m.id < 0 as others
+        from unnest(p_messages) as m (id) left join scored s on s.id = abs(m.id)
         union all
-        select k.kind, k.id, k.score from jsonb_to_recordset(p_known) as k (kind text, id bigint, score real))
+        select k.kind, k.id, k.score, false from jsonb_to_recordset(p_known) as k (kind text, id bigint, score real))
     select kind, id, row_number() over (
-        order by kind = 'version', score desc nulls last, kind = 'message' desc, id desc) from hit
+        order by kind = 'version', others, score desc nulls last, kind = 'message' desc, id desc) from hit
 $$;
 
 -- Returns a memory or summary as a search result.
