@@ -4,6 +4,7 @@ instructions are recognised."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.integration.conftest import Sql
 from tests.integration.test_find_sql import find
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, fact, private
 
+MIGRATION = Path(__file__).parents[2] / "migrations" / "0050_other_languages.sql"
 FORMS = {
     "Russian": (
         ("Вчера купили две книги и положили их на полку.", "книга"),
@@ -209,6 +211,16 @@ async def test_a_standing_instruction_is_recognised(sql: Sql, language: str) -> 
     for text in asks:
         assert await sql("select relay.asks_for_help(%s)", text) == [(True,)], text
     assert await sql("select relay.asks_for_help(%s)", other) == [(False,)], other
+
+
+async def test_an_upgrade_recognises_the_standing_instructions_that_are_there(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "Всегда отвечай коротко.", "Хорошо.")
+    await driver.exchange(ADA, "Поезд всегда опаздывает.", "Да.")
+    await sql("select relay_index_missing(100)")
+    await sql("update entry set standing = false")
+    migration = MIGRATION.read_text()
+    await sql(migration[migration.index("update relay.entry") : migration.index("-- These know")])
+    assert await sql("select source_id from entry where standing") == [(1,)]
 
 
 async def test_a_standing_instruction_in_russian_is_recalled_for_a_request(driver: TurnDriver) -> None:
