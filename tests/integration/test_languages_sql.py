@@ -12,7 +12,7 @@ from tests.integration.conftest import Sql
 from tests.integration.test_find_sql import find
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, fact, private
 
-MIGRATION = Path(__file__).parents[2] / "migrations" / "0050_other_languages.sql"
+MIGRATION = Path(__file__).parents[2] / "migrations" / "0051_other_languages.sql"
 FORMS = {
     "Russian": (
         ("Вчера купили две книги и положили их на полку.", "книга"),
