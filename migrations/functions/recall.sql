@@ -34,10 +34,12 @@ end $$;
 -- that does (the shortest only as an answer to it). score: the sum of the weights of its words, by their frequency in
 -- it; consecutive speakers within two messages share words, until an answer comes between them. beside: the score of
 -- the other side of its exchange. cover: the weights of the words found in it or beside it. matched: their number.
--- Words beside it count less.
+-- Words beside it count less. Leaves out messages of thread p_here from p_here_from on, which the prompt has.
+drop function if exists relay.entries_by_words(
+    bigint, bigint[], text[], real[], tsquery, text[], timestamptz, timestamptz, integer);
 create or replace function relay.entries_by_words(
     p_space_id bigint, p_places bigint[], p_words text[], p_weights real[], p_wanted tsquery, p_kinds text[],
-    p_since timestamptz, p_until timestamptz, p_limit integer)
+    p_since timestamptz, p_until timestamptz, p_here bigint, p_here_from bigint, p_limit integer)
 returns table (entry_id bigint, score real, beside real, cover real, matched real)
 language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
     with term as materialized (
@@ -48,6 +50,7 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
         where relay.words_of_space(e.space_id, e.words) @@ p_wanted and e.space_id = p_space_id
             and case when p_kinds is null then e.kind <> 'version' else e.kind = any (p_kinds) or e.label = any (p_kinds) end
             and e.at >= p_since and e.at < p_until
+            and (e.kind = 'message' and e.thread_id = p_here and e.source_id >= p_here_from) is not true
         limit 1500),
     -- Collects hits in arrays: PostgreSQL can't estimate their number and would join everything with everything.
     best as materialized (
@@ -187,7 +190,8 @@ begin
     if wanted is not null then
         select array_agg(entry_id), array_agg(score), array_agg(beside), array_agg(cover), array_agg(matched)
         into found_ids, scores, besides, covers, matches
-        from relay.entries_by_words(p_space_id, places, terms, weights, wanted, kinds, since, until, breadth) b
+        from relay.entries_by_words(
+            p_space_id, places, terms, weights, wanted, kinds, since, until, here, here_from, breadth) b
         -- All or none, as each is measured beside the others.
         having floor is null or nearest is not null or wants_help or bool_or(
             (b.cover / whole * least(1, ((b.matched + coalesce(cardinality(names), 0)) / 2) ^ 2))::real >= floor);

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from relay.core.program import hide_package
+from relay.core.program import hide_package, skip_certificates
 
 if TYPE_CHECKING:
     from relay.clients.anthropic.client import Claude
@@ -99,9 +99,9 @@ async def open_clients(settings: Settings) -> AsyncIterator[Clients]:
 
 
 def import_telegram() -> type[Telegram]:
-    """Imports the client without `cryptography`: python-telegram-bot would load 8 MB of it for Telegram Passport, which
-    is not used."""
-    with hide_package("cryptography"):
+    """Imports the client without what its libraries would load for nothing: `cryptography` (8 MB, for Telegram
+    Passport), `click` and `rich` (for httpx's command line), and the certificates that we give aiohttp's sessions."""
+    with hide_package("cryptography"), hide_package("click"), skip_certificates():
         from relay.clients.telegram.client import Telegram
     return Telegram
 

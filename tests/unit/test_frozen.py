@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, field, fields, replace
 
+import pytest
+
 from relay.core.frozen import frozen
 
 
@@ -21,6 +23,21 @@ class Named(Point):
     """A point with a name."""
 
     name: str
+
+
+@frozen
+class Counted(Point):
+    """A point that counts what it was made from."""
+
+    parts: list[int] = field(default_factory=list)
+    count: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "count", len(self.parts))
+
+
+class Plain(Counted):
+    """A subclass that is no dataclass of its own."""
 
 
 @frozen
@@ -52,3 +69,18 @@ def test_objects_print_and_copy_their_fields() -> None:
     assert replace(Named(x=1, name="home"), y=3) == Named(x=1, y=3, name="home")
     assert asdict(Point(1)) == {"x": 1, "y": 0, "note": ""}
     assert [one.name for one in fields(Named)] == ["x", "y", "note", "name"]
+
+
+def test_a_subclass_made_first_leaves_its_base_alone() -> None:
+    made = Plain(1, parts=[7, 8])
+    assert (made.count, made.y, type(made)) == (2, 0, Plain)
+    assert Counted(1) == Counted(1)
+    assert Counted(1).parts is not Counted(1).parts
+    assert Point(1) == Point(1, 0, "other note")
+
+
+def test_wrong_arguments_are_refused_as_by_a_dataclass() -> None:
+    with pytest.raises(TypeError, match=r"Point.__init__\(\) missing 1 required positional argument: 'x'"):
+        Point()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="positional"):
+        Named(1, 0, "", "here")  # type: ignore[misc]

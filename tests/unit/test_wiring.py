@@ -109,3 +109,14 @@ def test_unused_packages_are_not_imported(modules: str, unused: tuple[str, ...])
     seen = f"import sys, {modules}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
     assert [one for one in run.stdout.split() if f"{one}.".startswith(tuple(f"{name}." for name in unused))] == []
+
+
+def test_telegrams_client_loads_nothing_that_is_not_used() -> None:
+    code = (
+        "import sys; from relay.runtime.clients import import_telegram; import_telegram();"
+        "import aiohttp.connector as one, ssl;"
+        "print(one._SSL_CONTEXT_VERIFIED.cert_store_stats()['x509'],"
+        " 'set_default_verify_paths' in vars(ssl.SSLContext), *sys.modules.keys() & {'cryptography', 'click', 'rich'})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["0", "False"]
