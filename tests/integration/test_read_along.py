@@ -173,7 +173,17 @@ async def test_a_lender_who_leaves_the_group_takes_their_memory_along(relay: Ins
     assert SECRET not in asked.prompts[-1]
 
 
-@pytest.mark.parametrize("command", [f"/memory{BOT}", f"/memory{BOT} 1", f"/memory{BOT} changes", f"/search{BOT} key"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"/memory{BOT}",
+        f"/memory{BOT} 1",
+        f"/memory{BOT} changes",
+        f"/search{BOT} key",
+        f"/forget{BOT} key",
+        f"/forget{BOT} *key*",
+    ],
+)
 async def test_a_person_who_comments_from_outside_sees_no_memory_of_the_group(relay: Inside, command: str) -> None:
     kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, relay.tg.user(EVE, "Eve")])
     kitchen.linked_chat_id = -1009999
