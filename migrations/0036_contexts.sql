@@ -1,3 +1,4 @@
+-- breaking
 -- Contexts: markers of what is to be kept, compressed versions of sessions, and compositions of several within a budget.
 
 -- registered_at: in the library of past sessions. last_accessed_at: opened, compressed or composed. topics: null until

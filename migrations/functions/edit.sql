@@ -369,7 +369,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Edits a caption and keeps what was read from the file: p_text and p_blocks are the new message. A file that replaces
--- another (`replaced`) is not read; a picture can be shown even so. Other edits stay as they are.
+-- another (`replaced`) is neither read nor copied; a picture can be shown even so. Other edits stay as they are.
 create or replace function relay.with_file(p_edit jsonb, p_text text, p_blocks jsonb) returns jsonb
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -394,7 +394,7 @@ begin
             lateral (
                 select given.one, 0::bigint as place where given.one ->> 'type' <> 'attachment'
                 union all
-                select '{"untrusted": "image"}' || given.one, 0
+                select '{"untrusted": "image"}' || jsonb_set(given.one, '{file,kept}', 'false'), 0
                 where not given.one ? 'replied' and other @> (given.one #> '{file,unique_id}')
                 union all
                 select stored.one, stored.place

@@ -292,7 +292,7 @@ begin
     perform relay.regroup_rules(p_bot_id, p_before, p_now);
     -- Parts of other turns that are being sent are refused too, and arrive here on their own.
     update outbox set chat_id = p_now, telegram_message_id = null,
-        request = (request - 'reply_parameters') || jsonb_build_object('chat_id', p_now)
+        request = (request - '{reply_parameters,reply_to}'::text[]) || jsonb_build_object('chat_id', p_now)
     where bot_id = p_bot_id and chat_id = p_before and (status = 'queued' or turn_id in (
             select id from turn where bot_id = p_bot_id and status in ('working', 'answered'))
         and (status = 'waiting' or turn_id = p_turn_id and status not in ('sent', 'failed')));

@@ -6,7 +6,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select relay.find_space(p_space) as id),
     here as (select * from relay.find_thread(p_space, p_chat_id, p_topic_id))
     select jsonb_build_object(
-        'space_id', own.id, 'thread_id', (select id from here),
+        'space_id', own.id,
         'memory', coalesce((select memory from space s where s.id = own.id), 'on'),
         'paused_until', (select paused_until from space s where s.id = own.id and paused_until > now()),
         'remembers', coalesce(not exists (select from space s where s.id = own.id) or relay.remembers(own.id), true),

@@ -88,38 +88,28 @@ language sql set search_path = relay, extensions, pg_temp as $$
                 and not request ? 'corrects')
 $$;
 
--- Returns the messages in chats that show a turn's changes to memory: its own, and those that announced them separately.
--- Leaves out those that another answer has taken over, or is about to.
-create or replace function relay.showing_changes(p_turn relay.turn) returns setof relay.outbox
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select d.* from outbox d join posted p on p.bot_id = d.bot_id and p.chat_id = d.chat_id
-        and p.telegram_message_id = d.telegram_message_id and p.turn_id = d.turn_id and p.from_bot
-    where (d.turn_id = p_turn.id or d.under_turn_id = p_turn.id) and d.bot_id = p_turn.bot_id and d.bot_id <> 0
-        and d.status = 'sent' and d.request ? 'text' and d.request ? 'reply_markup'
-        and not exists (select from message where id = p_turn.assistant_message_id and status = 'replaced')
-$$;
-
 -- Queues the correction of what a turn's messages say about its changes to memory, unless it is queued.
 create or replace function relay.owe_correction(p_turn_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into outbox (seq, bot_id, chat_id, topic_id, user_id, space_id, request, status, not_before, under_turn_id)
     select 1, t.bot_id, l.chat_id, l.topic_id, t.user_id, t.space_id, '{"corrects": true}', 'queued', now(), t.id
     from turn t join lane l on l.id = t.lane_id
-    where t.id = p_turn_id
-        and (t.status in ('working', 'answered') or exists (select from relay.showing_changes(t)))
-        and not exists (
-            select from outbox where under_turn_id = t.id and status = 'queued' and turn_id is null
-                and request ? 'corrects')
+    where t.id = p_turn_id and t.bot_id <> 0 and not exists (select from outbox
+        where under_turn_id = t.id and status = 'queued' and turn_id is null and request ? 'corrects')
 $$;
 
--- Returns what a turn's messages show and what has become of its changes to memory: {turn_id, owner_id, changes,
--- messages: [{chat_id, message_id, request}]}.
+-- Returns a turn's changes to memory and the messages that show them, its own and separate announcements: {turn_id,
+-- owner_id, changes, messages: [{chat_id, message_id, request}]}. Leaves out what another answer takes over.
 create or replace function public.relay_shown_changes(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', t.id, 'owner_id', s.owner_id, 'changes', relay.changes_of(t.id), 'messages', (
         select coalesce(jsonb_agg(jsonb_build_object(
             'chat_id', d.chat_id, 'message_id', d.telegram_message_id, 'request', d.request) order by d.id), '[]')
-        from relay.showing_changes(t) d))
+        from outbox d join posted p on p.bot_id = d.bot_id and p.chat_id = d.chat_id
+            and p.telegram_message_id = d.telegram_message_id and p.turn_id = d.turn_id and p.from_bot
+        where (d.turn_id = t.id or d.under_turn_id = t.id) and d.bot_id = t.bot_id and d.status = 'sent'
+            and d.request ?& '{text,reply_markup}'
+            and not exists (select from message where id = t.assistant_message_id and status = 'replaced')))
     from turn t left join space s on s.id = t.space_id where t.id = p_turn_id
 $$;
 

@@ -193,10 +193,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select action = 'told' and polarity = p_preference.polarity and not exists (
                 select from (
                     select o.at, lag(o.at) over (order by o.at) as before from observation o
-                    where o.space_id = p_preference.space_id and o.user_id = p_preference.user_id
-                        and o.type = p_preference.type and o.pattern = p_preference.pattern
-                        and o.polarity = p_preference.polarity
-                        and o.thread_id is not distinct from p_preference.thread_id) seen
+                    where (o.space_id, o.user_id, o.type, o.pattern, o.polarity) = (d.space_id, d.user_id, d.type,
+                        d.pattern, d.polarity) and o.thread_id is not distinct from d.thread_id) seen
                 where seen.at > d.at and seen.at - before >= interval '180 days')
         from preference_decision d
         where space_id = p_preference.space_id and user_id = p_preference.user_id and type = p_preference.type

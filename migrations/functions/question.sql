@@ -1,12 +1,12 @@
 -- Analyses a question: its meaningful words and their rarity, a time, a date, a request for help.
 
--- Counts how many entries of a space contain each word.
-create or replace function relay.numbers_of(p_space_id bigint, p_words text[])
-returns table (word text, entries bigint) language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
-    select word, sum(entries)::bigint from (
-        select word, entries from lexeme where space_id = p_space_id and word = any (p_words)
+-- Returns a space's words that are one of these when folded, and how many entries contain each.
+create or replace function relay.numbers_of(p_space_id bigint, p_folded text[])
+returns table (word text, folded text, entries bigint) language sql stable rows 20 set search_path = relay, extensions, pg_temp as $$
+    select word, relay.folded(word), sum(entries)::bigint from (
+        select word, entries from lexeme where space_id = p_space_id and relay.folded(word) = any (p_folded)
         union all
-        select word, change from lexeme_change where space_id = p_space_id and word = any (p_words)) counted
+        select word, change from lexeme_change where space_id = p_space_id and relay.folded(word) = any (p_folded)) counted
     group by word having sum(entries) > 0
 $$;
 
@@ -40,15 +40,15 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
         where length(lexeme) between 2 and 60 or relay.is_unspaced(lexeme)),
     called as materialized (
         select substr(word, 2) as word
-        from relay.numbers_of(p_space_id, array(select '@' || word from token where not filler)))
+        from relay.numbers_of(p_space_id, array(select relay.folded('@' || word) from token where not filler)))
     select (row_number() over (order by t.position))::integer, t.word, c.word is not null
     from token t left join called c using (word) where not t.filler
     order by t.position limit 24
 $$;
 
--- Returns the lexemes to search for each word: in the languages of the texts and of the question, and (at half weight)
--- as a prefix. weight: rarity, the logarithm of the inverse document frequency as in BM25, with a hundred entries added
--- so that small spaces give useful values. rest: the weight of a word that the space lacks.
+-- Returns the lexemes to search for each word: in the languages of the texts and of the question, folded, and (at half
+-- weight) as a prefix. weight: rarity, the logarithm of the inverse document frequency as in BM25, with a hundred entries
+-- added so that small spaces give useful values. rest: the weight of a word that the space lacks.
 create or replace function relay.terms_of(p_space_id bigint, p_telling text[], p_languages text[], p_size bigint)
 returns table (place bigint, word text, entries bigint, weight real, rest real) language sql stable rows 20
 set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic_plan as $$
@@ -56,23 +56,26 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
         select place, word from unnest(p_telling) with ordinality as t (word, place)),
     size as materialized (select p_size::real + 100 as entries),
     form as materialized (
-        select distinct t.place, coalesce(case l.language when 'simple' then t.word
-            else (ts_lexize((l.language || '_stem')::regdictionary, t.word))[1] end, t.word) as word
+        select distinct t.place, relay.folded(coalesce(case l.language when 'simple' then t.word
+            else (ts_lexize((l.language || '_stem')::regdictionary, t.word))[1] end, t.word)) as word
         from telling t, (select unnest(p_languages) union select 'simple') as l (language)),
     whole as materialized (
-        select f.place, f.word, n.entries, 1.0 as factor
-        from form f join relay.numbers_of(p_space_id, array(select word from form)) n using (word)),
+        select f.place, n.word, n.entries, 1.0 as factor
+        from form f join relay.numbers_of(p_space_id, array(select word from form)) n on n.folded = f.word),
+    -- A word that the space has in no form is sought without its last vowels (for Polish, there is no stemmer).
     start as (
-        select place, min(word collate "C") as word from form group by place having length(min(word collate "C")) >= 4),
+        select place, case when exists (select from whole w where w.place = f.place) then word
+            else coalesce(substring(word from '^(.{4,}?)[aeiouy]+$'), word) end as word
+        from (select place, min(word collate "C") as word from form group by place) f where length(word) >= 4),
     begun as (
         select s.place, n.word, n.entries, 0.5 as factor
         from start s cross join lateral (
             select word, sum(entries)::bigint as entries from (
-                (select word, entries from lexeme
-                    where space_id = p_space_id and word >= s.word and word < s.word || chr(1114111) limit 50)
+                (select word, entries from lexeme where space_id = p_space_id
+                    and relay.folded(word) >= s.word and relay.folded(word) < s.word || chr(1114111) limit 50)
                 union all
-                (select word, change from lexeme_change
-                    where space_id = p_space_id and word >= s.word and word < s.word || chr(1114111) limit 50)) counted
+                (select word, change from lexeme_change where space_id = p_space_id
+                    and relay.folded(word) >= s.word and relay.folded(word) < s.word || chr(1114111) limit 50)) counted
             group by word having sum(entries) > 0 order by length(word), word limit 6) n
         where not exists (select from whole w where w.place = s.place and w.word = n.word)),
     either as (select * from whole union all select * from begun)
@@ -111,7 +114,12 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || '|where do|i(''d| would) like|i(''m| am| want| need| have)\M|wie macht|kannst|könntest|bitte|welche[rnsm]? \w+ (passt|sind)'
         || '|wo bekomm|peux|pourrais|pouvez|comment (puis|faire|dois)|que dois|puedes|podrías|cómo (puedo|hago|debo)|qué debo'
         || '|(schreib|erklär|zeig|gib|mach|nenn|empfiehl|plan|écris|donne|explique|montre|propose|escribe|dame|explica|propón'
-        || '|recomienda)(e|me|nos|-moi|-nous)?\M)')
+        || '|recomienda)(e|me|nos|-moi|-nous)?\M|(mi )?(puoi|potresti)|aiutami|scrivi|spiega|dammi|mostra|consiglia|proponi|come (posso'
+        || '|faccio)|cosa devo|(você )?pode(s|ria|rias)?|(me )?ajud[ae]|escrev[ae]|expliqu?[ae]|dê|mostr[ae]|sug[ie]r[ae]|o que devo'
+        || '|como (posso|faço|devo)|(kun|kan) je|kunt u|zou je|schrijf|geef|toon|noem|hoe (kan|moet|maak) ik|wat moet ik|pomóż|napisz'
+        || '|(czy )?(możesz|mógłbyś|mogłabyś)|wyjaśnij|wytłumacz|podaj|pokaż|zaproponuj|poleć|jak (mogę|mam|zrobić)|co (mam|powin\w+)|(можешь'
+        || '|помоги|напиши|объясни|дай|покажи|предложи|посоветуй|составь)(те)?|можете|как (мне|сделать|приготовить)|что мне)\M')
+        or p_text ~* '\m((yaz|açıkla|anlat|göster|hazırla|öner|ver)\w{0,2}( m[iı]s[iı]n)?|nasıl yap(ar|abilir)[iı]m)\W*$'
         or p_text ~* ('\m(should|shall|could|would|can|must|might) \w'
             || '|\m(was|wie|wo|wann|welche\w*) (\w+ )?(kann|soll|könnte|würde|muss)'))
         and p_text !~* ('\m(did|were|have i|had|have we|we decided?|how long|how many|order|sequence|ago|last'

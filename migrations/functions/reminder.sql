@@ -118,8 +118,8 @@ $$;
 
 -- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id, turn_id};
 -- what is not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller
--- knows it. turn_id: the command or button, which changes it once even if it runs again. Returns it; null if it is another
--- by now, or gone.
+-- knows it. turn_id: the button, which changes it once even if it runs again. Returns it; null if it is another by now, or
+-- gone.
 create or replace function public.relay_change_reminder(p_reminder_id bigint, p_known timestamptz, p_change jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -166,13 +166,13 @@ begin
 end $$;
 
 -- Ends the open reminders of a chat that is gone, as a turn that tells some found out, and queues messages about it (as
--- relay_enqueue takes them). Returns how many were open.
+-- relay_enqueue takes them); whoever set one gets the first of them, too. Returns how many were open.
 create or replace function public.relay_end_reminders(p_turn_id bigint, p_messages jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     told outbox;
     one reminder;
-    ended integer := 0;
+    people bigint[] := '{}';
 begin
     select * into told from outbox where turn_id = p_turn_id and dedupe_key like 'reminder %';
     if told.id is null then
@@ -185,10 +185,14 @@ begin
     loop
         perform relay.note_reminder(one.id, 'failed', null, one.next_at);
         perform relay.owe_reminders(one.bot_id, one.chat_id, one.topic_id);
-        ended := ended + 1;
+        people := people || one.user_id;
     end loop;
     perform public.relay_enqueue(told.bot_id, p_messages);
-    return to_jsonb(ended);
+    perform public.relay_enqueue(told.bot_id, coalesce((
+        select jsonb_agg((p_messages -> 0) || jsonb_build_object('chat_id', id, 'user_id', id,
+            'key', format('gone %s %s', p_turn_id, id)))
+        from (select distinct unnest(people) as id) each where id <> told.chat_id and p_messages <> '[]'), '[]'));
+    return to_jsonb(cardinality(people));
 end $$;
 
 -- Returns a goal or event of a space that is to come. Null if there is none, or it has passed.

@@ -1,23 +1,33 @@
 -- A person's search: a space's messages and documents by their words, and its memories; best first.
 
--- Returns the meaningful words of a query as an OR of lexemes (prefixes from four letters on). Null if there are none.
--- Leaves out those of scripts without spaces.
+-- Returns the meaningful words of a query. Leaves out those of scripts without spaces.
+create or replace function relay.telling_words(p_query text) returns text[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select lexeme from unnest(to_tsvector('simple', (
+            select string_agg(one, ' ') from regexp_split_to_table(left(p_query, 2000), '\s+') as one where not relay.is_unspaced(one))))
+        where length(lexeme) between 2 and 60
+            and not (ts_lexize('english_stem', lexeme) = '{}' or ts_lexize('german_stem', lexeme) = '{}'
+                or ts_lexize('french_stem', lexeme) = '{}' or ts_lexize('spanish_stem', lexeme) = '{}')
+        order by length(lexeme) desc, lexeme limit 12)
+$$;
+
+-- Returns them as an OR of lexemes (prefixes from four letters on). Null if there are none.
 create or replace function relay.words_query(p_query text) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with lexeme as (
-        select distinct lexeme as word
-        from unnest(to_tsvector('simple', (
-            select string_agg(one, ' ') from regexp_split_to_table(left(p_query, 2000), '\s+') as one
-            where not relay.is_unspaced(one))))
-        where length(lexeme) between 2 and 60),
-    telling as (
-        select word from lexeme
-        where not (ts_lexize('english_stem', word) = '{}' or ts_lexize('german_stem', word) = '{}'
-            or ts_lexize('french_stem', word) = '{}' or ts_lexize('spanish_stem', word) = '{}')
-        order by length(word) desc, word limit 12)
-    select to_tsquery('simple', string_agg(
-        quote_literal(word) || case when length(word) >= 4 then ':*' else '' end, ' | '))
-    from telling
+    select to_tsquery('simple', string_agg(quote_literal(word) || case when length(word) >= 4 then ':*' else '' end, ' | '))
+    from unnest(relay.telling_words(p_query)) as word
+$$;
+
+-- Returns for each of them (as an OR) the words of the space's entries that are its forms; null if there are none. Null for
+-- all if relay.words_query finds these forms as well (which it may not where a language's stems lose accents).
+create or replace function relay.forms_of(p_space_id bigint, p_query text) returns tsquery[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when bool_or(others) then array_agg(forms) end from (
+        select string_agg(quote_literal(t.word), ' | ')::tsquery as forms, bool_or(not starts_with(t.word, words[place])
+            or '{german,spanish,french,dutch,russian,hungarian}' && languages) as others
+        from relay.telling_words(p_query) as words, (select array(select language from relay.languages_of(p_space_id))) as l (languages),
+            relay.terms_of(p_space_id, words, languages || relay.language_of(p_query), 0) t group by place) each
 $$;
 
 -- Returns those of some words or phrases that are of scripts without spaces, in lower case. A text has them anywhere,
@@ -154,10 +164,11 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select coalesce(p_query -> 'kinds', '[]') = '[]' or p_query -> 'kinds' ? p_kind
 $$;
 
--- Returns up to 2,001 newest messages that match the index query, or brought a document with a matching part, and pass
--- the filters (null: no filter), newest first.
+-- Returns up to 2,001 newest messages that match the index query, or whose entries match p_forms (one of them if p_query
+-- has no words; the newest 1,000), or brought a document with a matching part, and pass the filters (null: no filter),
+-- newest first. The id of one that matches only p_forms is negative.
 create or replace function relay.hits(
-    p_space_id bigint, p_index tsquery, p_phrases tsquery[], p_threads bigint[], p_query jsonb)
+    p_space_id bigint, p_index tsquery, p_forms tsquery[], p_phrases tsquery[], p_threads bigint[], p_query jsonb)
 returns bigint[] language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     since timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
@@ -170,6 +181,9 @@ declare
         from jsonb_array_elements_text(p_query #> '{by,names}') as name) end;
     unrecorded bigint[] := array(
         select n.id from session n join thread t on t.id = n.thread_id where t.space_id = p_space_id and n.private);
+    forms constant tsquery := case when p_query ->> 'words' = '' or array_position(p_forms, null) is null then (
+        select string_agg('(' || relay.query_of_space(p_space_id, one)::text || ')',
+            case p_query ->> 'words' when '' then '|' else '&' end)::tsquery from unnest(p_forms) as one) end;
     by_text constant boolean := relay.wants_kind(p_query, 'message');
     by_part constant boolean := relay.wants_kind(p_query, 'document');
     sessions constant bigint[] := relay.sessions_about(p_space_id, p_query);
@@ -206,18 +220,24 @@ begin
     end if;
     -- Finds all matches before taking the newest; otherwise the plan may walk through all messages.
     with hit as materialized (
-        select m.id from message m
-        where by_part and m.id in (
-                select d.message_id from document_part p join document d on d.id = p.document_id
-                where relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
-                    and (p_phrases is null or p.words @@ all (p_phrases)))
-            and (among is null or m.id = any (among)) and (sessions is null or m.session_id = any (sessions))
+        select m.id, one.others from (
+            select d.message_id as id, false as others from document_part p join document d on d.id = p.document_id
+            where by_part and relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
+                and (p_phrases is null or p.words @@ all (p_phrases))
+            union
+            (select coalesce(d.message_id, e.source_id), p_query ->> 'words' <> ''
+            from entry e left join document d on e.kind = 'part' and d.id = e.source_id
+            where p_phrases is null and relay.words_of_space(e.space_id, e.words) @@ forms
+                and e.space_id = p_space_id and e.at >= since and e.at < until
+                and (by_text and e.kind = 'message' or by_part and e.kind = 'part')
+            order by e.id desc limit 1000)) one join message m on m.id = one.id
+        where (among is null or m.id = any (among)) and (sessions is null or m.session_id = any (sessions))
             and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
             and m.session_id <> all (unrecorded) and (p_threads is null or m.thread_id = any (p_threads))
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
-        union
-        select m.id from message m
+        union all
+        select m.id, false from message m
         where by_text and relay.words_of_space(m.space_id, m.words) @@ p_index
             and (among is null or m.id = any (among)) and (sessions is null or m.session_id = any (sessions))
             and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
@@ -225,8 +245,8 @@ begin
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
             and (p_phrases is null or m.words @@ all (p_phrases)))
-    select array_agg(newest.id order by newest.id desc) into found
-    from (select id from hit order by id desc limit 2001) newest;
+    select array_agg(case when newest.others then -id else id end order by id desc) into found
+    from (select id, bool_and(others) as others from hit group by id order by id desc limit 2001) newest;
     return found;
 end $$;
 
@@ -289,33 +309,28 @@ declare
     whole text := btrim(regexp_replace(translate(left(p_text, 20000), chr(2) || chr(3), ''), '\s+', ' ', 'g'));
     cut text := relay.unspaced_snippet(p_text, relay.unspaced_wanted(p_query), p_words * 8);
     plain text;
+    config constant regconfig := case when to_tsvector('simple', whole) @@ p_query then 'simple' else relay.language_of(whole) end;
 begin
     if cut is not null then
         return cut;
     elsif length(whole) <= p_words * 8 then
         return case when p_query is null then whole
-            else ts_headline('simple', whole, p_query, marks || 'HighlightAll=true') end;
+            else ts_headline(config, whole, p_query, marks || 'HighlightAll=true') end;
     elsif p_query is null then
         return rtrim(left(whole, p_words * 8)) || '…';
     end if;
-    cut := ts_headline('simple', whole, p_query, marks || format(
+    cut := ts_headline(config, whole, p_query, marks || format(
         'MaxFragments=2, MaxWords=%s, MinWords=%s, FragmentDelimiter=" … "', p_words, p_words / 2));
     plain := translate(cut, chr(2) || chr(3), '');
     return case when starts_with(whole, left(plain, 20)) then '' else '… ' end || cut
         || case when right(whole, 20) = right(plain, 20) then '' else ' …' end;
 end $$;
 
--- Counts a query's words and phrases in a text.
-create or replace function relay.words_shared(p_words tsvector, p_query tsquery) returns bigint
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select count(*) from unnest(string_to_array(p_query::text, ' | ')) as one where p_words @@ one::tsquery
-$$;
-
--- The same with words of scripts without spaces anywhere in the text.
+-- Counts a query's words and phrases in a text, and those of scripts without spaces, which may be anywhere in it.
 create or replace function relay.words_found(p_text text, p_words tsvector, p_query tsquery) returns bigint
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select relay.words_shared(p_words, p_query) + (
-        select count(*) from unnest(relay.unspaced_wanted(p_query)) as word where strpos(lower(p_text), word) > 0)
+    select (select count(*) from unnest(string_to_array(p_query::text, ' | ')) as one where p_words @@ one::tsquery)
+        + (select count(*) from unnest(relay.unspaced_wanted(p_query)) as word where strpos(lower(p_text), word) > 0)
 $$;
 
 -- Returns the matching passage of a message, or of its document's part with more of the words.
@@ -324,11 +339,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((
         select format('📄 %s, part %s: ', d.name, p.part) || relay.snippet(p.text, p_query, p_words)
         from document d join document_part p on p.document_id = d.id
-        where d.message_id = p_message.id
-            and (p.words @@ p_query or relay.contains_unspaced(p.text, relay.unspaced_wanted(p_query), true))
-            and relay.words_found(p.text, p.words, p_query)
-                > relay.words_found(p_message.text, p_message.words, p_query)
-        order by relay.words_found(p.text, p.words, p_query) desc, p.part limit 1),
+        left join entry e on e.kind = 'part' and e.source_id = d.id and e.part = p.part
+        cross join lateral relay.words_found(p.text, p.words || coalesce(e.words, ''), p_query) as shared
+        where d.message_id = p_message.id and shared > relay.words_found(p_message.text, p_message.words, p_query)
+        order by shared desc, p.part limit 1),
         relay.snippet(relay.plain_text(p_message), p_query, p_words))
 $$;
 
@@ -344,8 +358,8 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     from message m join thread t on t.id = m.thread_id where m.id = p_message_id
 $$;
 
--- Returns a query's phrases, and its words and phrases together (an OR), as tsqueries; drops those without a lexeme. Those
--- of scripts without spaces are only in the second, which shows what was found.
+-- Returns a query's phrases, and its words, their forms and phrases together (an OR), as tsqueries; drops those without a
+-- lexeme. Those of scripts without spaces are only in the second, which shows what was found.
 create or replace function relay.phrases_of(p_query jsonb) returns tsquery[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array_agg(one) from (
@@ -354,10 +368,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where numnode(one) > 0
 $$;
 
-create or replace function relay.wanted(p_query jsonb) returns tsquery
+create or replace function relay.wanted(p_query jsonb, p_forms tsquery[]) returns tsquery
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    everything tsquery := relay.words_query(p_query ->> 'words');
+    everything tsquery := nullif(concat_ws(' | ', relay.words_query(p_query ->> 'words'), (
+        select string_agg(one || case when length(one) >= 5 then ':*' else '' end, ' | ')
+        from unnest(p_forms) as forms, string_to_table(forms::text, ' | ') as one)), '');
     unspaced constant record := (select u from relay.unspaced_query(p_query) u);
     phrase tsquery;
     word text;
@@ -386,7 +402,8 @@ declare
     any_word tsquery := relay.words_query(p_query ->> 'words');
     phrases tsquery[] := relay.phrases_of(p_query);
     unspaced text[] := (select u.words from relay.unspaced_query(p_query) u);
-    wanted tsquery := relay.wanted(p_query);
+    forms constant tsquery[] := relay.forms_of(own, p_query ->> 'words');
+    wanted tsquery := relay.wanted(p_query, forms);
     threads bigint[] := relay.threads_named(own, p_bot_id, p_query);
     ids bigint[];
     known jsonb;
@@ -401,21 +418,21 @@ begin
     end if;
     loop
         if not partly then
-            ids := relay.hits(own, relay.needle(own, any_word, phrases), phrases, threads, p_query);
+            ids := relay.hits(own, relay.needle(own, any_word, phrases), forms, phrases, threads, p_query);
         elsif any_word is not null then
             ids := relay.hits(own, relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), ''),
-                phrases, threads, p_query || '{"words": ""}');
+                forms, phrases, threads, p_query || '{"words": ""}');
         end if;
         if partly and unspaced is not null then
             ids := nullif(array(
                 select unnest(ids) as id
                 union
-                select unnest(relay.hits(own, relay.needle(own, null, phrases), phrases, threads,
+                select unnest(relay.hits(own, relay.needle(own, null, phrases), null, phrases, threads,
                     p_query || '{"partly": true}'))
                 order by id desc limit 2001), '{}');
         end if;
         known := case when wanted is not null then (
-            select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, partly, ids is not null) k) end;
+            select jsonb_agg(to_jsonb(k)) from relay.known_hits(own, threads, p_query, forms, partly, ids is not null) k) end;
         exit when ids is not null or known is not null or partly
             or coalesce(numnode(any_word), 0) + coalesce(cardinality(unspaced), 0) < 2;
         partly := true;
@@ -467,7 +484,7 @@ begin
         (select p_message_id where p_side = 'around')) near;
     return jsonb_build_object(
         'messages', (select coalesce(jsonb_agg(relay.hit_json(id, p_bot_id,
-                case when id = p_message_id then relay.wanted(p_query) end,
+                case when id = p_message_id then relay.wanted(p_query, relay.forms_of(own.space_id, p_query ->> 'words')) end,
                 case when id = p_message_id then 60 else 24 end) order by id), '[]') from unnest(ids) as id),
         'earlier', exists (select from message
             where thread_id = own.id and status <> 'replaced' and session_id <> all (unrecorded)
@@ -505,7 +522,7 @@ $$;
 -- names an author, a file or a marker's weight. p_beside: messages were found, which a summary would repeat; of versions,
 -- which do too, the best few come behind them.
 create or replace function relay.known_hits(
-    p_space_id bigint, p_threads bigint[], p_query jsonb, p_partly boolean, p_beside boolean)
+    p_space_id bigint, p_threads bigint[], p_query jsonb, p_forms tsquery[], p_partly boolean, p_beside boolean)
 returns table (kind text, id bigint, score real) language sql stable set search_path = relay, extensions, pg_temp as $$
     with asked as materialized (
         select relay.phrases_of(p_query) as phrases, relay.sessions_about(p_space_id, p_query) as sessions, array(
@@ -533,12 +550,13 @@ returns table (kind text, id bigint, score real) language sql stable set search_
         group by kind, source_id),
     known as (
         select e.kind, e.source_id, e.score, to_tsvector('simple', coalesce(k.content, a.body)) as words,
-            coalesce(k.content, a.body) as text,
+            coalesce(k.content, a.body) as text, n.words as entered,
             coalesce(k.thread_id, a.thread_id) as thread_id, coalesce(k.session_id, a.session_id) as session_id
         from near e
         left join memory k on e.kind = 'memory' and k.id = e.source_id and k.space_id = p_space_id
             and k.status in ('active', 'archived')
-        left join lateral relay.artefact(nullif(e.kind, 'memory'), e.source_id) a on true)
+        left join lateral relay.artefact(nullif(e.kind, 'memory'), e.source_id) a on true
+        left join entry n on n.kind = e.kind and n.source_id = e.source_id and n.part = 0)
     select known.kind, known.source_id, known.score from known, asked
     where p_query -> 'by' = 'null' and coalesce(p_query -> 'files', '[]') = '[]'
         and p_query #> '{keepit,min}' is null
@@ -546,9 +564,10 @@ returns table (kind text, id bigint, score real) language sql stable set search_
         and (asked.sessions is null or known.session_id = any (asked.sessions))
         and (asked.phrases is null or known.words @@ all (asked.phrases))
         and relay.contains_unspaced(known.text, asked.unspaced_phrases, false)
-        and case when p_partly then known.words @@ any (asked.words) or asked.words = '{}' and asked.unspaced is null
-                or relay.contains_unspaced(known.text, asked.unspaced, true)
-            else known.words @@ all (asked.words) and relay.contains_unspaced(known.text, asked.unspaced, false) end
+        and case when p_partly then known.words @@ any (asked.words) or known.entered @@ any (p_forms)
+                or asked.words = '{}' and asked.unspaced is null or relay.contains_unspaced(known.text, asked.unspaced, true)
+            else (known.words @@ all (asked.words) or known.entered @@ all (p_forms))
+                and relay.contains_unspaced(known.text, asked.unspaced, false) end
 $$;
 
 -- Returns the newest artefacts with all words of scripts without spaces, or (p_any) one: up to 200 of each kind, and 5
@@ -573,7 +592,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Ranks all results as relay.find_entries does: messages of relay.hits (those it doesn't rank come last, newest first),
--- memories and summaries.
+-- memories and summaries. Those with negative ids, which have the words only in other forms, come after the others.
 create or replace function relay.ranked_hits(p_space_id bigint, p_messages bigint[], p_known jsonb, p_query jsonb)
 returns table (kind text, id bigint, nr bigint) language sql stable set search_path = relay, extensions, pg_temp as $$
     with scored as materialized (
@@ -583,11 +602,12 @@ returns table (kind text, id bigint, nr bigint) language sql stable set search_p
         where p_query ->> 'words' <> '' or p_query -> 'phrases' <> '[]'
         group by 1),
     hit as (
-        select 'message' as kind, m.id, s.score from unnest(p_messages) as m (id) left join scored s on s.id = m.id
+        select 'message' as kind, abs(m.id) as id, s.score, m.id < 0 as others
+        from unnest(p_messages) as m (id) left join scored s on s.id = abs(m.id)
         union all
-        select k.kind, k.id, k.score from jsonb_to_recordset(p_known) as k (kind text, id bigint, score real))
+        select k.kind, k.id, k.score, false from jsonb_to_recordset(p_known) as k (kind text, id bigint, score real))
     select kind, id, row_number() over (
-        order by kind = 'version', score desc nulls last, kind = 'message' desc, id desc) from hit
+        order by kind = 'version', others, score desc nulls last, kind = 'message' desc, id desc) from hit
 $$;
 
 -- Returns a memory or summary as a search result.

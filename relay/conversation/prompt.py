@@ -48,6 +48,7 @@ MEMORY_TOKENS = 6_000
 """The budget for memories in tokens, unless RELAY_MEMORY_TOKENS sets another."""
 RECENT_TOKENS = 60_000
 WORDLESS = "The user sent this without a word. Say briefly what it is and what matters in it, and offer what you could do next."
+CAPTION = "The caption says what the user wants with it, unless it is evidently copied from elsewhere."
 SECOND = (
     "They want two answers to choose from. This was the first. Give a clearly different one: other length, form or tone, "
     "the same facts."
@@ -272,8 +273,11 @@ def turn_notes(
     preferences."""
     now = incoming.at.astimezone(zone)
     notes = [f"It is {now:%A, %Y-%m-%d %H:%M} ({now.tzname()})."]
-    if is_wordless(present_blocks(incoming, context)):
+    blocks = present_blocks(incoming, context)
+    if is_wordless(blocks):
         notes.append(WORDLESS)
+    elif any(block.get("untrusted") == "caption" for block in blocks):
+        notes.append(CAPTION)
     if incoming.reply_to:
         notes.append(reply_note(incoming.reply_to, context.reply_to, incoming.user_id, zone))
     others = incoming.user_id if group else None

@@ -7,6 +7,7 @@ import gc
 import shutil
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -19,6 +20,8 @@ def find_program(typed: str, found: str | None, here: Path) -> str:
     return str(own.relative_to(here)) if own.is_relative_to(here) else typed
 
 
+INSTALL = "uv pip install" if find_spec("pip") is None else f"{sys.executable} -m pip install"
+"""The command that installs packages into Relay's environment. One made by uv has no pip."""
 RELAY = find_program(sys.argv[0], shutil.which("relay"), Path.cwd())
 """`relay` if that is on the PATH, otherwise its path, such as .venv/bin/relay."""
 

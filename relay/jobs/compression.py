@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+import structlog
+
 from relay.core.errors import BudgetUsedUp, RelayError
 from relay.jobs.kinds import JobKind, Retry
 from relay.memory.rows.jobs import ClaimedJob
@@ -14,7 +16,8 @@ from relay.memory.writing.versions import make_version
 SECONDS = 1_800
 """The time limit in seconds. A long session takes dozens of model calls, whose results are kept."""
 MOST_FAILURES = 8
-SLOW = "It took too long."
+BROKEN = "Something went wrong, several times."
+log = structlog.get_logger()
 
 
 def compression_kind(compressor: Compressor) -> JobKind:
@@ -37,8 +40,9 @@ async def run(compressor: Compressor, job: ClaimedJob) -> bool:
             return await make_version(compressor, job)
     except BudgetUsedUp:
         raise
-    except (RelayError, TimeoutError) as error:
+    except Exception as error:
         if job.failures + 1 < MOST_FAILURES:
             raise
-        await compressor.store.fail_version(job, str(error) or SLOW)
+        log.warning("a version can't be made", version=job.key, exc_info=error)
+        await compressor.store.fail_version(job, error.plain if isinstance(error, RelayError) else BROKEN)
         return False

@@ -8,7 +8,7 @@ from functools import partial
 
 import structlog
 
-from relay.core.errors import BudgetUsedUp, ModelThrottled, RelayError
+from relay.core.errors import BudgetUsedUp, DatabaseError, ModelThrottled, RelayError
 from relay.core.frozen import frozen
 from relay.jobs.kinds import JobKind
 from relay.memory.lease import renew_lease
@@ -22,6 +22,8 @@ BUDGET_SECONDS = 600.0
 LONGEST_REST = 60.0
 """The longest pause in seconds while the model is busy."""
 LEAST_REST = 0.2
+LOOK_SECONDS = 1.0
+"""How often to look for more due jobs of a kind while some of them run."""
 
 
 @frozen
@@ -45,34 +47,53 @@ class Runner:
         had a result. Failures are logged and retried later. Pauses for as long as a busy model asks. `patience`:
         seconds to wait for delayed jobs, as after a failure; they restart with each result. Raises `DatabaseError`."""
         kind, done, left = self.kinds[name], 0, patience
-        while not (kind.gate and await kind.gate.used_up()):
-            jobs = await self.store.claim_jobs(name, self.bot_id, kind.at_once)
-            if not jobs:
-                rest = await self.store.jobs_rest(name, self.bot_id) if left > 0 else None
-                if rest is None or rest > left:
-                    break
-                await asyncio.sleep(max(LEAST_REST, rest))
-                left -= max(LEAST_REST, rest)
-                continue
-            ended = await self._run_all(kind, jobs)
-            done += sum(one.came for one in ended)
-            left = patience if any(one.came for one in ended) else left
-            await asyncio.sleep(min(LONGEST_REST, max(one.rest for one in ended)))
-        return done
+        running: set[asyncio.Task[JobOutcome]] = set()
+        try:
+            while True:
+                running |= await self._begin(kind, kind.at_once - len(running))
+                if not running:
+                    rest = await self._find_rest(kind) if left > 0 else None
+                    if rest is None or rest > left:
+                        return done
+                    await asyncio.sleep(rest)
+                    left -= rest
+                    continue
+                # What becomes due meanwhile doesn't wait for a slow job.
+                look = LOOK_SECONDS if len(running) < kind.at_once else None
+                ended, running = await asyncio.wait(running, timeout=look, return_when=asyncio.FIRST_COMPLETED)
+                outcomes = [one.result() for one in ended]
+                came = sum(one.came for one in outcomes)
+                done, left = done + came, patience if came else left
+                await asyncio.sleep(min(LONGEST_REST, max((one.rest for one in outcomes), default=0)))
+        except DatabaseError:
+            await asyncio.gather(*running, return_exceptions=True)
+            raise
+        finally:
+            for one in running:
+                one.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _begin(self, kind: JobKind, most: int) -> set[asyncio.Task[JobOutcome]]:
+        """Claims up to so many due jobs and begins them; none while today's budget is used up."""
+        if not most or (kind.gate and await kind.gate.used_up()):
+            return set()
+        jobs = await self.store.claim_jobs(kind.name, self.bot_id, most)
+        return {asyncio.create_task(self._run(kind, job)) for job in jobs}
+
+    async def _find_rest(self, kind: JobKind) -> float | None:
+        """Returns in how many seconds to look for a kind's jobs again; None if none will be due."""
+        if kind.gate and await kind.gate.used_up():
+            return None
+        rest = await self.store.jobs_rest(kind.name, self.bot_id)
+        return None if rest is None else max(LEAST_REST, rest)
 
     async def run_one(self, name: str, key: str) -> bool:
         """Runs one job now, even if it waits after a failure. Returns whether this process ran it; False if it is not
         owed, or another process has it."""
         jobs = await self.store.claim_jobs(name, self.bot_id, 1, key)
-        await self._run_all(self.kinds[name], jobs)
+        for job in jobs:
+            await self._run(self.kinds[name], job)
         return bool(jobs)
-
-    async def _run_all(self, kind: JobKind, jobs: Sequence[ClaimedJob]) -> list[JobOutcome]:
-        ended = await asyncio.gather(*(self._run(kind, job) for job in jobs), return_exceptions=True)
-        for error in ended:
-            if isinstance(error, BaseException):
-                raise error
-        return [one for one in ended if isinstance(one, JobOutcome)]
 
     async def _run(self, kind: JobKind, job: ClaimedJob) -> JobOutcome:
         """Runs one job and ends it. Stores its error without words that it may quote."""

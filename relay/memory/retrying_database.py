@@ -50,7 +50,7 @@ class RetryingDatabase:
             except CallTooSlow as error:
                 slow += 1
                 if slow % SLOW_TRIES == 0 and await self._is_at_ease():
-                    raise DatabaseError(f"The database takes too long for {function}: {error}") from error
+                    raise DatabaseError(f"The database took too long for {function}, {slow} times in a row.") from error
                 raise
 
         async def repair(error: BaseException) -> None:

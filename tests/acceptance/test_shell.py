@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import World
-from tests.acceptance.harness import RelayProcess
+from tests.acceptance.harness import OWNER, RelayProcess
 from tests.acceptance.shared_relay import open_relay
 from tests.acceptance.test_capture import AUTO, finds, judged, says
 from tests.acceptance.test_terminal import Terminal, relay, start
@@ -72,7 +72,7 @@ async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) ->
         assert "know anyone" in await shell("users", "approve", "99", code=1)
         assert "Nothing was done. Add --yes to confirm." in await shell("revoke", "3331", code=1)
         roles = {one["user_id"]: one["role"] for one in (await shell.json("users", "--json"))["people"]}
-        assert roles == {3331: "user", 3332: "user"}
+        assert roles == {OWNER: "admin", 3331: "user", 3332: "user"}
         assert "can't use me any more" in await shell("revoke", "3331", "--yes")
         for words in (("revoke",), ("revoke", "99", "--yes")):
             shown = await shell(*words, code=1)

@@ -270,3 +270,19 @@ select space_id, id, session_id, 9007199254740993, 'dentist äöü ' || id, 'the
     case id % 2 when 0 then pg_temp.at(id) end, nullif(id % 4, 0),
     (array['proposed', 'active', 'ended', 'deleted'])[1 + id % 4], array['message:' || id], id % 2 = 0
 from thread where session_id is not null order by id limit 20;
+-- A new kind of artefact with the usual columns gets its rows here.
+do $$
+declare
+    one record;
+    filled boolean;
+begin
+    for one in select name from relay.artefact_kinds() loop
+        execute format('select exists (select from relay.%I)', one.name) into filled;
+        if not filled then
+            execute format($insert$
+                insert into relay.%I (space_id, thread_id, session_id, text, inputs, tainted, derivation)
+                select space_id, id, session_id, pg_temp.odd(id), array['message:' || id], id %% 2 = 0, '{"name": "a/1"}'
+                from relay.thread where session_id is not null order by id limit 20 $insert$, one.name);
+        end if;
+    end loop;
+end $$;

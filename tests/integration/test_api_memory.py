@@ -60,6 +60,9 @@ async def test_a_list_has_filters_and_pages(driver: TurnDriver, store: Store) ->
         assert await listed(api, "?q=likes") == ["Likes coffee", "Likes tea"]
         assert await listed(api, "?kind=goal") == []
         assert await listed(api, "?state=pending") == ["May move"]
+        assert await listed(api, "?q=coffees") == ["Likes coffee"], "similar"
+        for narrowed in ("state=pending", "state=past", "state=pinned", "kind=goal", "category=home"):
+            assert await listed(api, f"?q=coffees&{narrowed}") == [], "what is similar keeps to the filters, too"
         await api.patch(f"/api/memories/{ids[0]}", json={"confirmed": True})
         assert await listed(api, "?state=unconfirmed") == ["Has a boat", "Likes coffee"]
         await api.patch(f"/api/memories/{ids[1]}", json={"pinned": True})

@@ -96,6 +96,8 @@ async def test_a_reminder_is_created_changed_done_and_deleted(driver: TurnDriver
         assert (await api.patch(path, json={"deleted": False})).json()["status"] == "active"
         await refused(api.patch(path, json={"deleted": True}), 422, "out_of_range")  # it isn't ignored
         assert (await api.post(f"{path}/done")).json()["status"] == "active", "the next time is still in the future"
+        mention = {"text": "when dentist: take the card"}
+        await refused(api.post("/api/reminders", json=mention), 422, "refused", "works in the chat: /remind when")
         held = await api.put("/api/reminders/quiet", json={"until": "on"})
         assert held.json()["until"].startswith("9999")
         await api.put("/api/reminders/quiet", json={"until": "off"})

@@ -26,7 +26,8 @@ TABLES = """select c.table_name from information_schema.columns c
     join information_schema.tables t using (table_schema, table_name)
     where table_schema = 'relay' and t.table_type = 'BASE TABLE' and c.column_name = %s"""
 DECLARED = {
-    "space_id": "select name from relay.declared_tables() where declared ->> 'regroup' = 'follow'",
+    "space_id": "select name from relay.declared_tables() where declared ->> 'regroup' = 'follow'"
+    " union select name from relay.artefact_kinds()",
     "thread_id": "select name from relay.artefact_kinds()",
 }
 """Tables that declare it themselves."""

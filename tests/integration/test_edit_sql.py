@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -252,3 +253,24 @@ async def test_an_edit_of_an_unidentifiable_part_changes_nothing(driver: TurnDri
     await sql("update posted set part = null")
     assert await store.edit(edit_of(one, "uno")) == EditResult()
     assert await sql("select text from message where role = 'user'") == [("one\ntwo",)]
+
+
+async def test_a_picture_that_replaces_another_is_untrusted_and_not_copied(sql: Sql) -> None:
+    def photo(name: str, **more: object) -> Json:
+        return {"file": {"unique_id": name, "kind": "photo", "kept": True}, **more}
+
+    edit = {"text": "look", "blocks": [photo("new", type="attachment"), {"type": "text", "text": "look"}]}
+    ((made,),) = await sql(
+        "select relay.with_file(%s::jsonb, %s, %s::jsonb)",
+        json.dumps(edit), "📷 photo\nlook", json.dumps([photo("old", type="image"), {"type": "text", "text": "look"}]),
+    )  # fmt: skip
+    assert (made["text"], made["replaced"]) == ("look", True)
+    assert made["blocks"][0]["untrusted"] == "image"
+    assert made["blocks"][0]["file"] == {"unique_id": "new", "kind": "photo", "kept": False}
+    same = edit | {"blocks": [photo("old", type="attachment"), {"type": "text", "text": "look"}]}
+    ((made,),) = await sql(
+        "select relay.with_file(%s::jsonb, %s, %s::jsonb)",
+        json.dumps(same), "📷 photo\nlook", json.dumps([photo("old", type="image"), {"type": "text", "text": "look"}]),
+    )  # fmt: skip
+    assert (made["text"], "replaced" in made) == ("📷 photo\nlook", False)
+    assert made["blocks"][0] == photo("old", type="image")

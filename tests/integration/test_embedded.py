@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import pwd
 import shutil
@@ -12,6 +13,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +23,7 @@ import pytest
 
 import relay
 from relay.clients.embedded import server as embedded
+from relay.clients.embedded.account import make_directory
 from relay.clients.embedded.passage import let_through
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.core.errors import DatabaseError, DatabaseUnavailable, SettingsError
@@ -393,6 +396,17 @@ async def test_an_unwritable_directory_is_explained(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SettingsError, match=f"RELAY_DATA_DIR.*{tmp_path}"):
         await EmbeddedPostgres(tmp_path / "file" / "data").start()
+
+
+async def test_a_full_disk_is_not_reported_as_a_wrong_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a wrong setting, systemd doesn't start Relay again; after this, it does."""
+
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(DatabaseUnavailable, match=f"The disk of {tmp_path} is full"):
+        make_directory(tmp_path, "RELAY_BACKUP_DIR")
 
 
 async def test_a_long_log_is_rotated(data_dir: Path) -> None:

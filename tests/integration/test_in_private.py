@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from relay.commands.registry import Command
 from relay.core.models import ModelRequest
@@ -139,3 +140,26 @@ async def test_group_members_may_press_a_button_and_each_is_answered_in_private(
         ["More for Ben in group, topic 0"],
         [],
     ]
+
+
+async def test_a_reminder_for_a_group_that_is_gone_reaches_its_person(relay: Inside) -> None:
+    ada, ben = relay.tg.user(ADA, "Ada"), relay.tg.user(BEN, "Ben")
+    dm, kitchen = relay.tg.dm(ada), relay.tg.group(GROUP, "Kitchen", [ada, ben])
+    await relay.tg.say(kitchen, ada, f"/remind{BOT} every day 9:00 bins")
+    await relay.settled()
+    relay.tg.remove_member(kitchen, relay.tg.bot, by=ben)
+    await relay.sql(
+        "select relay.say_first(%s, chat_id, 0, user_id, space_id, %s, '{reminder:1}', 'reminder 1', 'reminder', false)"
+        " from reminder",
+        relay.worker.bot.id,
+        Jsonb({"text": "⏰ bins", "plain": "⏰ bins", "reminders": [1]}),
+    )
+    await relay.worker.claim()
+    await relay.settled()
+    while await relay.sql("select id from outbox where status = 'queued'"):
+        await relay.worker.claim()
+        await relay.settled()
+    told = [message.text for message in spoken(relay, dm)]
+    assert [one for one in told if one.startswith("⚠️ I couldn't remind you in the group:") and "⏰ bins" in one]
+    assert [one for one in told if "so I've ended the reminders there" in one]
+    assert await relay.sql("select status from reminder") == [("ended",)]

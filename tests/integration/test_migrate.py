@@ -197,6 +197,13 @@ async def test_a_newer_schema_with_breaking_changes_is_refused(opened: Opened) -
             await migrations.migrate(database, database.run)
 
 
+async def test_a_failed_migration_says_what_the_database_said(server: Server, empty: str) -> None:
+    async with client(server, empty) as database:
+        with pytest.raises(DatabaseError, match=r'could not be upgraded: schema "relay" does not exist') as raised:
+            await database.run("alter table relay.gone add column x integer")
+    assert "db migrate" not in str(raised.value), "that is what failed"
+
+
 async def test_the_servers_time_limit_does_not_hold_for_migrations(server: Server, empty: str) -> None:
     """Supabase ends statements after two minutes."""
     server.command(f"alter database {empty} set statement_timeout = '20ms'")

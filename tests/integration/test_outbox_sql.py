@@ -122,11 +122,12 @@ async def test_setting_a_turn_aside_queues_its_notice_in_the_same_transaction(
 
 
 async def test_a_queued_message_follows_its_group(store: Store) -> None:
-    await store.enqueue(BOT.id, [to(-4242, "one")])
+    await store.enqueue(BOT.id, [replace(to(-4242, "one"), reply_to=7)])
     await store.regroup(BOT.id, -4242, GROUP)
     (turn,) = (await due(store)).values()
     assert turn.message
     assert turn.message.chat_id == GROUP
+    assert turn.message.reply_to is None, "message 7 of the new chat is another one"
 
 
 async def test_long_messages_are_split_and_the_buttons_are_under_the_last_part(store: Store) -> None:

@@ -70,7 +70,7 @@ async def test_a_call_that_is_too_slow_fails_unless_a_table_is_locked(
                 calling = asyncio.create_task(RetryingDatabase(database).call("ping"))
                 await asyncio.wait([calling], timeout=1.5)
                 assert not calling.done(), "it waits for the table"
-            with pytest.raises(DatabaseError, match="takes too long for ping"):
+            with pytest.raises(DatabaseError, match="took too long for ping"):
                 await asyncio.wait_for(calling, 20)
     finally:
         await database.close()

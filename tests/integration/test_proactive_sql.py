@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from relay.core.errors import NO_MODEL, ModelAccountError
 from relay.core.models import ModelRequest, Step
 from relay.core.prices import Prices
 from relay.jobs.proactive import heartbeat_kind, reminder_kind
@@ -21,7 +22,7 @@ from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
 from tests.integration.test_reminder_sql import due, make, queued
-from tests.integration.turn_driver import ADA, BOT, TurnDriver, private
+from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, private
 
 USAGE = {"input_tokens": 900, "output_tokens": 40}
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -228,8 +229,40 @@ async def test_checks_do_not_delay_ordinary_reminders(store: Store, sql: Sql, dr
     assert told == [["⏰ Tea"]] * 9
 
 
-async def test_a_check_without_a_model_is_retried_and_delays_nothing(
+async def test_a_slow_check_in_one_chat_delays_no_reminder_of_another(
     store: Store, sql: Sql, driver: TurnDriver
+) -> None:
+    await driver.exchange(ADA, "Hello")
+    await due(sql, await make(store, "news", kind="check"))
+    asked, answer, told = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def send_queued() -> None:
+        told.set()
+
+    class Slow(Looker):
+        async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+            asked.set()
+            await answer.wait()
+            return await super().reply(request, on_text)
+
+    kind = reminder_kind(lookout(store, Slow(send=True, text="Strike")), BOT.id, send_queued)
+    telling = asyncio.create_task(Runner(store, [kind], BOT.id).run_due("reminder"))
+    async with asyncio.timeout(20):
+        await asked.wait()
+        await due(sql, await make(store, "Tea", BEN))
+        await told.wait()
+        assert await queued(sql) == ["⏰ Tea"]
+        answer.set()
+        assert await telling == 2
+    assert await queued(sql) == ["⏰ Tea", "🔎 Strike"]
+
+
+@pytest.mark.parametrize(
+    ("trouble", "why"),
+    [(TimeoutError(), "The model took longer"), (ModelAccountError("Look at ANTHROPIC_API_KEY."), NO_MODEL)],
+)
+async def test_a_check_without_a_model_is_retried_and_delays_nothing(
+    store: Store, sql: Sql, driver: TurnDriver, trouble: Exception, why: str
 ) -> None:
     await driver.exchange(ADA, "Hello")
     made = await make(store, "news", kind="check")
@@ -238,7 +271,7 @@ async def test_a_check_without_a_model_is_retried_and_delays_nothing(
 
     class Away(Looker):
         async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-            raise TimeoutError
+            raise trouble
 
     await Runner(store, [reminder_kind(lookout(store, Away()), BOT.id)], BOT.id).run_due("reminder")
     assert await queued(sql) == ["⏰ Tea"]
@@ -246,4 +279,5 @@ async def test_a_check_without_a_model_is_retried_and_delays_nothing(
     assert opened is not None
     assert opened.status == "active"
     assert opened.next_at is not None
+    assert (opened.events[0].detail or "").startswith(f"the model couldn't be asked: {why}")
     assert timedelta(minutes=25) < opened.next_at - datetime.now(UTC) < timedelta(minutes=31)

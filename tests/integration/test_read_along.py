@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from relay.core.models import ModelRequest
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
@@ -115,6 +116,26 @@ async def test_a_person_who_joins_before_a_command_is_answered_cannot_read_it(re
     assert said(relay, kitchen) == [OVERHEARD]
 
 
+async def test_a_reminder_of_private_memory_reaches_its_person_after_others_have_joined(relay: Inside) -> None:
+    kitchen = room(relay)
+    await relay.tg.say(kitchen, ADA, "/remind 2031-01-01 9:00 buy walnuts")
+    await relay.settled()
+    shown = said(relay, kitchen)
+    relay.tg.add_member(kitchen, BEN)
+    await relay.sql(
+        "select relay.say_first(%s, chat_id, 0, user_id, space_id, %s, '{reminder:1}', 'reminder 1', 'reminder', false)"
+        " from reminder",
+        relay.worker.bot.id,
+        Jsonb({"text": "⏰ buy walnuts", "plain": "⏰ buy walnuts", "reminders": [1]}),
+    )
+    await relay.worker.claim()
+    await relay.settled()
+    assert said(relay, kitchen) == shown
+    [told] = [one for one in relay.tg.messages(relay.tg.dm(relay.tg.user(ADA, "Ada"))) if "buy walnuts" in one.text]
+    assert told.text == "⏰ buy walnuts"
+    assert await relay.sql("select status from outbox where dedupe_key = 'reminder 1'") == [("sent",)]
+
+
 @pytest.mark.parametrize("alone", [True, False])
 async def test_a_command_whose_reply_was_stored_before_a_crash_is_shown_only_to_those_who_may_read_it(
     relay: Inside, alone: bool
@@ -152,7 +173,17 @@ async def test_a_lender_who_leaves_the_group_takes_their_memory_along(relay: Ins
     assert SECRET not in asked.prompts[-1]
 
 
-@pytest.mark.parametrize("command", [f"/memory{BOT}", f"/memory{BOT} 1", f"/memory{BOT} changes", f"/search{BOT} key"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"/memory{BOT}",
+        f"/memory{BOT} 1",
+        f"/memory{BOT} changes",
+        f"/search{BOT} key",
+        f"/forget{BOT} key",
+        f"/forget{BOT} *key*",
+    ],
+)
 async def test_a_person_who_comments_from_outside_sees_no_memory_of_the_group(relay: Inside, command: str) -> None:
     kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, relay.tg.user(EVE, "Eve")])
     kitchen.linked_chat_id = -1009999

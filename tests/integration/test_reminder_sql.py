@@ -18,7 +18,7 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, private, send_queued
+from tests.integration.turn_driver import ADA, BEN, BOT, EVE, GROUP, TurnDriver, group, private, send_queued
 
 MADE = datetime(2030, 1, 7, 9)
 """A Monday."""
@@ -333,6 +333,18 @@ async def test_a_chat_that_is_gone_ends_its_reminders_and_admins_are_told(store:
     assert await sql("select count(*) from reminder_event where kind = 'failed'") == [(2,)]
     assert await sql("select key from job where kind = 'reminder'") == [(f"{BOT.id}:{BEN}:0",)]
     assert await sql("select count(*) from outbox where dedupe_key = 'gone'") == [(1,)]
+
+
+async def test_whoever_set_a_reminder_in_a_group_that_is_gone_is_told(store: Store, sql: Sql) -> None:
+    there = {"space": group(GROUP), "chat_id": GROUP}
+    await make(store, "Bens", BEN, **there)
+    await due(sql, await make(store, "Bins", ADA, **there))
+    await tell(store)
+    [turn] = [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]
+    note = Message(chat_id=EVE, user_id=EVE, text="It's gone.", key=f"gone {turn.turn_id} {EVE}")
+    assert await store.end_reminders(turn.turn_id, [note]) == 1, "the other one was told"
+    rows = await sql("select chat_id, user_id from outbox where request ->> 'text' = 'It''s gone.' order by 1")
+    assert rows == [(one, one) for one in sorted([BEN, EVE])]
 
 
 async def test_an_ordinary_message_to_a_chat_that_is_gone_ends_no_reminder(store: Store, sql: Sql) -> None:

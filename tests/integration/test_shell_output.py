@@ -119,12 +119,14 @@ def test_the_readable_export_has_reminders_and_no_empty_conversations(tmp_path: 
         ("", "1", "Nothing reminds you yet"),
     ],
 )
-def test_a_reminder_promises_only_what_a_bot_can_keep(
+def test_a_reminder_and_a_digest_promise_only_what_a_bot_can_keep(
     monkeypatch: pytest.MonkeyPatch, token: str, admins: str, said: str
 ) -> None:
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", token)
     monkeypatch.setenv("RELAY_ADMINS", admins)
     assert said in run("remind", "2031-01-01", "9:00", "bins")[1]
+    for others in (("digest", "at", "7:30"), ("heartbeat", "on")):
+        assert said.replace("reminds you", "does that") in run(*others)[1]
 
 
 def test_people_in_the_settings_are_listed_for_programs_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,3 +146,12 @@ def test_a_shell_is_not_told_to_reply_to_messages() -> None:
     code, shown = run("keepit", "0.8")
     assert code == 1
     assert shown == "Say which passage to keep: relay keepit 0.80 the gate code is 4711\n"
+
+
+def test_lists_say_what_they_leave_out_and_that_nothing_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("remember", "I", "sail")
+    assert run("memory", "changes")[1].splitlines()[-1].startswith("`relay memory undo NUMBER`")
+    run("remember", "I", "cook")
+    assert run("memory", "zanzibar") == (0, "Nothing here matches that.\n")
+    monkeypatch.setattr("relay.surfaces.cli.memory.look.PAGE", 1)
+    assert "The newest 1 of 2. `relay memory undo NUMBER` undoes one" in run("memory", "changes")[1]

@@ -14,6 +14,7 @@ from relay.clients.supabase.database import Supabase, error_of
 from relay.clients.supabase.keys import check_key
 from relay.core.errors import (
     AccessRefused,
+    CallTooSlow,
     DatabaseError,
     DatabaseUnavailable,
     DataRefused,
@@ -173,9 +174,11 @@ async def test_a_statement_that_takes_too_long_is_cancelled_and_can_be_repeated(
         await until_limit(client, "200ms")
         holding = asyncio.create_task(lock)
         await asyncio.sleep(0.2)
-        with pytest.raises(DatabaseUnavailable, match="statement timeout"):
+        assert await client.call("is_locked") is True
+        with pytest.raises(CallTooSlow, match="statement timeout"):
             await client.call("activate_soul", text="slow", author_id=1, author="Ada", reason="")
         await holding
+        assert await client.call("is_locked") is False
         assert await client.call("activate_soul", text="quick", author_id=1, author="Ada", reason="") == 2
     finally:
         project.sql("alter role service_role reset statement_timeout; notify pgrst, 'reload config'")

@@ -12,10 +12,10 @@ import pytest
 
 from relay.commands.contexts.wish import Wish, read_tiers, read_wish
 from relay.commands.registry import ADMINS_ONLY
-from relay.core.errors import CommandRefused, ModelUnavailable
+from relay.core.errors import NO_MODEL, CommandRefused, ModelAccountError, ModelUnavailable
 from relay.core.models import File, Space
 from relay.core.prices import Price, Prices
-from relay.jobs.compression import compression_kind
+from relay.jobs.compression import MOST_FAILURES, compression_kind
 from relay.jobs.runner import Runner
 from relay.jobs.summary import summary_kind
 from relay.memory.spending.budget import Budget
@@ -186,10 +186,26 @@ async def test_a_version_is_made_without_a_model_while_it_is_unavailable(store: 
     model = Obedient()
     model.error = ModelUnavailable()
     phone = Phone(store, model)
+    phone.admin = True
     await phone.say("")
     said = await phone.press("Make it")
     assert said.startswith("⚠️ v001 has to wait: The model is not available right now")
     assert (await phone.press("Make it without a model")).startswith("✅ **v001&#95;tiered-standard&#95;")
+
+
+@pytest.mark.parametrize("admin", [True, False])
+async def test_only_those_who_run_relay_see_why_the_model_refuses(store: Store, sql: Sql, admin: bool) -> None:
+    await long_session(sql, 60, 12_000)
+    model = Obedient()
+    model.error = ModelAccountError("Claude refuses the key in ANTHROPIC_API_KEY.")
+    phone = Phone(store, model)
+    phone.admin = admin
+    await phone.say("")
+    said = await phone.press("Make it")
+    assert ("API" in said) is admin
+    for _ in range(MOST_FAILURES - 1):
+        await phone.runner.run_one("compression", "1")
+    assert (await phone.press("↻ Progress")).startswith(f"⚠️ I couldn't make v001: {NO_MODEL}")
 
 
 async def test_the_list_of_versions_leads_to_what_one_waits_for(store: Store, sql: Sql) -> None:
@@ -197,6 +213,7 @@ async def test_the_list_of_versions_leads_to_what_one_waits_for(store: Store, sq
     model = Obedient()
     model.error = ModelUnavailable()
     phone = Phone(store, model)
+    phone.admin = True
     await phone.say("")
     await phone.press("Make it")
     assert "v001** · being made" in await phone.press_data(encode(ListVersions(session)))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from relay.core.errors import ModelUnavailable
-from relay.jobs.compression import MOST_FAILURES, compression_kind
+from relay.jobs.compression import BROKEN, MOST_FAILURES, compression_kind
 from relay.jobs.runner import Runner
 from relay.memory.contexts.settings import CompressionSettings
 from relay.memory.rows.contexts.versions import OpenedVersion
@@ -200,6 +200,18 @@ async def test_the_last_failure_marks_the_version_as_failed(store: Store, sql: S
     await Runner(store, [compression_kind(compressor)]).run_one("compression", str(version))
     assert (await opened(store, version or 0)).version.status == "ready"
     assert not await store.make_without_model(private(ADA), version or 0)
+
+
+async def test_a_version_that_a_defect_prevents_is_marked_as_failed_too(store: Store, sql: Sql) -> None:
+    session = await long_session(sql, 20, 4_000)
+    model = Obedient()
+    model.error = ZeroDivisionError("quotes what was said")
+    compressor = compressor_of(store, model)
+    version = await store.make_version(private(ADA), session.id, ADA, STRONG)
+    for _ in range(MOST_FAILURES):
+        await Runner(store, [compression_kind(compressor)]).run_one("compression", str(version))
+    assert await sql("select status, error from compression") == [("failed", BROKEN)]
+    assert await sql("select count(*) from job where kind = 'compression'") == [(0,)]
 
 
 async def test_a_message_erased_meanwhile_is_not_in_the_version(store: Store, sql: Sql) -> None:

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from relay.clients.fakes import FakeMessenger
-from relay.core.errors import ChatGone, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
+from relay.core.errors import (
+    ChatGone,
+    ChatMigrated,
+    MessengerError,
+    MessengerRefused,
+    MessengerThrottled,
+    MessengerUnavailable,
+)
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.delivery import AnnouncedAnswer, Announcement, Part
@@ -120,6 +127,13 @@ async def test_an_answer_that_cannot_be_edited_gets_a_separate_message() -> None
     assert (part.chat_id, part.request["message_thread_id"]) == (GROUP, 4)
     assert part.request["text"] == "🧠 Learned: likes tea"
     assert store.became == [f"anew in {GROUP}"]
+
+
+async def test_an_announcement_follows_a_group_that_has_just_become_a_supergroup() -> None:
+    store, messenger = FakeStore(replace(DUE, owner_id=None)), Telegram(30, ChatMigrated(-1_000_000_000_005))
+    (part,) = await told(store, messenger)
+    assert part.request["text"] == "🧠 Learned: likes tea"
+    assert store.became == [f"anew in {GROUP}"], "delivery sends it to the new chat"
 
 
 async def test_an_answer_changed_by_an_erasure_still_gets_its_announcement() -> None:

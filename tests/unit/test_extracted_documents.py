@@ -99,10 +99,13 @@ def test_an_opendocument_file_is_read_without_comments_and_deleted_words() -> No
     content = papers.odt(
         f"Ada<text:line-break/>1 Main Street<text:tab/>Bern{space}CH",
         f"Rent{remark} is 900{note.format(body)}.",
+        "before<text:section><text:p>boxed</text:p></text:section>after",
         more=f"<text:tracked-changes>{deleted}</text:tracked-changes>"
         f"<table:table><table:table-row>{row.format('A')}<table:table-cell/>{row.format('B')}</table:table-row></table:table>",
     )
-    assert text_of(content) == "A |  | B\n\nAda\n1 Main Street\tBern CH\n\nRent is 900 (a month)."
+    assert (
+        text_of(content) == "A |  | B\n\nAda\n1 Main Street\tBern CH\n\nRent is 900 (a month).\n\nbefore\nboxed\nafter"
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])

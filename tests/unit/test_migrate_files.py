@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from relay.core.errors import SchemaError
 from relay.memory import migrations
 from relay.memory.migrations import PresentSchema
 
@@ -86,6 +88,15 @@ def test_the_printed_sql_is_whole_transactions() -> None:
 def test_the_printed_sql_is_taken_by_supabases_editor() -> None:
     """It refuses more than 0.98 MB: "Query is too large to be run via the SQL Editor". It sends the text as JSON."""
     assert len(json.dumps({"query": migrations.print_sql()}, ensure_ascii=False).encode()) < 0.98 * 2**20
+
+
+def test_versions_that_cannot_read_a_context_are_shut_out() -> None:
+    """Those before contexts read other fields of it. On a newer database they set every message aside."""
+    breaking = max(migration.version for migration in SCHEMA.migrations if migration.breaking)
+    assert breaking == 36
+    before = replace(SCHEMA, migrations=SCHEMA.migrations[:34])
+    with pytest.raises(SchemaError, match="Upgrade Relay, or restore a backup from before"):
+        migrations.check(PresentSchema(SCHEMA.version, breaking), before)
 
 
 @pytest.mark.parametrize(

@@ -307,6 +307,8 @@ def test_a_file_sent_without_text_gets_a_default_request(blocks: list[Row], aske
     prompt = build(incoming(blocks=blocks), context([user(1, "q", blocks=[photo("b")]), assistant(2, "a")]))
     assert ("sent this without a word" in prompt.messages[-1]["content"][-1]["text"]) is asked
     assert str(prompt.messages).count("without a word") == asked, "once, and not in the history"
+    captioned = any(block.get("untrusted") == "caption" for block in blocks)
+    assert ("The caption says what the user wants" in str(prompt.messages)) is captioned
 
 
 def test_a_picture_that_was_sent_twice_is_shown_once() -> None:

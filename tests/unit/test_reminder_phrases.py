@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from dateutil.rrule import rrulestr
 
-from relay.memory.reminders.phrases import Understood, read_phrase, says_clock
+from relay.memory.reminders.phrases import OTHER_LANGUAGE, Unclear, Understood, read_phrase, says_clock
 
 PHRASES = Path(__file__).parent.parent / "reminder_phrases.tsv"
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -72,6 +72,27 @@ def test_a_long_text_is_read_quickly(words: str) -> None:
         read_phrase((words * 40_000)[:40_000] + end, NOW, BERLIN)
     says_clock((words * 4_000)[:4_000] + "x", clock(14))
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mañana a las 9 llamar al dentista", "llamar al dentista manana a las 9:00", "basura cada lunes 8:00",
+        "poubelles lundi 8:00", "aujourd’hui 18:00 poubelles", "chiamare il dentista domani alle 9:30",
+        "ligar para o dentista amanhã 9:00", "de tandarts bellen morgen om 9:00", "elke dag pillen om 8:00",
+        "позвонить врачу завтра в 9:00", "śmieci w środę 8:00", "toplantı yarın 14:30", "9:00 明天 看牙医",
+        "歯医者 毎日 9:00", "치과 내일 9:00", "en 20 minutos té", "через 20 минут чай", "24 de diciembre cena 18:00",
+    ],
+)  # fmt: skip
+def test_a_day_in_another_language_is_never_ignored(words: str) -> None:
+    assert read_phrase(words, NOW, BERLIN) == Unclear(OTHER_LANGUAGE)
+
+
+@pytest.mark.parametrize("words", ["18:00 Elke anrufen", "18:00 meet Maja", "18:00 Roman lesen", "18:00 gun range"])
+def test_a_name_is_no_day_in_another_language(words: str) -> None:
+    read = read_phrase(words, NOW, BERLIN)
+    assert isinstance(read, Understood)
+    assert read.text == words[6:]
 
 
 def test_reminder_phrases_are_almost_never_misunderstood() -> None:

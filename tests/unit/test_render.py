@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import DeliveryUncertain, MessengerError, MessengerRefused, MessengerThrottled
 from relay.core.models import Button
 from relay.core.text import shorten
 from relay.media.files import OWN_SERVER
@@ -15,6 +17,8 @@ from relay.memory.rows.choices import Choices
 from relay.memory.rows.delivery import Announcement
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import changes_keyboard, choice_text, memory_line
+from relay.surfaces.chat.reply import ButtonReply, button
+from relay.surfaces.telegram.outgoing import replies
 from relay.surfaces.telegram.outgoing.render import answer_buttons, answer_parts, message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import ends_with_line
@@ -30,7 +34,7 @@ def change(action: str = "learn", status: str = "applied", content: str = "likes
 
 
 def data(rows: list[list[Button]]) -> list[str]:
-    return [button.callback_data for row in rows for button in row]
+    return [one.callback_data for row in rows for one in row]
 
 
 def test_a_short_answer_is_one_message() -> None:
@@ -115,7 +119,7 @@ def test_a_shown_line_is_recognized_even_if_its_note_was_cut() -> None:
         turn_id=9, tells=(), changes=(), told=told, keeps=False, chat_id=1, topic_id=0, private=True, owner_id=1,
         shown=None, before={"text": text},
     )  # fmt: skip
-    assert ends_with_line(due, [])
+    assert ends_with_line(due, text, [])
 
 
 def test_an_answer_has_the_buttons_that_apply() -> None:
@@ -154,7 +158,7 @@ def test_people_who_want_it_are_asked_which_answer_was_better() -> None:
         (change("forget"), "🧠 Forgot: likes tea"),
         (change("forget", "pending"), "🧠 Forget “likes tea”? Waiting for your tap"),
         (change(status="undone"), "↩ Undone: likes tea"),
-        (change("forget", "discarded"), "✖ Discarded: likes tea"),
+        (change("forget", "discarded"), "✖ Not forgotten: likes tea"),
     ],
 )
 def test_each_memory_change_has_its_wording(one: MemoryChange, line: str) -> None:
@@ -236,3 +240,33 @@ def test_learned_text_is_shown_literally() -> None:
 @pytest.mark.parametrize("place", [Place(-100, 1, False), Place(1001, 0, True)])
 def test_the_general_topic_has_no_thread_id(place: Place) -> None:
     assert "message_thread_id" not in place.address()
+
+
+@pytest.mark.parametrize(
+    ("troubles", "reverted"),
+    [
+        ([MessengerThrottled(0.01), DeliveryUncertain()], False),
+        ([MessengerThrottled(60)], True),
+        ([MessengerRefused("Bad Request: message can't be edited")], True),
+    ],
+)
+async def test_a_button_is_redrawn_although_telegram_asks_for_a_moment(
+    troubles: list[MessengerError], reverted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replies, "REDRAW_SECONDS", 2.0 if len(troubles) > 1 else 0.05)
+    stored: list[Any] = []
+
+    class Hurried(FakeMessenger):
+        async def call(self, method: str, **parameters: Any) -> Any:
+            await super().call(method, **parameters)
+            if troubles:
+                raise troubles.pop(0)
+
+    class Shown:
+        async def store_redrawn(self, *_: Any, request: Any, **at: Any) -> bool:
+            stored.append(request)
+            return True
+
+    done = ButtonReply("Noted.", rows=[[button("✓ too long", "n")]])
+    await replies.redraw(Shown(), Hurried(), 7, Place(9, 0, True), {"message_id": 5}, done)  # type: ignore[arg-type]
+    assert (len(stored) == 2) is reverted

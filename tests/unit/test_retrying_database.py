@@ -74,7 +74,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hurried")
 async def test_a_call_that_is_always_too_slow_fails() -> None:
     database = Slow(False)
-    with pytest.raises(DatabaseError, match="takes too long for begin") as raised:
+    with pytest.raises(DatabaseError, match="took too long for begin") as raised:
         await RetryingDatabase(database).call("begin")  # type: ignore[arg-type]
     assert not isinstance(raised.value, DatabaseUnavailable), "nothing above may repeat it as if it were an outage"
     assert database.calls == SLOW_TRIES
@@ -83,6 +83,6 @@ async def test_a_call_that_is_always_too_slow_fails() -> None:
 @pytest.mark.usefixtures("hurried")
 async def test_a_call_waits_for_a_database_that_is_away_or_locked() -> None:
     database = Slow(None, True, True, False)
-    with pytest.raises(DatabaseError, match="takes too long"):
+    with pytest.raises(DatabaseError, match="took too long"):
         await RetryingDatabase(database).call("begin")  # type: ignore[arg-type]
     assert database.calls == 4 * SLOW_TRIES

@@ -126,7 +126,7 @@ async def test_piper_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(VoiceUnavailable, match="RELAY_TTS_VOICE"):
         await Piper("/nowhere/a.onnx", FileExtractor()).speak("Hello.")
     monkeypatch.setattr("relay.clients.speech.piper.find_spec", lambda name: None)
-    with pytest.raises(VoiceUnavailable, match="uv pip install piper-tts av"):
+    with pytest.raises(VoiceUnavailable, match="pip install piper-tts av"):
         await Piper("/nowhere/a.onnx", FileExtractor()).speak("Hello.")
 
 

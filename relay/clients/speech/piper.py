@@ -8,8 +8,9 @@ from pathlib import Path
 from relay.core.errors import MUTE, MediaRefused, VoiceUnavailable
 from relay.core.models import Sound
 from relay.core.ports import FileExtractor
+from relay.core.program import INSTALL
 
-NOT_INSTALLED = "Piper is not installed: `uv pip install piper-tts av` in Relay's folder installs it."
+NOT_INSTALLED = f"Piper is not installed: `{INSTALL} piper-tts av` in Relay's folder installs it."
 NO_FILE = "Piper has no voice: set RELAY_TTS_VOICE to the path of its .onnx file, with the .onnx.json beside it."
 FAILED = "Piper could not say it."
 

@@ -28,6 +28,7 @@ PROMPT_TOKENS = 600
 """The approximate tokens of a call's prompt besides the messages."""
 CALL_TOKENS = 30_000
 NOTHING = "There's nothing to compress: this session has no complete exchange on the record yet."
+NOT_NOW = "I can't make it right now."
 NO_SOURCE = "This session has no such version to start from, or it isn't ready."
 
 
@@ -66,7 +67,7 @@ class Making:
     outcome: Literal["ready", "working", "waiting", "failed", "no_budget"]
     """waiting: it failed, and is retried. no_budget: it was not requested."""
     detail: str
-    """The reason; else empty."""
+    """The reason, with the cause only for operators; else empty."""
     version: Version | None = None
 
 
@@ -189,4 +190,6 @@ async def look(ctx: CommandContext, version_id: int) -> Making:
         return Making("failed", version.error or "", version)
     job = await ctx.store.job("compression", str(version_id))
     why = job.last_error if job else None
+    if why and not ctx.operator:
+        why = await _no_model(ctx) or NOT_NOW
     return Making("waiting" if why else "working", why or "", version)

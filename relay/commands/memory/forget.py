@@ -16,6 +16,7 @@ from relay.memory.rows.memories import ForgetPreview, ForgetProgress
 @command("forget", usage="[--erase] <number, words or job*>", help="forget a fact; --erase: for good")
 async def forget(ctx: CommandContext, which: str) -> Changed:
     """Forgets the memory that a number or words refer to. If several match, each waits for a decision."""
+    await ctx.require_sight()
     words = " ".join(which.split())
     if not words:
         raise CommandRefused(
@@ -34,6 +35,7 @@ async def forget(ctx: CommandContext, which: str) -> Changed:
 
 async def preview_pattern(ctx: CommandContext, pattern: str) -> ForgetPreview:
     """Previews what a pattern (`job*`) would forget, for `forget_shown` with this turn."""
+    await ctx.require_sight()
     return await ctx.store.forget_preview(ctx.turn, ctx.space, pattern[:200], ctx.user_id, ctx.admin)
 
 

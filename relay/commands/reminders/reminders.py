@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
+from relay.commands.reminders.intents import read_intent
 from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
@@ -15,6 +16,7 @@ from relay.memory.reminders.recurrence import BadRule, next_occurrence, read_rul
 from relay.memory.rows.proactive.reminders import NewReminder, OpenedReminder, Reminder, ReminderPage
 
 HOW = "For example: /remind tomorrow 9:00 call the dentist"
+MENTION = "Without a time, that works in the chat: /remind when dentist: take the insurance card"
 GONE = "That reminder is gone or isn't yours."
 OVER = "It's already over."
 CHANGED = "That reminder has changed in the meantime. See /reminders."
@@ -43,6 +45,8 @@ class Quiet:
 async def remind(ctx: CommandContext, phrase: str) -> Reminder:
     """Makes a reminder from a phrase such as `every monday 8:00 bins`. Raises `CommandRefused` with a question if
     the phrase leaves something open."""
+    if read_intent(phrase) is not None:  # the chat makes an intent of it
+        raise CommandRefused(MENTION)
     said = understand(ctx, phrase)
     if not said.text:
         raise CommandRefused(f"What should I remind you of? Write it after the time. {HOW}")
@@ -152,9 +156,7 @@ async def existing_reminder(ctx: CommandContext, reminder_id: int) -> OpenedRemi
 
 async def change(ctx: CommandContext, one: Reminder, event: str, **fields: object) -> Reminder:
     """Changes a reminder, unless it was changed in the meantime. Raises `CommandRefused`."""
-    changed = await ctx.store.change_reminder(
-        one.id, event, ctx.user_id, one.next_at, turn_id=ctx.turn.turn_id, **fields
-    )
+    changed = await ctx.store.change_reminder(one.id, event, ctx.user_id, one.next_at, **fields)
     return require_found(changed, Conflict(CHANGED))
 
 
@@ -172,11 +174,13 @@ async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminde
 
 
 async def move(ctx: CommandContext, one: Reminder, to: datetime, after: datetime, status: str) -> Reminder:
-    """Moves a reminder to another time, or to the first occurrence of its rule `after` a moment if that comes first."""
+    """Moves a reminder to another time, or to the first occurrence of its rule `after` a moment if that comes first;
+    once, even if the turn runs again."""
     following = following_occurrence(one, after) if one.rule else None
     own = following is not None and following <= to  # it is the rule's own time again
     at = (following if own and following else to).isoformat()
-    return await change(ctx, one, "snoozed", next_at=at, occurrence=None if own else at, status=status)
+    occurrence, turn_id = None if own else at, ctx.turn.turn_id
+    return await change(ctx, one, "snoozed", next_at=at, occurrence=occurrence, status=status, turn_id=turn_id)
 
 
 @operation("chat", "http")

@@ -16,7 +16,6 @@ from relay.core.errors import DatabaseError, MessengerError
 from relay.core.metrics import PREFERENCE_TIMES
 from relay.core.ports import Messenger
 from relay.core.text import escape_markdown
-from relay.jobs.unstored import say_unstored
 from relay.jobs.watch.conditions import (
     SILENCE,
     Condition,
@@ -28,6 +27,7 @@ from relay.jobs.watch.conditions import (
     from_readings,
     from_silence,
 )
+from relay.jobs.watch.unstored import say_unstored
 from relay.memory.people import People
 from relay.memory.rows.delivery import Message
 from relay.memory.rows.operations import Observation, WatchedIncident

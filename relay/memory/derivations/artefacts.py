@@ -16,7 +16,7 @@ class ArtefactKind:
     kind: str
     """Its name, in the database and in exports."""
     letter: str
-    """The letter of its ids, such as k for k45."""
+    """The letter of its ids, such as k for k45. m is for messages and d for documents."""
     icon: str
     plural: str
     own_lines: bool = False

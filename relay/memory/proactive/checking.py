@@ -31,7 +31,8 @@ async def check(lookout: Lookout, one: DueReminder, now: datetime) -> Checked:
         async with asyncio.timeout(CHECK_SECONDS):
             notice = await ask(lookout, one, found, now)
     except (RelayError, TimeoutError) as error:
-        return Checked("", f"the model couldn't be asked: {error}", again=now + AGAIN)
+        why = error.plain if isinstance(error, RelayError) else "it took too long."
+        return Checked("", f"the model couldn't be asked: {why}", again=now + AGAIN)
     if not notice.send:
         return Checked("", "nothing to say")
     return Checked(notice.text, tainted=notice.tainted or has_others(one, found))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, time, tzinfo
 
 from relay.core.frozen import frozen
+from relay.memory.reminders.languages.elsewhere import names_day
 from relay.memory.reminders.languages.english import ENGLISH
 from relay.memory.reminders.languages.german import GERMAN
 from relay.memory.reminders.languages.language import Language
@@ -34,6 +35,10 @@ JOINED = re.compile(r"(1[3-9]|2[0-3])[時点點时시]\s?(?:([0-5]?\d)[分분])?
 """14時30分; earlier hours may be those of an afternoon."""
 CLOCK_WORDS = 12
 """The most words that say a time of day."""
+OTHER_LANGUAGE = (
+    "I read times in English and German only, for example: tomorrow 9:00 call the dentist, every monday 8:00 bins. "
+    "In other languages, ask me in your own words, without /remind."
+)
 
 
 @frozen
@@ -63,14 +68,15 @@ class Unclear:
 def read_phrase(phrase: str, now: datetime, zone: tzinfo) -> Understood | Unclear:
     """Returns the meaning of a phrase that was written now. The time may come first or last in it."""
     candidates = [one for language in LANGUAGES if (one := read_in(language, phrase, now, zone)) is not None]
-    if not candidates:
-        return Unclear(
-            "I can't see when. Write the time first, for example: tomorrow 9:00 call the dentist, in 20 minutes tea, "
-            "every monday 8:00 bins.",
-            lacks_time=False,
-        )
     # Prefers the language that knows more of the words, even if it has a question.
-    return max(candidates, key=lambda one: (one[1], isinstance(one[0], Understood)))[0]
+    best = max(candidates, key=lambda one: (one[1], isinstance(one[0], Understood)), default=(None, 0))[0]
+    if (best is None or (isinstance(best, Understood) and best.bare)) and names_day(phrase):
+        return Unclear(OTHER_LANGUAGE, lacks_time=any(map(str.isdigit, phrase)))
+    return best or Unclear(
+        "I can't see when. Write the time first, for example: tomorrow 9:00 call the dentist, in 20 minutes tea, "
+        "every monday 8:00 bins.",
+        lacks_time=False,
+    )
 
 
 def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tuple[Understood | Unclear, int] | None:

@@ -27,8 +27,6 @@ class Controls:
     paused_until: datetime | None = None
     space_id: int | None = None
     """None: nothing was ever said in that space."""
-    thread_id: int | None = None
-    """None: nothing was ever said in that thread."""
     preferences_on: bool = True
     """Answers follow preferences, unless these are paused."""
     preferences_paused_until: datetime | None = None

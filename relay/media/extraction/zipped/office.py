@@ -102,7 +102,7 @@ def _open_words(paragraph: ElementTree.Element) -> str:
             note = one.tag == f"{OPEN_TEXT}note"
             before = " (" if note else "\n" if one.tag in OPEN_PARAGRAPHS and words[-1:] != [" ("] else ""
             words += [piece for piece in (before, one.text) if piece]
-            left += [")"] if note else []
+            left += [")" if note else before]
             left += [part for child in reversed(one) for part in (child.tail, child) if part is not None]
     return "".join(words)
 

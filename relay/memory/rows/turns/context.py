@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, TypeAdapter
 
@@ -24,15 +24,6 @@ PREFERENCES = TypeAdapter(tuple[Preference, ...])
 def read_preferences(text: str) -> tuple[Preference, ...]:
     """Decodes the preferences that a prompt may show. They rarely change, so the latest results are cached."""
     return PREFERENCES.validate_json(text)
-
-
-def read_columns(rows: Any) -> Any:
-    """Returns rows that came as columns; others as they are."""
-    return (
-        [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
-        if isinstance(rows, dict)
-        else rows
-    )
 
 
 @frozen
@@ -150,7 +141,7 @@ class Context:
     lent: tuple[Memory, ...]
     """Memories of the speaker's own space, lent to the group."""
     summary: ShownSummary | None
-    recent: Annotated[tuple[StoredMessage, ...], BeforeValidator(read_columns)]
+    recent: tuple[StoredMessage, ...]
     message: StoredMessage | None
     """The present message, as it is stored."""
     reply_to: RepliedMessage | None

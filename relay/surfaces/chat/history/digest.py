@@ -11,6 +11,7 @@ from relay.core.errors import CommandRefused
 from relay.memory.night.digest import as_markdown
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
+from relay.surfaces.chat.reminders.wording import say_who_sends
 from relay.surfaces.chat.reply import CommandReply
 
 HOW = (
@@ -31,12 +32,13 @@ async def digest(call: ChatContext) -> CommandReply:
         return CommandReply(text, private=call.space.kind == "private", result=written)
     if word in ("on", "off"):
         choice = await digest_command(call, word == "on")
-        return CommandReply(say_choice(choice), result=choice)
-    if word == "at" or word.startswith("at "):
+    elif word == "at" or word.startswith("at "):
         choice = await digest_command(call, True, read_clock(word))
-        return CommandReply(say_choice(choice), result=choice)
-    choice = await digest_command(call)
-    return CommandReply(standing(choice), result=choice)
+    else:
+        choice = await digest_command(call)
+        return CommandReply(standing(choice), result=choice)
+    who = await say_who_sends(call) if choice.on else ""
+    return CommandReply(say_choice(choice) + who, result=choice)
 
 
 def read_clock(word: str) -> time:

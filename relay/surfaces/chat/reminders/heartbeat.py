@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from relay.commands.reminders import heartbeat as commands
@@ -11,7 +12,7 @@ from relay.core.text import escape_markdown
 from relay.memory.rows.proactive.heartbeat import Heartbeat
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, shows
-from relay.surfaces.chat.reminders.wording import plain_moment
+from relay.surfaces.chat.reminders.wording import plain_moment, say_who_sends
 from relay.surfaces.chat.reply import CommandReply, question
 
 OFF = (
@@ -28,7 +29,8 @@ async def heartbeat(call: ChatContext) -> CommandReply:
     """Turns the heartbeat on or off, asks for its checklist, or shows its state."""
     word, _, rest = call.text.strip().lower().partition(" ")
     if word == "on":
-        return reply(call, await commands.set_heartbeat(call, *read_times(rest)))
+        set_up = reply(call, await commands.set_heartbeat(call, *read_times(rest)))
+        return replace(set_up, text=set_up.text + await say_who_sends(call))
     if word == "off":
         return reply(call, await commands.change_heartbeat(call, status="off"))
     if word == "edit":

@@ -11,22 +11,17 @@ from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
 from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
-from relay.core.program import RELAY
 from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reminders import intents
-from relay.surfaces.chat.reminders.wording import plain_moment, say_repeats, show_moment
+from relay.surfaces.chat.reminders.wording import plain_moment, say_repeats, say_who_sends, show_moment
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
 
 PAGE = 6
 HOW = "Write, for example: /remind tomorrow 9:00 call the dentist"
-IN_TELEGRAM = f"The bot reminds you in Telegram, as long as `{RELAY} run` is running."
-"""What a terminal adds, because it reminds nobody itself."""
-NOWHERE = "Nothing reminds you yet: that takes the Telegram bot, with you as its admin."
-"""What it adds without a bot, as offline, or before the bot has an admin."""
 EVENTS = {
     "made": "made", "changed": "changed", "fired": "sent", "snoozed": "snoozed", "done": "done", "missed": "missed",
     "failed": "couldn't be delivered", "looked": "looked", "paused": "paused", "resumed": "resumed",
@@ -74,10 +69,7 @@ async def remind(call: ChatContext) -> CommandReply:
     if (wanted := read_intent(call.text)) is not None:
         return intents.made_reply(await make_intent(call, *wanted))
     made = await commands.remind(call, call.text)
-    text = describe(call, made)
-    if not call.bot_id:
-        known = call.user_id in call.services.people.named or await call.store.person(call.user_id)
-        text += f"\n{IN_TELEGRAM if known and call.services.installation.has_bot else NOWHERE}"
+    text = describe(call, made) + await say_who_sends(call, "reminds you")
     return CommandReply(text, rows=[made_row(made)], result=made)
 
 

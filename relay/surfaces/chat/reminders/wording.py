@@ -1,11 +1,13 @@
-"""Says when a reminder is due, and how often. Pure."""
+"""Says when a reminder is due, how often, and who sends it."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta, tzinfo
 
+from relay.core.program import RELAY
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.proactive.rule_words import say_rule
+from relay.surfaces.chat.context import ChatContext
 
 
 def show_moment(at: datetime, zone: tzinfo, now: datetime) -> str:
@@ -29,3 +31,13 @@ def plain_moment(at: datetime, zone: tzinfo, now: datetime) -> str:
 def say_repeats(one: Reminder, zone: tzinfo) -> str:
     """Says how often a reminder comes. Names its zone if it isn't the reader's."""
     return one.repeats if str(zone) == one.zone else say_rule(one.rule, one.start_at, one.zone)
+
+
+async def say_who_sends(call: ChatContext, does: str = "does that") -> str:
+    """Returns a line that a terminal adds, because it sends nothing itself: whether a bot does. Empty in Telegram."""
+    if call.bot_id:
+        return ""
+    known = call.user_id in call.services.people.named or await call.store.person(call.user_id)
+    if known and call.services.installation.has_bot:
+        return f"\nThe bot {does} in Telegram, as long as `{RELAY} run` is running."
+    return f"\nNothing {does} yet: that takes the Telegram bot, with you as its admin."

@@ -83,7 +83,8 @@ async def _context(settings: Any, where: Where, searches: bool) -> AsyncIterator
         else:
             group = where.chat < 0
             space = Space("group", chat_id=where.chat) if group else ctx.space
-            if (await ctx.store.controls(space, where.chat, where.topic)).thread_id is None:
+            own = where.chat == ctx.user_id and not where.topic
+            if not own and not (await ctx.store.sessions(space, where.chat, where.topic, 0, 1)).total:
                 topic = f", topic {where.topic}" if where.topic else ""
                 raise NotFound(f"Nothing was ever said in the chat {where.chat}{topic}.")
             yield replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -69,6 +70,8 @@ def _memories(page: MemoryPage) -> str:
     """Lists memories with their numbers, one per line."""
     if not page.total:
         return "I don't know anything yet."
+    if not page.memories:
+        return "Nothing here matches that."
     found = [f"#{row.number} {' '.join(row.content.split())}" for row in page.memories]
     return "\n".join([*found, f"{len(found):,} of {page.total:,}. `{RELAY} memory show NUMBER` shows more."])
 
@@ -90,12 +93,12 @@ def _changes(word: str, waiting: bool, as_json: bool) -> None:
     from relay.surfaces.cli.terminal.once import is_attended
 
     if as_json or not is_attended():
-        run(lambda ctx: list_changes(ctx, waiting, limit=PAGE), _list_changes, as_json)
+        run(lambda ctx: list_changes(ctx, waiting, limit=PAGE), partial(_list_changes, waiting), as_json)
     else:
         run_command_line("memory", word, False, False)
 
 
-def _list_changes(ctx: ChatContext, page: ChangePage) -> str:
+def _list_changes(waiting: bool, ctx: ChatContext, page: ChangePage) -> str:
     """Lists changes with their numbers, one per line."""
     from relay.surfaces.chat.changes import change_line
     from relay.surfaces.chat.times import moment
@@ -103,7 +106,9 @@ def _list_changes(ctx: ChatContext, page: ChangePage) -> str:
     found = [f"{one.id} {moment(one.at, ctx.zone)} {change_line(one)}" for one in page.changes]
     if not found:
         return "There is nothing."
-    found.append(f"`{RELAY} memory undo NUMBER` undoes one; keep or discard decides about a waiting one.")
+    total = page.pending if waiting else page.total
+    count = f"The newest {len(found):,} of {total:,}. " if total > len(found) else ""
+    found.append(f"{count}`{RELAY} memory undo NUMBER` undoes one; keep or discard decides about a waiting one.")
     return "\n".join(found)
 
 

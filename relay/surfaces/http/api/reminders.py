@@ -28,7 +28,7 @@ class Reminders(wire(ReminderPage)):  # type: ignore[misc]
 
 
 class Phrase(WireInput):
-    """A phrase, as after /remind: tomorrow 9:00 call the dentist."""
+    """A phrase with a time, as after /remind: tomorrow 9:00 call the dentist."""
 
     text: str
 

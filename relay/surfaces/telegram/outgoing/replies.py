@@ -14,6 +14,7 @@ from relay.memory.store import Store
 from relay.surfaces.chat.changes import memory_line
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import run_formatting
+from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.outgoing.render import answer_buttons, message_parts, with_voice
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.place import Place
@@ -22,6 +23,8 @@ Json = dict[str, Any]
 SEARCH_SECONDS = 20.0
 """How long a press waits while the message above it is looked for, because its response was lost."""
 SEARCH_EVERY = 0.1
+REDRAW_SECONDS = 3.0
+"""How long a redrawing is repeated. The press is answered afterwards, which Telegram doesn't wait for much longer."""
 NOTHING_TO_SAY = "There's nothing in it that I can say aloud."
 
 
@@ -60,8 +63,9 @@ async def redraw(
             while not await store.store_redrawn(bot_id, **at, request=shown):  # noqa: ASYNC110  another process finds it
                 await asyncio.sleep(SEARCH_EVERY)
     try:
-        await messenger.call(method, **at, **shown)
-    except MessengerError as error:
+        async with asyncio.timeout(REDRAW_SECONDS):
+            await call_until_answered(messenger, method, **at, **shown)
+    except (MessengerError, TimeoutError) as error:
         if "not modified" not in str(error).lower():  # it shows what it did before
             before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
             await store.store_redrawn(bot_id, **at, request=before)

@@ -8,7 +8,7 @@ from functools import partial
 
 import structlog
 
-from relay.core.errors import ChatGone, MessengerRefused
+from relay.core.errors import ChatGone, ChatMigrated, MessengerRefused
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
@@ -57,10 +57,10 @@ async def announce(
             return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
         edit = {key: request[key] for key in EDITED if key in request}
         await call_until_answered(messenger, "editMessageText", **edit, message_id=shown.message_id)
-    except ChatGone:
-        await store.record_announced(due.turn_id, None, None)
-        return []
     except MessengerRefused as error:
+        if isinstance(error, ChatGone) and not isinstance(error, ChatMigrated):
+            await store.record_announced(due.turn_id, None, None)
+            return []
         if shown is None or "not modified" not in error.reason.lower():
             log.info("announced in a separate message", under=due.turn_id, error=error.reason)
             return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))

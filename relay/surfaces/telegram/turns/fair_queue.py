@@ -24,8 +24,9 @@ class FairQueue:
     @contextlib.asynccontextmanager
     async def place(self, turn: ClaimedTurn) -> AsyncIterator[bool]:
         """Waits for one of the person's slots and holds it. Yields whether it had to wait. Stops wait only for other
-        stops, and edits only for other edits, which wait until their message is answered."""
-        if turn.kind != "control":
+        stops, and edits only for other edits, which wait until their message is answered. Queued messages need no slot:
+        each chat and topic gets one at a time, and one may wait long for a chat that Telegram holds back."""
+        if turn.kind != "control" or turn.message is not None:
             yield False
             return
         places = self._places.setdefault((turn.user_id, self._kind_of(turn)), asyncio.Semaphore(AT_ONCE))

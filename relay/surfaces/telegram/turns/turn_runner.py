@@ -119,16 +119,20 @@ class TurnRunner:
                 return await self._deliver(turn, await self._load_parts(turn, understood.place), run.stop, readers)
 
     async def _send_queued(self, turn: ClaimedTurn, message: QueuedMessage) -> bool:
-        """Sends a queued message that is due, unless the person may no longer use the bot."""
+        """Sends a queued message that is due, unless the person may no longer use the bot. One from private memory goes
+        to its owner's own chat if others can read its group by now."""
         structlog.contextvars.bind_contextvars(chat_id=message.chat_id, topic_id=message.topic_id)
         if turn.status != "answered" and self.services.people.role_of(turn) is None:
             return await self._deliver(turn, [])
+        chat = Chat(message.chat_id, "private" if message.chat_id >= 0 else "supergroup")
+        space = None if turn.owner_id is None else Space("private", owner_id=turn.owner_id)
+        readers = self._readers(turn, chat, space)
+        if turn.owner_id is not None and message.under_turn_id is None and not await readers():
+            message = replace(message, chat_id=turn.owner_id, topic_id=0, reply_to=None)
         parts = await make_queued_parts(
             self.engine.store, self.connection.messenger, self.connection.bot.id, turn, message
         )
-        chat = Chat(message.chat_id, "private" if message.chat_id >= 0 else "supergroup")
-        space = None if turn.owner_id is None else Space("private", owner_id=turn.owner_id)
-        return await self._deliver(turn, parts, None, self._readers(turn, chat, space))
+        return await self._deliver(turn, parts, None, readers)
 
     def _space_of(self, turn: ClaimedTurn, chat: Chat) -> Space:
         """Returns the space that a stored reply was made from."""

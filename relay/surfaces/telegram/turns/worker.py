@@ -230,6 +230,7 @@ class Worker:
     async def _end_reminders(self, turn: ClaimedTurn, reason: str) -> None:
         """Ends the reminders of a chat that is gone, after one of them could not be delivered."""
         if turn.message is not None:
+            await self.store.enqueue(self.bot.id, describe_refused(turn, turn.message, reason))
             notes = await describe_gone(self._services, turn.turn_id, turn.message.chat_id, reason)
             await self.store.end_reminders(turn.turn_id, notes)
 
