@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from relay.clients.embedded.cluster_settings import SEARCH_PATH, extension_sql
+from relay.clients.embedded.cluster_settings import extension_sql
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.postgres.database import Postgres
 from relay.core.ports import Database
@@ -81,7 +81,7 @@ class Server:
             self.command(f"create database {name} template {template} owner {OWNER} strategy file_copy")
             return name
         self.command(f"create database {name} owner {OWNER}")
-        for statement in [*extension_sql(), SEARCH_PATH]:
+        for statement in extension_sql():
             self.command(statement.replace("DATABASE relay", f"DATABASE {name}"), name)
         return name
 

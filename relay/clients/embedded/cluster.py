@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from relay.clients.embedded.account import Account, claim_directory, open_private, sync_directory, write_private
-from relay.clients.embedded.cluster_settings import EXTENSIONS, SEARCH_PATH, SETTINGS, extension_sql
+from relay.clients.embedded.cluster_settings import EXTENSIONS, SETTINGS, extension_sql
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 from relay.core.program import RELAY
 
@@ -193,9 +193,8 @@ class Cluster:
         authentication = ["--username=postgres", *hashing, f"--pwfile={work / 'password'}"]
         self._run(["initdb", "-D", str(new), "--no-sync", "--encoding=UTF8", *locale, *authentication], lock)
         role = f"CREATE ROLE relay LOGIN PASSWORD '{passwords['relay']}'"
-        # A new database is a copy of template1, so one run of the server makes everything.
-        database = ["CREATE DATABASE relay OWNER relay", SEARCH_PATH]
-        self._run_sql(new, "template1", [role, *extension_sql(), *database], lock)
+        self._run_sql(new, "postgres", [role, "CREATE DATABASE relay OWNER relay"], lock)
+        self._run_sql(new, "relay", extension_sql(), lock)
         write_private(new / "relay.json", json.dumps(passwords | {"extensions": self._fingerprint()}), self._account)
         return new
 

@@ -47,12 +47,10 @@ timezone = 'UTC'
 log_timezone = 'UTC'
 """
 
-SEARCH_PATH = "ALTER DATABASE relay SET search_path = public, extensions"
-"""Without `"$user"`, which is `relay` here, but not on Supabase: only there a missing schema name would fail."""
-
 
 def extension_sql() -> list[str]:
-    """Return idempotent SQL: extensions outside `public`, as on Supabase."""
+    """Return idempotent SQL: extensions outside `public`, as on Supabase. The path omits `"$user"`, which is `relay`
+    here and something else there: a missing schema name would fail only there."""
     statements = [
         "CREATE SCHEMA IF NOT EXISTS extensions",
         "GRANT USAGE ON SCHEMA extensions TO relay",
@@ -64,4 +62,4 @@ def extension_sql() -> list[str]:
     for name in EXTENSIONS:
         statements.append(f"CREATE EXTENSION IF NOT EXISTS {name} SCHEMA extensions")
         statements.append(f"ALTER EXTENSION {name} UPDATE")
-    return statements
+    return [*statements, "ALTER DATABASE relay SET search_path = public, extensions"]
