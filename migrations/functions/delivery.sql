@@ -49,7 +49,9 @@ begin
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
             preview = false, message_id = coalesce(excluded.message_id, outbox.message_id),
             status = case outbox.status when 'queued' then 'waiting' else outbox.status end;
-        update outbox set status = 'failed', error = 'there was nothing to send'
+        -- What is shown under an answer is an edit, and done by now.
+        update outbox set status = case when under_turn_id is null then 'failed' else 'sent' end,
+            error = case when under_turn_id is null then 'there was nothing to send' end
         where turn_id = held.id and status = 'queued';
         if held.replaces_turn_id is not null then
             perform relay.take_over_parts(held);

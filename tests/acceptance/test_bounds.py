@@ -78,7 +78,7 @@ async def test_a_stopped_answer_keeps_its_text_and_the_notice_about_a_file(
 async def test_a_flood_in_one_chat_does_not_delay_other_chats(shared_relay: SharedRelay) -> None:
     """With room for one answer at a time, a message in another chat is answered next but one at the latest."""
     shared_relay.quiet()
-    shared_relay.model.rule(None, lambda request: Reply(echo(request), first_delay=0.15))
+    shared_relay.model.rule(None, lambda request: Reply(echo(request), first_delay=0.3))
     ada, ben = (shared_relay.tg.user(shared_relay.guest().id) for _ in range(2))
     room = shared_relay.tg.group(-1000000000000 - ada.id, "Room", [ada, ben])
     before = len(shared_relay.model.requests)

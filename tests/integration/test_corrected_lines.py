@@ -78,6 +78,7 @@ async def test_a_decision_from_elsewhere_is_shown_under_the_answer(relay: Inside
     assert shown.text == "Fine.\n\n🧠 To remember: Ada likes tea. Waiting for your tap"
     await decide(relay, decision)
     await becomes(relay, shown, f"Fine.\n\n{line}")
+    assert await relay.sql("select count(*) from outbox where status <> 'sent'") == [(0,)], "nothing waits or failed"
     assert list(shown.buttons)[:1] == ["↩ Undo / Edit…"]
 
 
