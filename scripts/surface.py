@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -60,7 +60,9 @@ def scripts() -> Iterator[str]:
         if not name.startswith("_"):
             yield signature(f"memory.{name}", method)
     for shape in (Found, relay.Space):
-        yield signature(shape.__name__, shape)
+        # Theirs is compiled when they are first used.
+        plain = make_dataclass(shape.__name__, [(one.name, one.type, one) for one in fields(shape)])
+        yield signature(shape.__name__, plain)
 
 
 def signature(name: str, function: Callable[..., object]) -> str:

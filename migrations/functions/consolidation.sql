@@ -132,8 +132,9 @@ returns bigint language sql set search_path = relay, extensions, pg_temp as $$
         array(select distinct unnest(p_older.tags || p_newer.tags)), greatest(p_older.importance, p_newer.importance),
         p_older.pinned or p_newer.pinned, p_older.tainted or p_newer.tainted, p_newer.thread_id, p_newer.session_id,
         p_newer.turn_id, p_newer.source_message_id, p_derivation, greatest(p_older.confidence, p_newer.confidence),
-        least(p_older.valid_from, p_newer.valid_from), p_newer.valid_until, coalesce(p_newer.exact_at, p_older.exact_at),
-        array(select distinct unnest(p_older.evidence || p_newer.evidence)),
+        least(p_older.valid_from, p_newer.valid_from),
+        coalesce(p_newer.valid_until, nullif(greatest(p_older.valid_until, now()), now())),
+        coalesce(p_newer.exact_at, p_older.exact_at), array(select distinct unnest(p_older.evidence || p_newer.evidence)),
         coalesce(p_newer.promoted_by, p_older.promoted_by), greatest(p_older.last_used_at, p_newer.last_used_at),
         greatest(p_older.recalled_at, p_newer.recalled_at), p_older.uses + p_newer.uses
     returning id

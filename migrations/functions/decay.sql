@@ -116,7 +116,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('made', count(*) filter (where v.created_by = 0 and v.created_at >= n.begun_at),
         'dropped', count(*) filter (where v.dropped_at >= n.begun_at),
         'undo', min(v.id) filter (where v.dropped_at >= n.begun_at))
-    from night n join compression v on v.space_id = p_space_id
+    from night n join compression v on v.space_id = p_space_id and v.status <> 'failed'
         and (v.created_by = 0 and v.created_at >= n.begun_at or v.dropped_by_night and v.dropped_at >= n.begun_at)
     where n.id = p_night_id having count(*) > 0
 $$;

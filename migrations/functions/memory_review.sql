@@ -320,7 +320,7 @@ begin
     end if;
 end $$;
 
--- Undoes what keywords found in messages that a model judges now, except what a person decided or what changed since.
+-- Undoes what keywords found in messages that a model judges now, unless a person stands for it, or it was said again.
 create or replace function relay.retire_keywords(p_thread_id bigint, p_from bigint, p_through bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -330,8 +330,8 @@ begin
         select c.* from memory m join memory_change c on c.memory_id = m.id
         where m.thread_id = p_thread_id and m.derivation ->> 'name' = 'keyword judge'
             and m.source_message_id between p_from and p_through and m.status in ('active', 'pending')
-            and c.action = 'learn' and c.status in ('applied', 'pending') and c.decided_at is null
-            and not relay.changed_since(c)
+            and c.action = 'learn' and c.status in ('applied', 'pending') and c.decided_at is null and not m.pinned
+            and m.validated_at is null and p_through >= all (m.evidence) and not relay.changed_since(c)
         for update of m
     loop
         update memory set status = 'discarded', updated_at = now() where id = change.memory_id;

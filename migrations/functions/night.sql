@@ -76,8 +76,7 @@ begin
         return public.relay_open_night();
     end if;
     perform public.relay_settle_consolidation(id, false) from consolidation where asked_at < now() - interval '7 days';
-    perform relay.put_preferences_away();
-    perform relay.drop_unused_preferences();
+    perform relay.put_preferences_away(), relay.drop_unused_preferences();
     select * into last from night order by id desc limit 1;
     insert into night (through_message, through_memory)
     values (coalesce((select max(id) from message), 0), coalesce((select max(id) from memory), 0))
@@ -104,8 +103,7 @@ $$;
 -- Ends a night. Spaces that could not be processed stay for the next.
 create or replace function public.relay_end_night(p_night_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    delete from sleep_due d
-    where consolidated and after_memory >= through_memory and (digested or not exists (
+    delete from sleep_due d where consolidated and after_memory >= through_memory and (digested or not exists (
         select from digest where space_id = d.space_id and at_time is null));
     update night set ended_at = now() where id = p_night_id returning to_jsonb(night)
 $$;
@@ -200,13 +198,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns a digest's material: the last 200 messages of the last p_hours after a given message, with conversation
--- titles, except from threads that teach nothing and private sessions; what was learned meanwhile; and the preferences
--- that were put away.
+-- titles, except from threads that teach nothing and private sessions; what was learned from these (or within a day, from
+-- no message); and the preferences that were put away.
 create or replace function relay.day_of(p_space_id bigint, p_after bigint, p_through bigint, p_hours integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('space_id', p_space_id, 'put_away', relay.put_away(p_space_id),
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
-            select m.id, m.role, m.user_id, m.name, left(m.text, 1000) as text, m.untrusted, m.tainted, s.title
+            select m.id, m.role, m.user_id, m.name, left(m.text, 1000) as text, m.untrusted, s.title, m.created_at as at
             from thread t
             join message m on m.thread_id = t.id and m.id > p_after and m.id <= p_through
             join session s on s.id = m.session_id
@@ -216,6 +214,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'learned', (select coalesce(jsonb_agg(to_jsonb(k) order by k.id), '[]') from (
             select id, content, subject from memory
             where space_id = p_space_id and status = 'active' and created_at > now() - make_interval(hours => p_hours)
+                and coalesce(source_message_id between p_after + 1 and p_through, created_at > now() - interval '1 day')
             order by id desc limit 30) k))
 $$;
 
@@ -243,6 +242,7 @@ begin
     perform relay.say_first(p_bot_id, p_place.chat_id, p_place.topic_id, p_place.user_id, p_place.space_id,
         p_notice - 'inputs', made_from, format('digest %s %s', p_place.space_id, p_at), 'digest',
         relay.rests_on_others(made_from));
+    update preference set untold = false where space_id = p_place.space_id and untold;
 end $$;
 
 -- Stores a digest (null: nothing to say) and queues it once, whatever happens. It replaces one that was not sent
@@ -259,12 +259,10 @@ begin
     select * into place from digest where space_id = p_space_id;
     if p_notice is not null and place.space_id is not null then
         with unsent as (
-            delete from outbox
-            where space_id = p_space_id and status = 'queued' and turn_id is null and dedupe_key like 'digest %'
-            returning message_id)
+            delete from outbox where space_id = p_space_id and status = 'queued' and turn_id is null
+                and dedupe_key like 'digest %' returning message_id)
         update message set status = 'replaced' where id in (select message_id from unsent);
         perform relay.say_digest(place, p_bot_id, p_notice, now());
-        update preference set untold = false where space_id = p_space_id and untold;
     end if;
     return to_jsonb(p_notice is not null and place.space_id is not null);
 end $$;
@@ -278,7 +276,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     newest as (select max(m.id) as id from held h join message m on m.space_id = h.space_id)
     select jsonb_build_object('now', now(), 'quiet', coalesce(h.quiet_until > now(), false), 'digest', to_jsonb(h),
         'day', case when relay.remembers(h.space_id) then relay.day_of(h.space_id, h.through_message,
-            coalesce(n.id, 0), case h.through_message when 0 then 24 else 48 end) else '{"space_id": null}' end,
+            coalesce(n.id, 0), case h.through_message when 0 then 24 else 48 end) || jsonb_build_object('decay',
+            relay.decay_told(h.space_id, (select max(id) from night where ended_at > now() - interval '1 day')))
+            else '{"space_id": null}' end,
         'reminders', (select coalesce(jsonb_agg(relay.reminder_json(r) order by r.next_at, r.id), '[]') from (
             select * from reminder
             where space_id = h.space_id and status = 'active' and next_at < now() + interval '1 day'
@@ -379,8 +379,7 @@ begin
     return to_jsonb(cardinality(old) + spent + aside);
 end $$;
 
--- Duties: work that one process does at a time under a lease, such as polling for a bot. (A process's presence is a duty
--- too: see queue.sql.)
+-- Duties: work that one process does at a time under a lease, such as polling for a bot, and presence (see queue.sql).
 
 -- Takes or renews a duty for a worker. Returns whether it has it. Ignores leases too far ahead to be real.
 create or replace function public.relay_hold_duty(p_name text, p_worker uuid, p_lease_seconds integer) returns jsonb

@@ -39,7 +39,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Sets a heartbeat up, or changes it: {user_id, bot_id, chat_id, topic_id, every_hours, from_hour, to_hour, zone,
--- checklist, next_at, status}; what is not given stays. Returns it.
+-- checklist, next_at, status}; what is not given stays. What happens while it is off is not new later. Returns it.
 create or replace function public.relay_set_heartbeat(p_space jsonb, p_change jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -58,7 +58,10 @@ begin
     on conflict (space_id) do update set user_id = excluded.user_id, bot_id = excluded.bot_id,
         chat_id = excluded.chat_id, topic_id = excluded.topic_id, every_hours = excluded.every_hours,
         from_hour = excluded.from_hour, to_hour = excluded.to_hour, zone = excluded.zone,
-        checklist = excluded.checklist, next_at = excluded.next_at, status = excluded.status
+        checklist = excluded.checklist, next_at = excluded.next_at, status = excluded.status,
+        through_message = case h.status when 'on' then h.through_message else excluded.through_message end,
+        through_reminder = case h.status when 'on' then h.through_reminder else excluded.through_reminder end,
+        looked_at = case h.status when 'on' then h.looked_at end
     returning * into now_is;
     perform relay.owe_heartbeat(now_is);
     return to_jsonb(now_is);
@@ -91,9 +94,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         where r.status = 'active' and r.next_at < now() + interval '1 day' and r.id > h.through_reminder
         order by r.next_at limit 20)
     select jsonb_build_object('heartbeat', to_jsonb(h),
-        'messages', (select coalesce(jsonb_agg(jsonb_build_object('id', m.id, 'role', m.role, 'user_id', m.user_id,
-            'name', m.name, 'text', left(m.text, 400), 'untrusted', m.untrusted, 'title', m.title) order by m.id), '[]')
-            from fresh m),
+        'messages', (select coalesce(jsonb_agg(jsonb_build_object('id', m.id, 'role', m.role, 'user_id', m.user_id, 'name',
+            m.name, 'text', left(m.text, 400), 'untrusted', m.untrusted, 'title', m.title, 'at', m.created_at)
+            order by m.id), '[]') from fresh m),
         'learned', (select coalesce(jsonb_agg(content order by id), '[]') from learned),
         'reminders', (
             select coalesce(jsonb_agg(relay.reminder_json(r::reminder) order by r.next_at), '[]') from coming r),

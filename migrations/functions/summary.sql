@@ -45,7 +45,7 @@ begin
         'messages', relay.summary_messages(place.id, since, own.key::bigint));
 end $$;
 
--- Returns the messages that a summary of a thread is made from. zone: its author's setting.
+-- Returns the messages that a summary of a thread is made from, up to 500. zone: their author's setting.
 create or replace function relay.summary_messages(p_thread_id bigint, p_from bigint, p_through bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
@@ -53,16 +53,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             coalesce(c.choices ->> 'zone', '') as zone
         from message m left join choice c on c.user_id = m.user_id
         where thread_id = p_thread_id and status <> 'replaced' and id between p_from and p_through
-        order by id desc limit 100) m
+        order by id desc limit 500) m
 $$;
 
 -- Returns how many tokens a summary's messages have, of those that are read of each.
 create or replace function relay.summary_tokens(p_thread_id bigint, p_from bigint, p_through bigint) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(sum(relay.token_count(text)), 0) from (
-        select left(text, 8000) as text from message
-        where thread_id = p_thread_id and status <> 'replaced' and id between p_from and p_through
-        order by id desc limit 100) m
+    select coalesce(sum(relay.token_count(m ->> 'text')), 0)
+    from jsonb_array_elements(relay.summary_messages(p_thread_id, p_from, p_through)) m
 $$;
 
 -- Returns the version that a prompt shows: the first that covers all that left the window, and none before something

@@ -26,8 +26,9 @@ from relay.memory.writing.titles import Titler
 
 SWEEP_MINUTES = 3
 """How many minutes pass between checks of each kind, besides those when a job becomes due."""
-DAILY_SECONDS = 20 * 3600
-"""A daily job does not run again within this time, in any process."""
+DAILY_SECONDS = 6 * 3600
+"""A daily job does not run again within this time, in any process. Short enough for a job that was made up for during
+the day to run at its hour the next night."""
 MISSED_SECONDS = 26 * 3600
 """After this time a daily job runs at any hour: Relay was not running at the job's."""
 MISSED_MINUTES = 60
@@ -83,7 +84,12 @@ def schedules(runner: Runner) -> list[Schedule]:
         if kind.daily_at is not None
     ]
     missed = [
-        Schedule(f"missed {name}", partial(run_daily, runner, name, MISSED_SECONDS), minutes=MISSED_MINUTES)
+        Schedule(
+            f"missed {name}",
+            partial(run_daily, runner, name, MISSED_SECONDS),
+            minutes=MISSED_MINUTES,
+            makes_up_for=f"daily {name}",
+        )
         for name, kind in runner.kinds.items()
         if kind.daily_at is not None
     ]
@@ -91,12 +97,13 @@ def schedules(runner: Runner) -> list[Schedule]:
 
 
 async def run_daily(runner: Runner, name: str, rest_seconds: int = DAILY_SECONDS) -> None:
-    """Owes a daily job, unless any process has within `rest_seconds`, and runs it. Raises `DailyJobFailed`."""
+    """Owes a daily job, unless any process has within `rest_seconds`, and runs it. Raises `DailyJobFailed` if the last
+    run failed, whoever ran it."""
     if await runner.store.owe_daily(name, rest_seconds):
         await runner.run_due(name)
-        job = await runner.store.job(name, "")
-        if job is not None and job.last_error:
-            raise DailyJobFailed(job.last_error)
+    job = await runner.store.job(name, "")
+    if job is not None and job.last_error:
+        raise DailyJobFailed(job.last_error)
 
 
 async def run_periodic(runner: Runner, name: str) -> None:

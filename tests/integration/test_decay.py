@@ -21,6 +21,8 @@ from relay.memory.spending.budget import UNLIMITED
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
+from tests.integration.test_morning_sql import Writer, morning, told, wanted
+from tests.integration.test_sleep import faded
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, private, send_queued
 
 ON = """insert into context_setting (space_id, settings) select id, jsonb_build_object('autoDecay',
@@ -238,6 +240,46 @@ async def test_a_version_dropped_by_decay_is_restored_from_the_digest(
     assert [one.id for one in await store.restore_versions(private(ADA), version)] == [version]
     await store.end_night(begun.id)
     assert (await night(store))["dropped"] == 0, "the restored version must count as just used"
+
+
+async def test_a_digest_in_the_morning_restores_a_version_dropped_by_decay(
+    resting: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await wanted(store)
+    await faded(store, sql, "puns", 1, 185)
+    await sql("update message set created_at = created_at - interval '2 days'")
+    await sql(SESSIONS, 61, 61)
+    for preset in ("standard", "aggressive"):
+        await sql("select relay.make_version((select max(id) from session), 0, relay.decay_version("
+                  "relay.context_settings((select max(space_id) from session)), %s))", preset)  # fmt: skip
+        await sql(MADE)
+    assert (await night(store))["dropped"] == 1
+    await morning(store, sql, Writer("[]"))
+    messenger = FakeMessenger()
+    await send_queued(store, messenger)
+    [(_, sent)] = messenger.calls
+    assert "🎚 Put away, not seen for 180 days: prefer puns." in sent["text"]
+    assert "🗜 I dropped 1 old version (/sessions)." in sent["text"]
+    [[undo]] = sent["reply_markup"]["inline_keyboard"]
+    version = int(undo["callback_data"].removeprefix("lg:"))
+    assert [one.id for one in await store.restore_versions(private(ADA), version)] == [version]
+    await sql("update night set ended_at = ended_at - interval '1 day'")
+    await morning(store, sql, Writer("[]"))
+    assert len(await told(sql)) == 1, "both must be reported once"
+
+
+@pytest.mark.parametrize("status", ["ready", "failed"])
+async def test_a_digest_in_the_morning_reports_no_version_that_failed(
+    resting: TurnDriver, store: Store, sql: Sql, status: str
+) -> None:
+    await wanted(store)
+    await sql("update message set created_at = created_at - interval '2 days'")
+    await sql(SESSIONS, 8, 8)
+    assert (await night(store))["made"] == 1
+    await sql("update compression set status = %s", status)
+    await morning(store, sql, Writer("[]"))
+    made = "🗜 I made 1 compressed version of older conversations (/sessions)."
+    assert await told(sql) == ([made] if status == "ready" else [])
 
 
 def test_decay_reports_both_made_and_dropped_versions() -> None:

@@ -466,6 +466,29 @@ async def test_a_keyword_finding_that_a_person_kept_stays(driver: TurnDriver, sq
     assert [row[1] for row in await memories(sql)] == ["active"]
 
 
+@pytest.mark.parametrize("how", ["remembered", "pinned", "said again"])
+async def test_a_keyword_finding_that_was_remembered_pinned_or_said_again_stays(
+    driver: TurnDriver, sql: Sql, how: str
+) -> None:
+    small = Small(said_before=f"“{MOVED}”")
+    small.raises = [ModelAccountError()]
+    await driver.exchange(ADA, MOVED)
+    await judge_due(judge(driver.store, small))
+    ((number, content, kind, subject_id),) = await sql("select id, content, kind, subject_id from memory")
+    if how == "said again":
+        await driver.exchange(ADA, f"As I said before, {MOVED}")
+        await judge_due(judge(driver.store, small))
+    else:
+        learn = {"action": "learn", "kind": kind, "content": content, "subject_id": subject_id, "by": "user"}
+        act = learn if how == "remembered" else {"action": "pin", "memory_id": number}
+        await driver.store.change_directly(private(ADA), ADA, [act])
+    assert await sql("select id, status from memory") == [(number, "active")]
+    await judge_again_now(sql)
+    await judge_due(judge(driver.store, small))
+    assert await sql("select count(*) from judge_again") == [(0,)]
+    assert await sql("select id, status from memory") == [(number, "active")]
+
+
 async def test_the_question_of_a_replaced_answer_is_judged_again(driver: TurnDriver, sql: Sql) -> None:
     small = Small(Lisbon="Ada lives in Lisbon.")
     first = await driver.exchange(ADA, MOVED)

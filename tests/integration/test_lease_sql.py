@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from relay.core.ports import Database
+from relay.jobs.clock.scheduler import Scheduler
 from relay.jobs.kinds import JobKind, Retry
-from relay.jobs.registry import MISSED_SECONDS, DailyJobFailed, run_daily
+from relay.jobs.registry import MISSED_SECONDS, DailyJobFailed, run_daily, schedules
 from relay.jobs.runner import Runner
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimResult
@@ -190,6 +191,45 @@ async def test_a_daily_job_whose_hour_was_missed_runs_later(store: Store, sql: S
     assert await check() == 2
 
 
+async def test_a_daily_job_made_up_for_during_the_day_runs_at_its_hour_again(store: Store, sql: Sql) -> None:
+    """Otherwise it would run two hours later each day, for a week."""
+    done: list[str] = []
+
+    async def work() -> None:
+        done.append("ran")
+
+    runner = daily(store, work)
+    await run_daily(runner, "tidy")
+    await sql("update duty set done_at = done_at - interval '34.5 hours'")  # at 3:30 yesterday; now it is 14:00
+    await run_daily(runner, "tidy", MISSED_SECONDS)
+    assert len(done) == 2
+    await sql("update duty set done_at = done_at - interval '13.5 hours'")
+    await run_daily(runner, "tidy")
+    assert len(done) == 3
+
+
+async def test_a_failed_job_that_was_made_up_for_is_reported_until_it_succeeds(store: Store, sql: Sql) -> None:
+    fails = True
+
+    async def run(_: ClaimedJob) -> bool:
+        if fails:
+            raise RuntimeError
+        return True
+
+    runner = Runner(store, [JobKind("tidy", run, timeout=60, retry=Retry(most=3), daily_at=(3, 10))])
+    (missed,) = (one for one in schedules(runner) if one.name == "missed tidy")
+    scheduler = Scheduler([missed])
+    await sql("insert into duty (name, done_at) values ('tidy', now() - interval '27 hours')")
+    for failures in (1, 2):
+        await scheduler.run(missed)
+        outcome = scheduler.outcomes["daily tidy"]
+        assert (outcome.error, outcome.failures, outcome.daily) == ("RuntimeError", failures, True)
+    fails = False
+    await runner.run_one("tidy", "")
+    await scheduler.run(missed)
+    assert {name: one.error for name, one in scheduler.outcomes.items()} == {"daily tidy": ""}
+
+
 async def test_a_failed_daily_job_is_not_marked_as_done(store: Store, another: Another) -> None:
     done: list[bool] = []
 
@@ -201,7 +241,8 @@ async def test_a_failed_daily_job_is_not_marked_as_done(store: Store, another: A
 
     with pytest.raises(DailyJobFailed, match=r"^RuntimeError$"):
         await run_daily(daily(store, fails), "tidy")
-    await run_daily(daily(another(), works), "tidy")
+    with pytest.raises(DailyJobFailed, match=r"^RuntimeError$"):
+        await run_daily(daily(another(), works), "tidy")
     assert done == [], "the job waits for its next try"
     assert await daily(another(), works).run_one("tidy", "")
     assert await store.job("tidy", "") is None

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -128,6 +129,37 @@ async def test_nothing_is_sent_if_the_model_has_nothing_to_say(store: Store, sql
     await beat(store, sql, lookout(store, Looker(send=False)))
     assert await queued(sql) == []
     assert await outcome(store) == "nothing to say"
+
+
+async def test_a_heartbeat_reads_days_and_times_in_the_persons_zone(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await turn_on(store, zone="Asia/Tokyo")
+    await driver.exchange(ADA, "I have to be at the dentist tomorrow")
+    await sql("update message set created_at = '2026-03-01T20:00Z'")
+    at = datetime.now(UTC) + timedelta(hours=2)
+    await make(store, "the dentist", next_at=at)
+    model = Looker(send=False)
+    await beat(store, sql, lookout(store, model))
+    said = model.asked[0].messages[0]["content"][0]["text"]
+    assert "(Monday, 2026-03-02)\n" in said
+    assert f"- the dentist ({at.astimezone(ZoneInfo('Asia/Tokyo')):%Y-%m-%d %H:%M})" in said
+
+
+async def test_what_was_said_while_the_heartbeat_was_off_is_not_new(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    model = Looker(send=True, text="Parcel")
+    await turn_on(store)
+    await driver.exchange(ADA, "My parcel comes today")
+    await beat(store, sql, lookout(store, model))
+    await store.set_heartbeat(private(ADA), status="off")
+    await driver.teach(ADA, "Ada's parcel comes on Friday")
+    await make(store, "the parcel", next_at=datetime.now(UTC) + timedelta(hours=3))
+    await turn_on(store)
+    await beat(store, sql, lookout(store, model))
+    assert len(model.asked) == 1
+    assert await outcome(store) == "nothing was new"
+    await driver.exchange(ADA, "Another parcel comes tomorrow")
+    await turn_on(store, every_hours=5)
+    await beat(store, sql, lookout(store, model))
+    assert len(model.asked) == 2
 
 
 async def test_an_unsure_small_model_asks_the_big_one_once(store: Store, sql: Sql, driver: TurnDriver) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from relay.memory.rederivation import memories
 from relay.memory.rederivation.memories import Memories
 from relay.memory.review.again import Rejudge
 from relay.memory.review.judging import Judge
@@ -84,6 +85,20 @@ async def test_a_memory_merged_at_night_or_archived_by_a_person_stays_so(
     await driver.close(turn)
     assert await again(store, Small(**found)) == []
     assert [status for _, status in await states(sql)] == ["superseded", "superseded", "archived"]
+
+
+async def test_a_memory_from_messages_of_two_batches_is_not_replaced_by_half_of_it(
+    driver: TurnDriver, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await driver.exchange(ADA, POTSDAM)
+    await driver.exchange(ADA, MOVED)
+    small = Small(Lisbon="Ada moved from Potsdam to Lisbon.")
+    ((first,),) = await sql("select min(id) from message")
+    small.names = [first]
+    await judge_due(judge(driver.store, small))
+    monkeypatch.setattr(memories, "BATCH", 2)
+    assert await again(store, Small(Potsdam="Ada moved to Potsdam.", Lisbon="Ada moved to Lisbon.")) == []
+    assert await states(sql) == [("Ada moved from Potsdam to Lisbon.", "active")]
 
 
 @pytest.mark.parametrize("sentence", ["Ada lives in the city of Lisbon.", "Lisbon is where Ada has her home."])

@@ -137,6 +137,20 @@ async def test_equal_memories_are_merged_into_one_with_its_lineage(driver: TurnD
     ]
 
 
+@pytest.mark.parametrize(("older", "newer", "merged"), [(9, None, 9), (9, 5, 5), (-9, None, None), (None, None, None)])
+async def test_a_merged_memory_keeps_the_date_that_it_states(
+    driver: TurnDriver, store: Store, sql: Sql, older: int | None, newer: int | None, merged: int | None
+) -> None:
+    """The date of a memory that was said again without one, once it had passed, is no longer the merged one's."""
+    await taught(driver, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
+    for text, days in (("Ada lives in Lisbon", older), ("Ada lives in Lisbon since May", newer)):
+        await sql("update memory set valid_until = now() + make_interval(days => %s) where content = %s", days, text)
+    await night(store, Small())
+    assert await sql(
+        "select round(extract(epoch from valid_until - now()) / 86400)::integer from memory where content = %s", MERGED
+    ) == [(merged,)]
+
+
 async def test_a_memory_contradicted_by_a_newer_one_is_superseded(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await taught(driver, "Ada lives in Berlin with Max", "Ada lives in Lisbon with Max")
     told = await night(store, Small("contradicts"))
@@ -393,6 +407,40 @@ async def test_a_digest_reports_archived_preferences_once(driver: TurnDriver, st
     assert "🎚" not in second["text"], "each preference must be reported once"
     rows = (await store.preferences(private(ADA), ADA, 0, ADA)).rows
     assert {row.pattern: row.faded for row in rows} == {"puns": True, "emoji": True, "charts": False, "tables": True}
+
+
+async def test_a_digest_repeats_nothing_that_was_learned_the_day_before(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await store.want_digest(private(ADA), DigestPlace(ADA, ADA, 0))
+    model = Small()
+    for fact in ("Ada plays the oboe", "Zoe borrowed the tent"):
+        await driver.teach(ADA, fact)
+        await night(store, model)
+    first, second = (
+        one.messages[-1]["content"][0]["text"] for one in model.requests if "digest" in one.system[0]["text"]
+    )
+    assert "oboe" in first
+    assert "oboe" not in second
+    assert "- Zoe borrowed the tent" in second
+    ((at,),) = await sql("select max(created_at) from message where started_by is null")
+    assert f"## Conversation ({at.astimezone(UTC):%A, %Y-%m-%d})\n" in second
+
+
+async def test_an_archived_preference_is_reported_on_a_day_without_topics(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await store.want_digest(private(ADA), DigestPlace(ADA, ADA, 0))
+    await driver.exchange(ADA, "Hello q1", "Hi q2")
+    await faded(store, sql, "puns", 1, 185)
+    await sql("update message set created_at = created_at - interval '2 days'")
+    for _ in range(2):
+        await night(store, Small())
+        await driver.exchange(ADA, "Good night")
+        await sql("update message set created_at = created_at - interval '2 days'")
+    assert [one["text"] for _, one in await notices(sql)] == [
+        "🎚 Put away, not seen for 180 days: prefer puns. /preferences"
+    ]
 
 
 async def test_a_digest_naming_a_preference_is_erased_with_its_source_answer(

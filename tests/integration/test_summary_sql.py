@@ -247,6 +247,17 @@ async def test_messages_of_a_given_up_summary_are_in_the_next(driver: TurnDriver
     assert len(work.work.messages) == 20
 
 
+async def test_a_summary_after_a_long_outage_covers_all_messages(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await talk(driver, 4)
+    await sql(
+        "insert into message (space_id, thread_id, session_id, role, user_id, text, blocks) select space_id, thread_id,"
+        " session_id, role, user_id, 'late ' || n, '[]' from message, generate_series(1, 25) n order by n, message.id"
+    )
+    await talk(driver, 1)
+    (due,) = await claim_summaries(store, 4)
+    assert (len(due.work.messages), due.work.messages[0].text) == (4 * 2 * 26 + 2, "q1")
+
+
 async def test_replaced_answers_are_not_summarised(driver: TurnDriver, store: Store) -> None:
     await talk(driver, 4)
     await driver.exchange(ADA, "q5", "bad")

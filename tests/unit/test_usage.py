@@ -13,12 +13,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from PIL import Image
 
-from relay.commands.session.usage import MOST_DAYS, UsageReport, Used, by_model, day_starts, sum_up
+from relay.commands.session.usage import MOST_DAYS, UsageReport, Used, by_model, by_work, day_starts, sum_up
 from relay.core.prices import LISTED, Prices, format_dollars
 from relay.core.text import format_tokens
 from relay.memory.rows.usage import DailyUse
 from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, round_up, usage_chart
-from relay.surfaces.chat.session.usage import table
+from relay.surfaces.chat.session.usage import describe_unasked, table
 from relay.surfaces.telegram.formatting.format import format_reply
 from tests.unit.test_commands import Canned, call
 from tests.unit.test_commands import told as told_by
@@ -48,6 +48,12 @@ def report(starts: list[datetime], rows: list[DailyUse]) -> UsageReport:
         budget=None,
         everywhere=None,
     )
+
+
+def test_calls_that_nobody_asked_for_are_no_ideas() -> None:
+    rows = [row(what="growth", times=4), row(what="check", times=1), row()]
+    said = describe_unasked(by_work(rows, Prices()))
+    assert said.startswith("**Unasked**, within the total: 1 call for checks, 4 calls for ideas for the soul, $")
 
 
 @pytest.mark.parametrize(

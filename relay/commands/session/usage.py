@@ -13,8 +13,8 @@ from relay.core.prices import Prices
 from relay.memory.rows.usage import DailyUse
 
 DAYS, MOST_DAYS = 14, 90
-UNASKED = ("check", "heartbeat", "growth")
-"""The kinds of work that nobody asked for at that moment."""
+UNASKED = {"check": "checks", "heartbeat": "heartbeats", "growth": "ideas for the soul"}
+"""The kinds of work that nobody asked for at that moment, in words."""
 
 
 @frozen

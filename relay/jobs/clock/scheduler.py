@@ -37,6 +37,8 @@ class Schedule:
     """The job runs at the start, and this many minutes after each run."""
     at: tuple[int, int] | None = None
     """Alternatively, it runs once a day at this hour and minute."""
+    makes_up_for: str = ""
+    """The schedule of the daily job that it runs if that was missed; their outcome is one. Empty: it has its own."""
 
 
 class Scheduler:
@@ -145,9 +147,10 @@ class Scheduler:
 
     def _record_end(self, job: Schedule, error: str) -> None:
         metrics.JOBS.labels(job.name, "failed" if error else "done").inc()
-        before = self.outcomes.get(job.name)
+        name = job.makes_up_for or job.name
+        before = self.outcomes.get(name)
         failures = (before.failures if before else 0) + 1 if error else 0
-        self.outcomes[job.name] = Outcome(datetime.now(UTC), error, failures, job.at is not None)
+        self.outcomes[name] = Outcome(datetime.now(UTC), error, failures, bool(job.at or job.makes_up_for))
 
     def stop(self) -> None:
         """Stops the jobs. Interrupting one is no error: the next start releases its leases."""

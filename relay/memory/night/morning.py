@@ -10,7 +10,7 @@ import structlog
 
 from relay.core.errors import RelayError
 from relay.memory.night.asking import BatchModel
-from relay.memory.night.digest import DigestTopic, as_markdown, derivation_of, notice_of, plain, short, write_digest
+from relay.memory.night.digest import DigestTopic, day_notice, plain, short, write_digest
 from relay.memory.reminders.recurrence import next_clock
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.proactive.reminders import Reminder
@@ -40,10 +40,8 @@ async def tell_morning(batch: BatchModel, bot_id: int, job: ClaimedJob) -> bool:
         log.warning("a morning without a digest", space_id=work.day.space_id, error=str(error))
         through = None
     due = due_today(work.reminders, zone, work.now)
-    text = "\n\n".join(part for part in (due, as_markdown(topics)) if part)
-    inputs = [f"reminder:{one.id}" for one in work.reminders]
-    inputs += derivation_of(batch, work.day).inputs if topics else []
-    return await batch.store.post_morning(job, bot_id, notice_of(text, inputs) if text else None, through, next_at)
+    notice = day_notice(batch, work.day, topics, due, [one.id for one in work.reminders])
+    return await batch.store.post_morning(job, bot_id, notice, through, next_at)
 
 
 def due_today(reminders: Sequence[Reminder], zone: tzinfo, now: datetime) -> str:

@@ -52,7 +52,7 @@ async def recall(lookout: Lookout, one: DueReminder) -> list[FoundEntry]:
 
 async def ask(lookout: Lookout, one: DueReminder, found: Sequence[FoundEntry], now: datetime) -> Notice:
     """Asks the model, with what is known about the reminder's words."""
-    lines = [f"- {row.at:%Y-%m-%d}: {neutralize_markup(row.snippet)}" for row in found]
+    lines = [f"- {row.at.astimezone(one.tzinfo):%Y-%m-%d}: {neutralize_markup(row.snippet)}" for row in found]
     material = "What is known about it:\n" + ("\n".join(lines) or "(nothing)")
     at = now.astimezone(one.tzinfo)
     key = f"{one.id} {one.occurrence or one.next_at}"

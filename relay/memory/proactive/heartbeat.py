@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from relay.core.prompt_markup import neutralize_markup
 from relay.core.text import escape_markdown
@@ -45,13 +46,18 @@ async def judge_look(lookout: Lookout, work: HeartbeatWork) -> Looked:
 
 
 def material_of(work: HeartbeatWork) -> str:
-    """Formats what is new since the last check."""
-    lines = ["New messages:", *(format_message(m.role, m.name, m.text, m.untrusted) for m in work.messages)]
+    """Formats what is new since the last check, with days and times in the person's time zone."""
+    zone = work.heartbeat.tzinfo
+    lines = ["New messages:"]
+    for day, messages in groupby(work.messages, lambda one: one.at.astimezone(zone).date()):
+        lines.append(f"({day:%A, %Y-%m-%d})")
+        lines += [format_message(m.role, m.name, m.text, m.untrusted) for m in messages]
     if work.learned:
         lines += ["Noted since:", *(f"- {neutralize_markup(one)}" for one in work.learned)]
     if work.reminders:
         lines += ["Reminders within a day:"]
-        lines += [f"- {neutralize_markup(one.text)} ({one.next_at:%Y-%m-%d %H:%M})" for one in work.reminders]
+        due = [(one.text, one.next_at.astimezone(zone)) for one in work.reminders if one.next_at]
+        lines += [f"- {neutralize_markup(text)} ({at:%Y-%m-%d %H:%M})" for text, at in due]
     return "\n".join(lines)
 
 

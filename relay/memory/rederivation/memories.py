@@ -130,7 +130,11 @@ class Memories:
             return Candidates(tuple(await self.rederiver.derive(space_id, batch, known)))
 
         made = await get_or_make(self.store, space_id, derivation, Candidates, make, self.results)
-        kept = await self.store.list_derived_memories(space_id, self.rederiver.name, numbers)
+        kept = [
+            # What also rests on messages of another batch would be replaced by a part of itself.
+            replace(one, held=one.held or not set(numbers).issuperset(one.evidence))
+            for one in await self.store.list_derived_memories(space_id, self.rederiver.name, numbers)
+        ]
         closed = {row.id for row in batch if row.learning == "off"}
         found = pair_changes(leave_out(kept, closed), leave_out(made.candidates, closed))
         changed: list[tuple[Note | None, FoundMemory | None]] = [

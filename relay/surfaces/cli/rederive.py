@@ -166,7 +166,7 @@ def describe_estimate(estimate: Estimate, relay: Runtime) -> str:
     model = relay.settings.small_model
     dear = cost(estimate, relay)
     price = f"about {format_dollars(dear)}" if dear is not None else "at an unknown price"
-    calls = f"up to {pluralize(estimate.calls, 'call')} of {model}"
+    calls = f"about {pluralize(estimate.calls, 'call')} of {model}"
     return f"{calls}, {estimate.input:,} tokens in, {estimate.output:,} out, {price}"
 
 

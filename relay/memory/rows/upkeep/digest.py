@@ -41,6 +41,7 @@ class DayMessage:
     """Others wrote some of it."""
     title: str | None
     """The title of its conversation."""
+    at: datetime
 
 
 @frozen

@@ -39,13 +39,11 @@ async def usage(call: ChatContext) -> CommandReply:
 
 
 def describe_unasked(works: Iterable[WorkUsed]) -> str:
-    """Says what was used without being asked: checks, heartbeats, ideas for the soul; empty: nothing."""
+    """Says what was used without being asked: calls for checks, heartbeats, ideas for the soul; empty: nothing."""
     found = [work for work in works if work.what in UNASKED]
     if not found:
         return ""
-    times = ", ".join(
-        pluralize(work.times, "idea for the soul" if work.what == "growth" else work.what) for work in found
-    )
+    times = ", ".join(f"{pluralize(work.times, 'call')} for {UNASKED[work.what]}" for work in found)
     spent = sum(work.used.spent for work in found)
     return f"**Unasked**, within the total: {times}, {format_dollars(spent)}"
 
