@@ -278,6 +278,13 @@ async def test_a_channel_whose_post_names_the_bot_does_not_ask_for_access(store:
     assert await roles(sql) == {ADA: "admin", EVE: "asking"}
 
 
+async def test_a_revoked_admin_no_longer_lends_their_memory(store: Store, sql: Sql) -> None:
+    await sql("insert into person (user_id, bot_id, name, role) values (%s, 77, 'Ben', 'admin')", BEN)
+    await store.link(GROUP, BEN)
+    assert await store.revoke(BEN, True, ADA, "Ada") == "done"
+    assert (await store.place(GROUP, 0)).lender is None
+
+
 async def test_the_last_admin_cannot_be_revoked(store: Store, sql: Sql) -> None:
     await owned_by_ada(store)
     assert await store.revoke(ADA, False, ADA, "Ada") == "last"
