@@ -49,8 +49,8 @@ create or replace trigger message_teaches before insert on relay.message
 create or replace trigger message_judged after insert on relay.message
     for each row execute function relay.owe_judging();
 
--- Returns the next messages of a thread to judge, within a count and a length: on the record, and allowed to teach.
--- p_through: the last one at most.
+-- Returns the next messages of a thread to judge, within a count and a length: on the record, allowed to teach, and not
+-- being answered as their author lost access. p_through: the last one at most.
 create or replace function relay.judged_next(p_thread_id bigint, p_after bigint, p_through bigint)
 returns setof relay.message
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -61,6 +61,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 and session_id = any (array(
                     select s.id from session s join thread t on t.id = s.thread_id
                     where s.thread_id = p_thread_id and t.teaches and not s.private))
+                and (select t.stop_asked and exists (
+                        select from person p where p.user_id = t.user_id and p.role in ('refused', 'blocked'))
+                    from turn t where t.id = turn_id) is not true
             order by id limit 12) few)
     select m.* from next n join message m on m.id = n.id where n.before < 12000
 $$;

@@ -292,7 +292,7 @@ begin
     return case when own.user_id is not null then to_jsonb(own) || jsonb_build_object('changed', changed) end;
 end $$;
 
--- Revokes a person's access and their invitations, and stops replies to them. Not for the last admin: p_owned says
+-- Revokes a person's access, their invitations and loans, and stops replies to them. Not for the last admin: p_owned says
 -- whether the settings name one. Returns done, last or unknown.
 create or replace function public.relay_revoke(p_user_id bigint, p_owned boolean, p_by bigint, p_by_name text)
 returns jsonb
@@ -311,6 +311,7 @@ begin
     update person set role = 'refused', decided_by = p_by, decided_by_name = p_by_name, decided_at = now()
     where user_id = p_user_id;
     delete from invite where made_by = p_user_id and used_by is null;
+    delete from link where owner_id = p_user_id;
     update turn set stop_asked = true
     where user_id = p_user_id and kind = 'message' and status in ('working', 'answered') and lease_owner is not null;
     perform relay.tell_person(own, '{"became": "refused"}');

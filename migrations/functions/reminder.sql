@@ -20,13 +20,13 @@ returns void language sql set search_path = relay, extensions, pg_temp as $$
     values (p_reminder_id, p_kind, p_user_id, p_occurrence, p_outbox_id)
 $$;
 
--- Owes the job of a chat for its nearest reminder, or none if nothing is to come. Bot 0: one made at a terminal, which
--- any bot tells.
+-- Owes the job of a chat for its nearest reminder whose space isn't quiet then, or none if nothing is to come. Bot 0: one
+-- made at a terminal, which any bot tells.
 create or replace function relay.owe_reminders(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_next('reminder', format('%s:%s:%s', p_bot_id, p_chat_id, p_topic_id), p_bot_id, (
-        select min(next_at) from reminder
-        where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = p_topic_id and status = 'active'))
+        select min(greatest(r.next_at, s.quiet_until)) from reminder r join space s on s.id = r.space_id
+        where r.bot_id = p_bot_id and r.chat_id = p_chat_id and r.topic_id = p_topic_id and r.status = 'active'))
 $$;
 
 -- Makes a reminder: {space, bot_id, chat_id, topic_id, user_id, kind, text, zone, start_at, rule, next_at,
@@ -205,7 +205,8 @@ $$;
 
 -- Sending due reminders.
 
--- Returns what a held job tells: up to 200 reminders that are due. Null if the process lost it.
+-- Returns what a held job tells: up to 200 reminders that are due, except those of a quiet space (a chat may have some of
+-- two: of its group, and of a person who was alone there once). Null if the process lost it.
 create or replace function public.relay_reminder_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with held as (
@@ -214,12 +215,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from job where id = p_job_id and fence = p_fence),
     due as (
         select r.* from held h join reminder r using (bot_id, chat_id, topic_id)
+        join space s on s.id = r.space_id and (s.quiet_until > now()) is not true
         where r.status = 'active' and r.next_at <= now() order by r.next_at, r.id limit 200)
-    select jsonb_build_object('now', now(), 'told', (
+    -- quiet_until: the previous version of the program reads it.
+    select jsonb_build_object('now', now(), 'quiet_until', null, 'told', (
             select count(*) from outbox o
             where h.bot_id in (0, o.bot_id) and o.chat_id = h.chat_id and o.topic_id = h.topic_id
                 and o.dedupe_key like 'reminder %' and o.created_at > now() - interval '1 hour'),
-        'quiet_until', (select max(s.quiet_until) from due join space s on s.id = due.space_id where s.quiet_until > now()),
         'reminders', (select coalesce(jsonb_agg(relay.reminder_json(due) || jsonb_build_object('space', (
                 select jsonb_build_object('kind', s.kind, 'owner_id', s.owner_id, 'chat_id', s.chat_id)
                 from space s where s.id = due.space_id), 'tainted', due.tainted, 'answered', exists (
@@ -274,7 +276,7 @@ begin
     end loop;
     delete from job where id = held.id;
     perform relay.owe_reminders(bot, split_part(held.key, ':', 2)::bigint, split_part(held.key, ':', 3)::bigint);
-    -- Quiet: not before then, whatever is due.
+    -- Not before then, whatever is due.
     update job set due_at = greatest(due_at, p_not_before)
     where kind = 'reminder' and key = held.key and p_not_before is not null;
     return to_jsonb(told);

@@ -131,26 +131,18 @@ begin
     return saved;
 end $$;
 
--- Returns p_user_id's message to answer again (a turn's, else the thread's last); null if there is none. The old answer
--- stays until the new one is saved.
+-- Returns p_user_id's message to answer again (a turn's, else their last one in the thread); null if there is none. The
+-- old answer stays until the new one is saved.
 create or replace function relay.reopen_message(p_thread relay.thread, p_user_id bigint, p_of_turn bigint)
-returns bigint language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    again bigint;
-begin
-    if p_of_turn is not null then
-        select user_message_id into again from turn
-        where id = p_of_turn and thread_id = p_thread.id and user_id = p_user_id;
-    else
-        select id into again from message
-        where thread_id = p_thread.id and role = 'user' and id >= p_thread.context_from
-        order by id desc limit 1;
-    end if;
-    if not exists (select from message where id = again and user_id = p_user_id) then
-        return null;
-    end if;
-    return again;
-end $$;
+returns bigint language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when p_of_turn is not null then (
+            select m.id from turn t join message m on m.id = t.user_message_id and m.user_id = p_user_id
+            where t.id = p_of_turn and t.thread_id = p_thread.id and t.user_id = p_user_id)
+        else (
+            select id from message
+            where thread_id = p_thread.id and role = 'user' and user_id = p_user_id and id >= p_thread.context_from
+            order by id desc limit 1) end
+$$;
 
 -- Saves the user's message and loads the prompt's contents in one call; with `spent_since`, also the use since then.
 -- Safe to repeat, so it doesn't wait for the disk: if the server loses what it saved, the turn (which intake flushed)

@@ -23,7 +23,19 @@ from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, due_announcements, fact, private
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    BOT,
+    GROUP,
+    TurnDriver,
+    due_announcements,
+    fact,
+    group,
+    incoming_of,
+    private,
+    reply,
+)
 from tests.integration.work import claim_judging, judge_again_now, judge_due
 from tests.judging import learned, result_of
 
@@ -112,10 +124,23 @@ async def test_a_finding_is_stored_with_its_source_and_announced_under_its_answe
     assert small.judged == 1, "nothing may be judged twice"
 
 
+async def test_a_message_that_was_being_answered_as_access_was_revoked_is_not_judged(
+    driver: TurnDriver, sql: Sql
+) -> None:
+    await sql("insert into person (user_id, bot_id, name, role) values (%s, %s, 'Ada', 'user')", ADA, BOT.id)
+    turn = await driver.turn(ADA, MOVED)
+    incoming = incoming_of(turn, MOVED, private(ADA))
+    await driver.store.begin(incoming, "model-1")
+    assert await driver.store.revoke(ADA, True, BEN, "Ben") == "done"
+    await driver.store.finish(incoming, reply("Nice!"))
+    await driver.close(turn)
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    await judge_due(judge(driver.store, small))
+    assert (small.judged, await memories(sql)) == (0, [])
+
+
 async def test_a_question_is_not_judged_before_it_is_answered(driver: TurnDriver, sql: Sql) -> None:
     turn = await driver.turn(ADA, MOVED)
-    from tests.integration.turn_driver import incoming_of, reply
-
     incoming = incoming_of(turn, MOVED, private(ADA))
     await driver.store.begin(incoming, "model-1")
     small = Small(Lisbon="Ada lives in Lisbon.")
@@ -494,8 +519,6 @@ async def test_the_question_of_a_replaced_answer_is_judged_again(driver: TurnDri
     first = await driver.exchange(ADA, MOVED)
     await judge_due(judge(driver.store, small))
     turn = await driver.turn(ADA, "again")
-    from tests.integration.turn_driver import incoming_of, reply
-
     again = incoming_of(turn, "", private(ADA), retry=True, retry_turn=first.turn.turn_id)
     again = replace(again, replaces=True)
     await driver.store.begin(again, "model-1")
@@ -692,8 +715,6 @@ async def test_a_patient_caller_waits_for_a_short_outage_to_end(driver: TurnDriv
 
 
 async def test_replacing_an_answer_keeps_another_persons_fact(driver: TurnDriver, sql: Sql) -> None:
-    from tests.integration.turn_driver import group, incoming_of, reply
-
     turn = await driver.turn(ADA, MOVED, chat_id=GROUP)
     await driver.store.begin(incoming_of(turn, MOVED, group()), "model-1")
     await driver.store.finish(incoming_of(turn, MOVED, group()), {**reply(""), "blocks": []})

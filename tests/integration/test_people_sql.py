@@ -13,7 +13,7 @@ from relay.memory.people import digest, new_nonce
 from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, BOT, EVE, fact, incoming_of, message, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, EVE, GROUP, fact, incoming_of, message, private, reply
 from tests.telegram_objects import sorted_row
 
 NOBODY: frozenset[int] = frozenset()
@@ -27,6 +27,12 @@ def knocks(user_id: int, nonce: str = "", owned: bool = False, pairing: bool = T
     row = sorted_row(message(user_id, f"/start {nonce}".strip(), username=None), BOT, NOBODY, True)
     assert row.start is not None
     return replace(row, start=replace(row.start, owned=owned, pairing=pairing))
+
+
+def asks_in_group(update: dict[str, Any]) -> InboxRow:
+    """Returns the row of a group message by someone whom the settings don't name."""
+    row = sorted_row(update, BOT, NOBODY, False)
+    return replace(row, knock=row.knock and replace(row.knock, pairing=True))
 
 
 def writes(user_id: int, text: str = "hello") -> InboxRow:
@@ -258,6 +264,25 @@ async def test_a_running_answer_to_a_revoked_person_is_stopped_and_teaches_nothi
     assert [len(one.changes) for one in told] == [0, 1]
     assert await sql("select subject_id from memory") == [(ADA,)]
     assert await sql("select count(*) from message where text = 'I see.'") == [(2,)]
+
+
+async def test_a_channel_whose_post_names_the_bot_does_not_ask_for_access(store: Store, sql: Sql) -> None:
+    await owned_by_ada(store)
+    await taken(store, sorted_row(message(ADA, "@relay_bot hello", GROUP), BOT, NOBODY, False))
+    channel = {"id": -1009, "type": "channel", "title": "News"}
+    made_up = {"id": 777000, "is_bot": False, "first_name": "Telegram"}
+    post = message(777000, "Ask @relay_bot!", GROUP, **{"from": made_up, "sender_chat": channel})
+    assert await taken(store, asks_in_group(post)) == []
+    assert await roles(sql) == {ADA: "admin"}
+    assert await taken(store, asks_in_group(message(EVE, "@relay_bot hello", GROUP)))
+    assert await roles(sql) == {ADA: "admin", EVE: "asking"}
+
+
+async def test_a_revoked_admin_no_longer_lends_their_memory(store: Store, sql: Sql) -> None:
+    await sql("insert into person (user_id, bot_id, name, role) values (%s, 77, 'Ben', 'admin')", BEN)
+    await store.link(GROUP, BEN)
+    assert await store.revoke(BEN, True, ADA, "Ada") == "done"
+    assert (await store.place(GROUP, 0)).lender is None
 
 
 async def test_the_last_admin_cannot_be_revoked(store: Store, sql: Sql) -> None:

@@ -13,7 +13,7 @@ from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from tests.integration.conftest import Server
 from tests.integration.inside import Inside, Json, inside
 from tests.integration.turn_driver import ADA, BEN, EVE, GROUP
-from tests.standins.telegram.values import Chat
+from tests.standins.telegram.values import Chat, StoredMessage
 
 SECRET = "Is allergic to walnuts"
 BOT = "@relay_test_bot"
@@ -199,3 +199,60 @@ async def test_a_person_who_comments_from_outside_sees_no_memory_of_the_group(re
     assert "This is not yours to decide." in shown[0]
     assert "under the mat" not in shown[0]
     assert "under the mat" in shown[1]
+
+
+@pytest.mark.parametrize(
+    "command", ["/summary", "/summary history", "/summary refresh", "/summary correct x", "/critique", "/new"]
+)
+async def test_a_person_who_comments_from_outside_reads_no_summary_and_ends_no_conversation(
+    relay: Inside, command: str
+) -> None:
+    kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, relay.tg.user(EVE, "Eve")])
+    kitchen.linked_chat_id = -1009999
+    await relay.tg.say(kitchen, ADA, f"what can I bake, {BOT}?")
+    await relay.settled()
+    word, _, rest = command.partition(" ")
+    shown = []
+    for person in (BEN, ADA):
+        chats = (kitchen, relay.tg.dm(relay.tg.user(person)))
+        before = [len(said(relay, chat)) for chat in chats]
+        await relay.tg.say(kitchen, person, f"{word}{BOT} {rest}".strip())
+        await relay.settled()
+        shown.append("\n".join(text for chat, n in zip(chats, before, strict=True) for text in said(relay, chat)[n:]))
+    assert "This is not yours to decide." in shown[0]
+    assert "This is not yours to decide." not in shown[1]
+
+
+async def test_the_card_of_what_a_group_knows_about_nobody_offers_rewording_only_to_admins(relay: Inside) -> None:
+    ben, eve = relay.tg.user(BEN), relay.tg.user(EVE, "Eve")
+    kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, ben, eve])
+    await relay.tg.say(kitchen, ADA, f"/remember{BOT} The oven runs hot")
+    await relay.settled()
+    await relay.sql("update memory set subject_id = null, subject = null where content = 'The oven runs hot'")
+    for person, edits in ((ben, False), (eve, True)):
+        dm = relay.tg.dm(person)
+        await relay.tg.say(kitchen, person, f"/memory{BOT} 1")
+        await relay.settled()
+        card = [one for one in relay.tg.messages(dm) if one.from_bot][-1]
+        assert "The oven runs hot" in card.text
+        assert ("✎ Edit" in card.buttons, "🗑 Forget" in card.buttons) == (edits, True)
+
+
+async def test_in_a_group_a_person_may_reword_what_they_propose_to_keep(relay: Inside) -> None:
+    ben = relay.tg.user(BEN)
+    kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, ben])
+
+    def last() -> StoredMessage:
+        return [one for one in relay.tg.messages(kitchen) if one.from_bot][-1]
+
+    await relay.tg.say(kitchen, ben, f"what can I bake, {BOT}?")
+    await relay.settled()
+    for label in ("◆ Keep this", "✎ Edit"):
+        shown = last()
+        relay.tg.press(kitchen, ben, shown, shown.buttons[label])
+        await relay.settled()
+    await relay.tg.say(kitchen, ben, "Mind all nuts.", reply_to=last())
+    await relay.settled()
+    assert await relay.sql("select content, status from memory where promoted_by = 1002") == [
+        ("Mind all nuts.", "active")
+    ]

@@ -6,6 +6,8 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.commands.reminders.reminders import FOREVER
+from relay.conversation.tools.reminders import ReminderTools
 from relay.core.ports import Model
 from relay.core.prices import Prices
 from relay.jobs.proactive import reminder_kind
@@ -18,7 +20,18 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
-from tests.integration.turn_driver import ADA, BEN, BOT, EVE, GROUP, TurnDriver, group, private, send_queued
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    BOT,
+    EVE,
+    GROUP,
+    TurnDriver,
+    group,
+    incoming_of,
+    private,
+    send_queued,
+)
 
 MADE = datetime(2030, 1, 7, 9)
 """A Monday."""
@@ -202,6 +215,31 @@ async def test_quiet_holds_reminders_back_until_it_ends(store: Store, sql: Sql) 
     await store.quiet(private(ADA), None)
     assert await tell(store) == 1
     assert await queued(sql) == ["⏰ Tea"]
+
+
+async def test_the_model_reads_which_of_a_groups_reminders_are_somebody_elses(store: Store, driver: TurnDriver) -> None:
+    for text, user in (("Hers", ADA), ("His", BEN)):
+        await make(store, text, user, chat_id=GROUP, space=group())
+    for user, whose in ((ADA, {"His"}), (BEN, {"Hers"})):
+        turn = await driver.turn(user, "what is due?", GROUP)
+        told, untrusted = await ReminderTools(store, incoming_of(turn, "", group()), UTC).list({})
+        others = {one["text"] for one in json.loads(told)["reminders"] if one.get("whose") == "somebody else's"}
+        assert (others, untrusted) == (whose, True)
+        await driver.close(turn)
+
+
+async def test_a_quiet_person_holds_back_no_reminder_of_their_group(store: Store, sql: Sql) -> None:
+    """Ada was alone in the group when she made hers."""
+    hers = await make(store, "Hers", chat_id=GROUP)
+    await store.quiet(private(ADA), FOREVER.isoformat())
+    await due(sql, hers, timedelta(minutes=1))
+    assert await tell(store) == 0
+    await make(store, "Theirs", BEN, chat_id=GROUP, space=group(), next_at=datetime.now(UTC))
+    assert await tell(store) == 1
+    assert await queued(sql) == ["⏰ Theirs"]
+    await store.quiet(private(ADA), None)
+    assert await tell(store) == 1
+    assert await queued(sql) == ["⏰ Theirs", "⏰ Hers"]
 
 
 async def test_a_question_is_repeated_until_it_is_answered(store: Store, sql: Sql, driver: TurnDriver) -> None:

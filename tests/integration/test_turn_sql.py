@@ -291,6 +291,15 @@ async def test_nobody_can_retry_another_persons_message(driver: TurnDriver, stor
     assert await sql("select count(*) from message where status = 'replaced'") == [(0,)]
 
 
+async def test_in_a_group_people_retry_their_own_last_message(driver: TurnDriver) -> None:
+    first = await driver.exchange(ADA, "ada asks", "To Ada.", chat_id=GROUP)
+    await driver.exchange(BEN, "ben asks", "To Ben.", chat_id=GROUP)
+    again = await driver.exchange(ADA, "/retry", "To Ada, better.", chat_id=GROUP, retry=True)
+    assert again.context.message_id == first.context.message_id
+    following = await driver.exchange(BEN, "and now?", chat_id=GROUP)
+    assert said(following.context.recent) == ["ada asks", "ben asks", "To Ben.", "To Ada, better."]
+
+
 async def test_retry_without_a_message_finds_nothing(driver: TurnDriver, store: Store) -> None:
     turn = await driver.turn(ADA, "/retry")
     context = await store.begin(incoming_of(turn, "/retry", private(ADA), retry=True), "m")

@@ -161,7 +161,7 @@ class Walk:
         mention = "" if chat.private else f"@{self.tg.bot.username}"
         target = self._message(chat) if self.random.random() < 0.4 else None
         await self._say(
-            chat, user, f"/{name}{mention} {self._argument(name, user)}".strip(), target, True, name == "retry"
+            chat, user, f"/{name}{mention} {self._argument(name, user)}".strip(), target, True, name in ("retry", "two")
         )
         if name == "unlink" and user.id in ADMINS:
             self.ledger.lenders.pop(chat.id, None)

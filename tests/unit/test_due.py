@@ -26,7 +26,7 @@ def due(**more: object) -> DueReminder:
 
 def told(reminder: DueReminder) -> ReminderMessage:
     """Returns the message for one reminder."""
-    [message] = tell(ReminderWork(NOW, 0, None, (reminder,)), {}).messages
+    [message] = tell(ReminderWork(NOW, 0, (reminder,)), {}).messages
     return message
 
 

@@ -115,6 +115,11 @@ OURS = {"message_id": 4, "from": {"id": BOT.id, "is_bot": True}, "text": "said"}
         (message("hello", "supergroup"), "overheard", "turn"),
         (message("hello @relay_bot", "supergroup"), "turn", "turn"),
         (message("hello @RELAY_BOT!", "group"), "turn", "turn"),
+        (
+            message("a post for @relay_bot", "supergroup", sender_chat={"id": -9, "type": "channel"}),
+            "ignored",
+            "ignored",
+        ),
         (message("hello @relay_bots", "supergroup"), "overheard", "turn"),
         (message("yes", "supergroup", reply_to_message=OURS), "turn", "turn"),
         (message("yes", "supergroup", reply_to_message=OURS | {"forum_topic_created": {}}), "overheard", "turn"),
@@ -455,6 +460,26 @@ def test_other_messages_are_not_joined() -> None:
         ({"message_id": 3, "from": {"id": 5, "first_name": "Ben"}, "text": "said"}, False, "Ben"),
         ({"message_id": 3, "from": {"id": ADA, "first_name": "Ada"}, "text": "said", "forward_date": 1}, False, "Ada"),
         ({"message_id": 3, "text": "said"}, False, "somebody"),
+        (
+            {
+                "message_id": 3,
+                "from": {"id": 5, "first_name": "Ben"},
+                "text": "said",
+                "forward_origin": {"type": "hidden_user", "sender_user_name": "Eve"},
+            },
+            False,
+            "Eve",
+        ),
+        (
+            {
+                "message_id": 3,
+                "from": {"id": 777000, "first_name": "Telegram"},
+                "text": "said",
+                "forward_origin": {"type": "channel", "chat": {"id": -9, "type": "channel", "title": "News"}},
+            },
+            False,
+            "News",
+        ),
     ],
 )
 def test_a_reply_knows_the_author_of_the_replied_message(target: Json, own: bool, by: str) -> None:

@@ -45,11 +45,13 @@ class RestoredSummary:
 @command("summary", usage="[refresh | correct <text> | history]", help="the summary of this conversation")
 async def summary(ctx: CommandContext, version_id: int | None = None) -> SummaryInUse:
     """Returns this conversation's current summary, or another version."""
+    await ctx.require_sight()
     return await ctx.store.summary(ctx.space, ctx.chat_id, ctx.topic_id, version_id)
 
 
 async def summary_versions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> SummaryPage:
     """Returns a page of versions of this conversation's summary, newest first."""
+    await ctx.require_sight()
     return await ctx.store.summaries(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)
 
 
@@ -75,6 +77,7 @@ async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> Summar
 
 async def restore_summary(ctx: CommandContext, version_id: int, of: int) -> RestoredSummary:
     """Restores an older version as a new one, if `of` is still current."""
+    await ctx.require_sight()
     done = await ctx.store.correct_summary(
         ctx.space, ctx.chat_id, ctx.topic_id, of=of, user_id=ctx.user_id, name=ctx.name, version=version_id
     )
@@ -83,6 +86,7 @@ async def restore_summary(ctx: CommandContext, version_id: int, of: int) -> Rest
 
 async def refresh_summary(ctx: CommandContext) -> RefreshedSummary:
     """Writes a summary of what is new, and waits a while for it. Returns the outcome."""
+    await ctx.require_sight()
     outcome: Literal["written", "nothing_new", "no_budget", "failed", "slow"] = "no_budget"
     detail = await ctx.services.summariser.gate.used_up(Charge("summary", user_id=ctx.user_id))
     if not detail:

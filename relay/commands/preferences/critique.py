@@ -48,6 +48,8 @@ async def critique(ctx: CommandContext, message_id: int = 0, text: str = "") -> 
 
     Raises `CommandRefused` if there is no text, or no model is available.
     """
+    if not text:
+        await ctx.require_sight()
     turn_id = None if text else await _answered_turn(ctx, message_id)
     said = (
         KeepableMessage(text, untrusted=False, private=False)

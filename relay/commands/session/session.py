@@ -85,6 +85,7 @@ async def list_help(ctx: CommandContext) -> list[HelpSection]:
 async def new(ctx: CommandContext, title: str = "") -> NewSession:
     """Ends this thread's session and begins the next one. If it is off the record, only an admin or the person who
     began it may end it."""
+    await ctx.require_sight()
     title = " ".join(title.split())[:TITLE_LENGTH]
     erased = await end_private(ctx)
     ended = await ctx.store.new_session(ctx.space, ctx.chat_id, ctx.topic_id, title)

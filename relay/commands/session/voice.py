@@ -40,7 +40,7 @@ async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
     answer = await ctx.store.answer_said(turn_id) if turn_id else None
     if answer is None:
         raise CommandRefused(NO_SUCH_ANSWER if message_id else "I haven't answered anything here yet.")
-    if not await ctx.may_see(answer.space):
+    if not await ctx.sees(answer.space):
         raise NotAllowed("That answer is not yours to hear.")
     return SpokenAnswer(answer.text)
 

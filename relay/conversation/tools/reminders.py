@@ -174,17 +174,18 @@ class ReminderTools:
         return f"Deleted: {len(found)}." if found else "There is no such mention. list_reminders shows them."
 
     async def list(self, given: ToolInput) -> tuple[str, bool]:
-        """Lists open reminders."""
-        page = await self.store.reminders(self.incoming.space, self.incoming.user_id, 0, MOST_LISTED)
+        """Lists open reminders; in a group, also other people's, which are untrusted."""
+        user = self.incoming.user_id
+        page = await self.store.reminders(self.incoming.space, user, 0, MOST_LISTED)
         lines = [
             {"id": one.id, "text": neutralize_markup(one.text), "next": local_text(one), "rule": one.rule or None,
-             "status": one.status}
+             "status": one.status, **({} if one.user_id == user else {"whose": "somebody else's"})}
             for one in page.reminders
         ]  # fmt: skip
-        intents = await self.store.intents(self.incoming.space, self.incoming.user_id)
+        intents = await self.store.intents(self.incoming.space, user)
         mentions = [{"mention": one.about, "text": neutralize_markup(one.text)} for one in intents]
         told = {"total": page.total, "reminders": lines, "mentions": mentions}
-        return json.dumps(told, ensure_ascii=False), False
+        return json.dumps(told, ensure_ascii=False), any(one.user_id != user for one in page.reminders)
 
     async def change(self, given: ToolInput) -> tuple[str, bool]:
         """Changes a reminder. Raises `ValueError` for an impossible time or rule."""

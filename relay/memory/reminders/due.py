@@ -46,14 +46,12 @@ def first_of(work: ReminderWork) -> ReminderWork:
 
 def needs_check(work: ReminderWork) -> list[DueReminder]:
     """Returns the due reminders about which a model must be asked first."""
-    held = work.quiet_until is not None or work.told >= MOST_AN_HOUR
+    held = work.told >= MOST_AN_HOUR
     return [] if held else [one for one in work.reminders if one.kind == "check" and not is_missed(one, work.now)]
 
 
 def tell(work: ReminderWork, checked: Mapping[int, Checked]) -> Telling:
     """Returns the messages that are sent in a chat now. `checked`: the results of the checks, by the reminders' ids."""
-    if work.quiet_until is not None:
-        return Telling((), work.quiet_until)
     if work.reminders and work.told >= MOST_AN_HOUR:
         return Telling((), work.now + HOLD)
     said: list[ReminderMessage] = []

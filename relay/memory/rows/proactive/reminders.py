@@ -128,7 +128,6 @@ class ReminderWork:
     now: datetime
     told: int
     """How many messages with reminders were sent here in the last hour."""
-    quiet_until: datetime | None
     reminders: tuple[DueReminder, ...]
 
 

@@ -96,32 +96,27 @@ async def corrected(call: ChatContext, version_id: int) -> CommandReply:
 
 @pressed(RefreshSummary)
 async def press_refresh(call: ChatContext, _: RefreshSummary) -> ButtonReply:
-    await call.require_sight()
     done = await refresh_summary(call)
     return redraw(present(call, done.present), failure(done))
 
 
 @pressed(CorrectSummary)
 async def press_correct(call: ChatContext, _: CorrectSummary) -> ButtonReply:
-    await call.require_sight()
     return ButtonReply(says=await ask(call))
 
 
 @pressed(ShowSummary)
 async def press_present(call: ChatContext, _: ShowSummary) -> ButtonReply:
-    await call.require_sight()
     return redraw(present(call, await read_summary(call)))
 
 
 @pressed(ListVersions)
 async def press_history(call: ChatContext, to: ListVersions) -> ButtonReply:
-    await call.require_sight()
     return redraw(await history(call, to.offset))
 
 
 @pressed(ShowVersion)
 async def press_version(call: ChatContext, to: ShowVersion) -> ButtonReply:
-    await call.require_sight()
     found = await read_summary(call, to.version_id)
     if found.summary is None:
         return ButtonReply("This version belongs to an earlier conversation.")
@@ -133,7 +128,6 @@ async def press_version(call: ChatContext, to: ShowVersion) -> ButtonReply:
 
 @pressed(RestoreVersion)
 async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
-    await call.require_sight()
     done = await restore_summary(call, to.version_id, to.of)
     toast = "Restored." if done.restored else "The summary has changed since. This is the current one."
     return redraw(present(call, done.present), toast)

@@ -61,8 +61,11 @@ STATUS = {
 }
 
 
-def card(row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, note: str = "") -> Page:
-    """Renders a memory in full. `yours`: this person may change it. `note`: a line about what was just done."""
+def card(
+    row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, note: str = "", edits: bool = True
+) -> Page:
+    """Renders a memory in full. `yours`: this person may change it; `edits`: reword it, too. `note`: a line about what
+    was just done."""
     about = f" about {escape_markdown(shorten(row.subject, 60))}" if row.subject else ""
     kind = (row.kind if row.kind in KINDS else "fact").capitalize()
     lines = [f"- learned {moment(row.created_at, zone)}: {describe_learning(row, viewer)}", *life(row, zone)]
@@ -78,7 +81,7 @@ def card(row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, 
         notes.append("Only the person it's about and my admins can change it.")
     below = "".join(f"\n\n{escape_sentence(one)}" for one in notes if one)
     text = f"{head}\n\n{quote(cut_units(row.content, 2900))}\n\n" + "\n".join(lines) + below
-    return Page(text, card_buttons(row, view, yours))
+    return Page(text, card_buttons(row, view, yours, edits))
 
 
 def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
@@ -103,12 +106,13 @@ def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
     return lines
 
 
-def card_buttons(row: OpenedMemory, view: View, yours: bool) -> list[list[Button]]:
+def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> list[list[Button]]:
     """Returns the buttons for a memory, and the one back to the list."""
     number, rows = row.id, []
     if yours and row.status == "active":
         pin = button("Unpin", UnpinMemory(number, view)) if row.pinned else button("📌 Pin", PinMemory(number, view))
-        rows.append([button("✎ Edit", EditMemory(number)), button("🗑 Forget", ForgetMemory(number, view)), pin])
+        rows.append([button("✎ Edit", EditMemory(number))] if edits else [])
+        rows[-1] += [button("🗑 Forget", ForgetMemory(number, view)), pin]
         if not row.validated_at:
             rows[-1].append(button("✔ Right", ValidateMemory(number, view)))
     more = [button("Where from", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]

@@ -31,7 +31,10 @@ ASKED = (
 )
 
 
-ASKED_IN_GROUP = "I only answer people I know. I've asked my admins whether you may use me."
+ASKED_IN_GROUP = (
+    "I only answer people I know. I've asked my admins whether you may use me. "
+    "If they agree, I'll answer you from then on."
+)
 
 
 def should_run(turn: ClaimedTurn, role: str | None) -> bool:

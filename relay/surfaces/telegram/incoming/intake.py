@@ -22,7 +22,7 @@ from relay.surfaces.telegram.parsing.message_parser import is_forward
 from relay.surfaces.telegram.parsing.objects import RawUpdate, Update, decode_update
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.sorting import sort_update
-from relay.surfaces.telegram.parsing.updates import chat_of, message_of, topic_of
+from relay.surfaces.telegram.parsing.updates import chat_of, is_addressed, message_of, topic_of
 from relay.surfaces.telegram.turns.worker import Worker
 
 log = structlog.get_logger()
@@ -154,12 +154,14 @@ class Intake:
             self._worker.runs.join(*lane, row.user_id or 0, message.message_id, within, album)
 
     def _tell_outage(self, updates: list[Update], rows: list[InboxRow]) -> None:
-        """Tells each chat once, in the background, that its message waits."""
+        """Tells each chat once, in the background, that its message for the bot waits."""
         for update, row in zip(updates, rows, strict=True):
-            if row.kind == "ignored" or row.user_id not in self._people.allowed:
+            message = update.message
+            if message is None or row.kind == "ignored" or row.user_id not in self._people.allowed:
                 continue
-            chat = chat_of(update)
-            place = Place(chat.id, topic_of(update.message) if update.message else 0, chat.private)
+            if not message.chat.private and not is_addressed(message, self._worker.bot):
+                continue
+            place = Place(message.chat.id, topic_of(message), message.chat.private)
             if (place.chat_id, place.topic_id) not in self._told:
                 self._told.add((place.chat_id, place.topic_id))
                 self._tell(self._say_outage(place))

@@ -166,12 +166,13 @@ def reply_of(message: Message, bot_id: int, user_id: int) -> ReplyTo | None:
     if target is None or target.forum_topic_created:
         return None
     ours, thing = target.sender_id == bot_id, thing_of(target)
+    author = origin_of(target.forward_origin) if target.forward_origin else name_of(target.sender)
     return ReplyTo(
         telegram_message_id=target.message_id,
         text=words_of(target) or file_in_words(target),
         quote=quote.text if quote and quote.is_manual else "",
         own=(ours or target.sender_id == user_id) and not is_foreign(target) and not (thing and thing.untrusted),
-        by="you" if ours else clean_name(name_of(target.sender)),
+        by="you" if ours else clean_name(author),
     )
 
 

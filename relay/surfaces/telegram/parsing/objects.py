@@ -125,6 +125,8 @@ class Message:
     edit_date: Number = 0
     chat: Chat = Chat()
     sender: Annotated[User | None, Field(alias="from")] = None
+    sender_chat: Present = False
+    """A chat sent it, such as a channel whose posts are discussed in a group; then `sender` is made up."""
     message_thread_id: Number = 0
     is_topic_message: Flag = False
     text: Text = ""

@@ -152,7 +152,7 @@ def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
         return "turn" if is_turn_button(update.callback_query.data) else "control"
     if not update.message or is_event(message):
         return "control" if is_noted(update) else "ignored"
-    if not says_something(message) or (message.sender and message.sender.is_bot):
+    if not says_something(message) or message.sender_chat or (message.sender and message.sender.is_bot):
         return "ignored"
     if match := match_command(message):
         if match[2] and match[2].lower() != bot.username.lower():

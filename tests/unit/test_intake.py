@@ -1,0 +1,51 @@
+"""During an outage of the database, only those who wait for an answer are told."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from relay.clients.fakes import FakeMessenger
+from relay.core.errors import DatabaseError
+from relay.memory.people import People
+from relay.memory.store import Store
+from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.incoming import intake
+from relay.surfaces.telegram.incoming.intake import OUTAGE, Intake
+from relay.surfaces.telegram.parsing.updates import Bot
+from relay.surfaces.telegram.turns.worker import Worker
+
+ADA, STRANGER = 1001, 1009
+BOT = Bot(77, "relay_bot")
+
+
+class Away:
+    """A store whose database is unavailable."""
+
+    async def intake(self, *given: Any) -> Any:
+        raise DatabaseError("away")
+
+
+def message(chat_id: int, text: str, user: int = ADA) -> dict[str, Any]:
+    chat = {"id": chat_id, "type": "private" if chat_id > 0 else "supergroup"}
+    return {"message_id": 5, "date": 1_700_000_000, "chat": chat, "from": {"id": user, "first_name": "A"}, "text": text}
+
+
+async def test_in_groups_only_a_message_for_the_bot_is_told_that_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "OUTAGE_SECONDS", 0.0)
+    messenger = FakeMessenger()
+    worker = SimpleNamespace(bot=BOT, free=1, running=[], connection=SimpleNamespace(groups=Groups(messenger, BOT.id)))
+    intakes = Intake(cast(Store, Away()), messenger, cast(Worker, worker), People(frozenset([ADA])))
+    said = [message(-101, "shall we eat?"), message(-102, "@relay_bot, what is there to eat?"), message(ADA, "hello")]
+    said += [message(-103, "@relay_bot hello", STRANGER), message(STRANGER, "hello", STRANGER)]
+    updates = [{"update_id": number, "message": one} for number, one in enumerate(said, 1)]
+    updates.append(
+        {"update_id": 9, "edited_message": message(-104, "shall we eat now?") | {"edit_date": 1_700_000_001}}
+    )
+    with pytest.raises(DatabaseError):
+        await intakes.take(updates)
+    await asyncio.gather(*intakes._telling)
+    assert [(given["chat_id"], given["text"]) for _, given in messenger.calls] == [(-102, OUTAGE), (ADA, OUTAGE)]
