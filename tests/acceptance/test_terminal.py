@@ -146,6 +146,8 @@ async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path
     await talk.until("✖ Keep")
     talk.type("/press 1")
     assert "in Telegram" not in await talk.until("Erased for good", 10) + await talk.until("[1] 🧹")
+    talk.type("I like hills")
+    await talk.until("Learned: I like hills")
     assert talk.process.stdin is not None
     talk.process.stdin.close()
     code, shown = await talk.ended()
