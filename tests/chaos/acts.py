@@ -17,7 +17,7 @@ from tests.standins.telegram.values import Upload
 
 AGAIN, UNDO, UNDO_ONE = "✎ Answer again", "↩ Undo / Edit…", "↩ Undo: "
 HEARD = "🎤"
-LEARNED = re.compile(r"🧠 (?:Learned|Already knew): (.+)")
+LEARNED = re.compile(r"(?:🧠 (?:Learned|Already knew)|↩ Undone): (.+)")
 REPLIES = {
     "/stop": re.compile(r"I'm not writing anything here right now\."),
     "/status": re.compile(r"Relay \S+ on "),
