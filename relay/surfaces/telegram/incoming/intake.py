@@ -19,7 +19,7 @@ from relay.memory.people import People
 from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import is_forward
-from relay.surfaces.telegram.parsing.objects import RawUpdate, Update, decode_update
+from relay.surfaces.telegram.parsing.objects import Message, RawUpdate, Update, decode_update
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.sorting import sort_update
 from relay.surfaces.telegram.parsing.updates import chat_of, is_addressed, message_of, topic_of
@@ -159,16 +159,20 @@ class Intake:
             message = update.message
             if message is None or row.kind == "ignored" or row.user_id not in self._people.allowed:
                 continue
-            if not message.chat.private and not is_addressed(message, self._worker.bot):
-                continue
-            place = Place(message.chat.id, topic_of(message), message.chat.private)
-            if (place.chat_id, place.topic_id) not in self._told:
-                self._told.add((place.chat_id, place.topic_id))
-                self._tell(self._say_outage(place))
+            lane = (message.chat.id, topic_of(message))
+            if lane not in self._told:
+                self._told.add(lane)
+                self._tell(self._say_outage(message, row.user_id or 0))
 
-    async def _say_outage(self, place: Place) -> None:
-        address = place.address()
-        await say_unstored(self._messenger, place.chat_id, OUTAGE, address.get("message_thread_id", 0))
+    async def _say_outage(self, message: Message, user_id: int) -> None:
+        """Says that a message waits, unless it is for others in a group."""
+        chat, topic_id = message.chat, topic_of(message)
+        groups = self._worker.connection.groups
+        if chat.private or is_addressed(message, self._worker.bot) or await groups.is_alone(chat, user_id):
+            address = Place(chat.id, topic_id, chat.private).address()
+            await say_unstored(self._messenger, chat.id, OUTAGE, address.get("message_thread_id", 0))
+        else:
+            self._told.discard((chat.id, topic_id))
 
 
 def find_moved_group(update: Update) -> tuple[int, int] | None:
