@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from relay.commands.contexts.wish import Wish, read_tiers, read_wish
 from relay.commands.registry import ADMINS_ONLY
@@ -201,10 +202,11 @@ async def test_only_those_who_run_relay_see_why_the_model_refuses(store: Store, 
     phone = Phone(store, model)
     phone.admin = admin
     await phone.say("")
-    said = await phone.press("Make it")
+    with capture_logs():  # a traceback with all its values takes two seconds to print
+        said = await phone.press("Make it")
+        for _ in range(MOST_FAILURES - 1):
+            await phone.runner.run_one("compression", "1")
     assert ("API" in said) is admin
-    for _ in range(MOST_FAILURES - 1):
-        await phone.runner.run_one("compression", "1")
     assert (await phone.press("↻ Progress")).startswith(f"⚠️ I couldn't make v001: {NO_MODEL}")
 
 
