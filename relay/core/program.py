@@ -51,18 +51,6 @@ def hide_package(name: str) -> Iterator[None]:
         del sys.modules[name]
 
 
-@contextlib.contextmanager
-def skip_certificates() -> Iterator[None]:
-    """Keeps a library that is imported from reading the system's certificates, which takes 20 ms each time."""
-    import ssl
-
-    ssl.SSLContext.set_default_verify_paths = lambda self: None  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        del ssl.SSLContext.set_default_verify_paths
-
-
 def read_version() -> str:
     """Returns Relay's version."""
     from importlib import metadata

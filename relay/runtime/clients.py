@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from relay.core.program import hide_package, skip_certificates
+from relay.core.program import hide_package
 
 if TYPE_CHECKING:
     from relay.clients.anthropic.client import Claude
@@ -100,8 +100,8 @@ async def open_clients(settings: Settings) -> AsyncIterator[Clients]:
 
 def import_telegram() -> type[Telegram]:
     """Imports the client without what its libraries would load for nothing: `cryptography` (8 MB, for Telegram
-    Passport), `click` and `rich` (for httpx's command line), and the certificates that we give aiohttp's sessions."""
-    with hide_package("cryptography"), hide_package("click"), skip_certificates():
+    Passport), and `click` and `rich` (for httpx's command line)."""
+    with hide_package("cryptography"), hide_package("click"):
         from relay.clients.telegram.client import Telegram
     return Telegram
 
