@@ -11,7 +11,7 @@ create index lexeme_folded on relay.lexeme (space_id, relay.folded(word));
 create index lexeme_change_folded on relay.lexeme_change (space_id, relay.folded(word)) include (word, change);
 
 -- Whether a text says what a person wants of all answers (see relay.is_standing), in further languages.
-create function relay.is_standing_abroad(p_text text) returns boolean
+create function relay.is_standing_elsewhere(p_text text) returns boolean
 language sql immutable parallel safe set search_path = relay, extensions, pg_temp as $$
     select left(p_text, 600) ~* replace(replace(replace('((^|[.!?:;,\n]\s*)(PLEASE )?(non |não |nie |не )?DO\M[^.!?\n]{0,80}\mALWAYS\M'
         || '|(^|[.!?:;,\n]\s*)ALWAYS (\w+ ){0,2}DO\M|\mALWAYS\M[^.!?\n]{0,80}\mPLEASE\M|\mPLEASE\M[^.!?\n]{0,80}\mALWAYS\M'
@@ -26,7 +26,9 @@ language sql immutable parallel safe set search_path = relay, extensions, pg_tem
         || '|wyjaśniaj|(отвечай|используй|пиши|говори|называй|объясняй|показывай|указывай)(те)?)')
 $$;
 update relay.entry e set standing = true from relay.message m
-where e.kind = 'message' and e.role = 'user' and e.language <> 'english' and not e.standing and m.id = e.source_id and relay.is_standing_abroad(m.text);
+where e.kind = 'message' and e.role = 'user' and e.language <> 'english' and not e.standing and m.id = e.source_id and relay.is_standing_elsewhere(m.text);
 -- These know the forms of a word now, or became part of others.
 drop function if exists relay.wanted(jsonb), relay.hits(bigint, tsquery, tsquery[], bigint[], jsonb),
-    relay.known_hits(bigint, bigint[], jsonb, boolean, boolean), relay.words_shared(tsvector, tsquery), relay.numbers_of(bigint, text[]);
+    relay.known_hits(bigint, bigint[], jsonb, boolean, boolean), relay.words_shared(tsvector, tsquery),
+    relay.numbers_of(bigint, text[]),
+    relay.entries_by_words(bigint, bigint[], text[], real[], tsquery, text[], timestamptz, timestamptz, integer);

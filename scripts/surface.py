@@ -60,7 +60,7 @@ def scripts() -> Iterator[str]:
         if not name.startswith("_"):
             yield signature(f"memory.{name}", method)
     for shape in (Found, relay.Space):
-        # Theirs is compiled when they are first used.
+        # Their own signature is unknown until one of them is made.
         plain = make_dataclass(shape.__name__, [(one.name, one.type, one) for one in fields(shape)])
         yield signature(shape.__name__, plain)
 

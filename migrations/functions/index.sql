@@ -145,7 +145,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
         f.at, spoken.language, made.words, (
             select coalesce(sum(cardinality(positions)), 0) from unnest(made.words)),
         f.text ~ '[?？؟]\W*$', relay.names_time(f.text),
-        p_kind = 'message' and f.role = 'user' and (relay.is_standing(f.text) or relay.is_standing_abroad(f.text)), md5(f::text)::uuid
+        p_kind = 'message' and f.role = 'user' and (relay.is_standing(f.text) or relay.is_standing_elsewhere(f.text)), md5(f::text)::uuid
     from unnest(p_ids, p_parts) as source (id, part), relay.findable(p_kind, source.id, source.part) f,
         relay.language_of(f.text) as spoken (language),
         -- Split, Chinese text takes six times the space, and a tsvector holds at most 1 MB.

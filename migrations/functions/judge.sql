@@ -50,7 +50,7 @@ create or replace trigger message_judged after insert on relay.message
     for each row execute function relay.owe_judging();
 
 -- Returns the next messages of a thread to judge, within a count and a length: on the record, allowed to teach, and not
--- being answered as their author lost access. p_through: the last one at most.
+-- of an answer that was stopped because their author lost access. p_through: the last one at most.
 create or replace function relay.judged_next(p_thread_id bigint, p_after bigint, p_through bigint)
 returns setof relay.message
 language sql stable set search_path = relay, extensions, pg_temp as $$

@@ -320,7 +320,7 @@ begin
     end if;
 end $$;
 
--- Undoes what keywords found in messages that a model judges now, unless a person stands for it, or it was said again.
+-- Undoes what keywords found in messages that a model judges now, unless a person confirmed it, or it was said again.
 create or replace function relay.retire_keywords(p_thread_id bigint, p_from bigint, p_through bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -35,8 +35,6 @@ end $$;
 -- it; consecutive speakers within two messages share words, until an answer comes between them. beside: the score of
 -- the other side of its exchange. cover: the weights of the words found in it or beside it. matched: their number.
 -- Words beside it count less. Leaves out messages of thread p_here from p_here_from on, which the prompt has.
-drop function if exists relay.entries_by_words(
-    bigint, bigint[], text[], real[], tsquery, text[], timestamptz, timestamptz, integer);
 create or replace function relay.entries_by_words(
     p_space_id bigint, p_places bigint[], p_words text[], p_weights real[], p_wanted tsquery, p_kinds text[],
     p_since timestamptz, p_until timestamptz, p_here bigint, p_here_from bigint, p_limit integer)

@@ -12,15 +12,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by length(lexeme) desc, lexeme limit 12)
 $$;
 
--- Returns them as an OR of lexemes (prefixes from four letters on). Null if there are none.
+-- Returns a query's meaningful words as an OR of lexemes (prefixes from four letters on). Null if there are none.
 create or replace function relay.words_query(p_query text) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_tsquery('simple', string_agg(quote_literal(word) || case when length(word) >= 4 then ':*' else '' end, ' | '))
     from unnest(relay.telling_words(p_query)) as word
 $$;
 
--- Returns for each of them (as an OR) the words of the space's entries that are its forms; null if there are none. Null for
--- all if relay.words_query finds these forms as well (which it may not where a language's stems lose accents).
+-- Returns for each meaningful word (as an OR) the words of the space's entries that are its forms; null if there are none.
+-- Null for all if relay.words_query finds these forms as well (which it may not where a language's stems lose accents).
 create or replace function relay.forms_of(p_space_id bigint, p_query text) returns tsquery[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when bool_or(others) then array_agg(forms) end from (

@@ -50,9 +50,7 @@ async def read_attachments(
     ended()
     read = dict(zip(attachments, results, strict=True))
     blocks = insert_files(incoming.blocks, read)
-    found = [
-        {**document, "replied": document["unique_id"] not in sent} for one in results for document in one.documents
-    ]
+    found = [{**row, "replied": row["unique_id"] not in sent} for one in results for row in one.documents]
     documents, shortened = fit_documents(found, MOST_KEPT)
     return replace(
         incoming,

@@ -202,7 +202,7 @@ ASKED = {
 @pytest.mark.parametrize("language", STANDING)
 async def test_a_standing_instruction_is_recognised(sql: Sql, language: str) -> None:
     found = [
-        [text for text in texts if await sql("select relay.is_standing_abroad(%s)", text) == [(True,)]]
+        [text for text in texts if await sql("select relay.is_standing_elsewhere(%s)", text) == [(True,)]]
         for texts in STANDING[language]
     ]
     assert found[1] == []

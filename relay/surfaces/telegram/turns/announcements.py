@@ -83,9 +83,11 @@ async def correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int)
     """Makes the messages of a turn say what has become of its changes to memory; safe to repeat. What Telegram no
     longer changes stays as it is."""
     found = await store.shown_changes(turn_id)
-    for shown in found.messages if found else ():
+    if found is None:
+        return
+    for shown in found.messages:
         rows = buttons_in(shown.request["reply_markup"])
-        if not found or len(other_rows(rows, *DECIDES)) == len(rows):
+        if len(other_rows(rows, *DECIDES)) == len(rows):
             continue
         keyboard = inline_keyboard(current_rows(found.changes, turn_id, rows))
         request = {**with_current_lines(shown.request, found.changes), "reply_markup": keyboard}
@@ -99,7 +101,7 @@ async def correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int)
             await call_until_answered(messenger, "editMessageText", **{**edit, **at})
         except MessengerRefused as error:
             if "not modified" not in error.reason.lower():
-                log.info("a message goes on showing what was so", under=turn_id, error=error.reason)
+                log.info("a message still shows an earlier state", under=turn_id, error=error.reason)
                 continue
         await store.store_redrawn(bot_id, **at, request=edit)
 
