@@ -126,9 +126,13 @@ def forked() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def log() -> Iterator[None]:
-    """Sets up logging the same way for each test, whatever the previous one silenced."""
+    """Sets up logging the same way for each test, whatever the previous one silenced. Tracebacks are plain, as in
+    Relay's own log: the default draws each one with all values, which takes up to seconds."""
     found = structlog.get_config()
     structlog.reset_defaults()
+    *before, _ = structlog.get_config()["processors"]
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*before, plain])
     logging.getLogger().setLevel(logging.WARNING)
     yield
     structlog.configure(**found)
