@@ -75,6 +75,7 @@ class NullSink:
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
     """Answers one user input and saves everything about it. Setting `stop` ends it with what was said so far. If the
     model can't answer, the `Answer` says so and offers a retry; nothing of it becomes a message."""
+    ended = engine.gate.ended
     begun = await begin(engine, incoming)
     incoming, context = begun.incoming, begun.context
     choices = context.choices.limit_to(engine.capture)
@@ -82,7 +83,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
     begun.reminders.zone = engine.zone
     charge = Charge("answer", user_id=incoming.user_id, turn_id=incoming.turn_id)
     before = engine.gate.budget.spent(context.spent)
-    async with engine.gate.work(charge, model_of(engine, incoming), before) as work:
+    async with engine.gate.work(charge, model_of(engine, incoming), before, ended) as work:
         tally = work.tally
         if context.message_id is None:
             line = "There is nothing to answer again here yet."

@@ -6,6 +6,7 @@ import ast
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,11 @@ import pytest
 import relay
 from relay.clients.fakes import FakeLedger
 from relay.conversation.tools.web import WEB
-from relay.core.charge import Charge, Spending
+from relay.core.charge import Account, Charge, ChargedUse, Spending
 from relay.core.errors import BudgetUsedUp, ModelUnavailable
 from relay.core.models import Block, ModelRequest, Step
 from relay.core.prices import Price, Prices
-from relay.memory.spending.budget import Budget, Spent
+from relay.memory.spending.budget import NOTHING, Budget, Spent
 from relay.memory.spending.gate import Gate
 
 ADA, BEN = 1, 2
@@ -258,6 +259,57 @@ async def test_the_total_budget_limits_all_people_together() -> None:
     model.may.set()
     await asyncio.gather(*tasks, return_exceptions=True)
     assert model.most == 2
+
+
+class BookedMeanwhile(FakeLedger):
+    """A ledger that another call ends and books in after each of its first readings."""
+
+    def __init__(self, gate: Callable[[], Gate], times: int) -> None:
+        super().__init__()
+        self.gate = gate
+        self.times = times
+        self.read = 0
+
+    async def find_account(self, charge: Charge, since: datetime) -> Account:
+        self.read += 1
+        tokens = sum(spending.usage["output_tokens"] for _, spending in self.spends)
+        if self.read <= self.times:
+            booked = Charge("answer", user_id=ADA, turn_id=self.read)
+            async with self.gate().work(booked, "m") as work:
+                await work.reply(request(f"other {self.read}"), lambda _: None)
+                spent = work.tally.make_spending(done=True)
+                assert spent
+                await self.spend(booked, spent)
+        use = ChargedUse(model="m", own=True, input=0, cached=0, written=0, output=tokens, searches=0)
+        return Account(charge.user_id, (use,))
+
+
+async def test_what_is_booked_while_an_account_is_read_counts() -> None:
+    model = HeldModel()
+    model.may.set()
+    books: BookedMeanwhile = BookedMeanwhile(lambda: gate, 2)
+    gate = Gate(model, books, Budget(each=0.15, prices=PRICES))
+    with pytest.raises(BudgetUsedUp):
+        await gate.ask(request("over"), Charge("judge", user_id=ADA), 5)
+    assert "over" not in model.asked
+    assert books.read == 3
+
+
+async def test_what_is_booked_while_a_turn_begins_counts() -> None:
+    model = HeldModel()
+    model.may.set()
+    books: BookedMeanwhile = BookedMeanwhile(lambda: gate, 0)
+    gate = Gate(model, books, Budget(each=0.15, prices=PRICES))
+    ended = gate.ended
+    for number in (1, 2):
+        await gate.ask(request(str(number)), Charge("judge", user_id=ADA), 5)
+    async with gate.work(Charge("answer", user_id=ADA), "m", NOTHING, ended) as work:
+        assert work.tally.spent.own == pytest.approx(0.2)
+        with pytest.raises(BudgetUsedUp):
+            await work.reply(request("over"), lambda _: None)
+    read = books.read
+    async with gate.work(Charge("answer", user_id=ADA), "m", NOTHING, gate.ended):
+        assert books.read == read, "nothing ended: it is not read again"
 
 
 async def test_any_remaining_budget_allows_one_more_call() -> None:

@@ -110,10 +110,20 @@ class Gate:
         _, spent = await self._account(charge or Charge("any"))
         return self.budget.used_up(spent)
 
+    @property
+    def ended(self) -> asyncio.Event:
+        """Another object each time a call has ended."""
+        return self._under_way.ended
+
     @contextlib.asynccontextmanager
-    async def work(self, charge: Charge, model: str, before: Spent = NOTHING) -> AsyncIterator[Work]:
+    async def work(
+        self, charge: Charge, model: str, before: Spent = NOTHING, ended: asyncio.Event | None = None
+    ) -> AsyncIterator[Work]:
         """Opens a piece of work that records its use (`Tally.spending`) with its result; if interrupted, it is
-        recorded here. `before`: what was spent when it began."""
+        recorded here. `before`: what was spent when it began. `ended`: the gate's `ended` before that was read; if a
+        call has ended since, it is read again."""
+        if self.budget.limited and ended not in (None, self.ended):
+            _, before = await self._account(charge)
         with self._open(Work(Tally(model, self.budget, before), charge.user_id, self)) as work:
             try:
                 yield work
@@ -229,9 +239,12 @@ class Gate:
         self._under_way.ended = asyncio.Event()
 
     async def _account(self, charge: Charge) -> tuple[int | None, Spent]:
-        """Returns who pays and what is spent."""
-        found = await self._books.find_account(charge, self.budget.day())
-        return found.user_id, self.budget.spent(found.spent)
+        """Returns who pays and what is spent. Reads it again if a call ended meanwhile: its use may not be in it."""
+        while True:
+            ended = self.ended
+            found = await self._books.find_account(charge, self.budget.day())
+            if ended is self.ended:
+                return found.user_id, self.budget.spent(found.spent)
 
 
 def estimate_most(request: ModelRequest) -> dict[str, int]:
