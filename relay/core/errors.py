@@ -98,6 +98,10 @@ class SchemaError(DatabaseError):
     """The database's schema does not fit this version of Relay."""
 
 
+class OtherVersion(SchemaError):
+    """Another version of Relay has set up the database, and this one can't go on."""
+
+
 class TurnLost(DatabaseError):
     """Another process has taken this turn over; nothing more may be written for it."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from relay.core import metrics
-from relay.core.errors import CallTooSlow, DatabaseError, DatabaseUnavailable, SchemaError
+from relay.core.errors import CallTooSlow, DatabaseError, DatabaseUnavailable, OtherVersion, SchemaError
 from relay.core.ports import Database
 from relay.core.retry import RetryPolicy
 
@@ -20,6 +20,12 @@ log = structlog.get_logger()
 RETRIES = RetryPolicy(first=0.1, longest=5.0)
 SLOW_TRIES = 3
 """How often a call may take too long while the database answers others."""
+SCHEMA_SECONDS = 60.0
+"""How long a function may be missing, as while an upgrade replaces it."""
+OTHER_VERSION = (
+    "The database has no function {} that fits this version of Relay: another version has set it up. Restart Relay; if "
+    "that doesn't help, install the newest version."
+)
 
 
 class RetryingDatabase:
@@ -38,15 +44,21 @@ class RetryingDatabase:
         self._repairing: asyncio.Future[object] | None = None
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`. Raises `DatabaseUnavailable` only after `seconds`. Waits for a `SchemaError`, too:
-        the schema was right at the start, so someone is changing it. Raises `DatabaseError` for a call that is too slow
-        each time."""
+        """See `ports.Database.call`. Raises `DatabaseUnavailable` only after `seconds`. Waits for a missing function,
+        too: the schema was right at the start, so someone is changing it. Raises `OtherVersion` if it stays missing,
+        and `DatabaseError` for a call that is too slow each time."""
         slow = 0
+        lacks_since = 0.0
 
         async def call() -> Any:
-            nonlocal slow
+            nonlocal slow, lacks_since
             try:
                 return await self._database.call(function, **arguments)
+            except SchemaError as error:
+                lacks_since = lacks_since or time.monotonic()
+                if time.monotonic() - lacks_since >= SCHEMA_SECONDS:
+                    raise OtherVersion(OTHER_VERSION.format(function)) from error
+                raise DatabaseUnavailable(str(error)) from error
             except CallTooSlow as error:
                 slow += 1
                 if slow % SLOW_TRIES == 0 and await self._is_at_ease():
@@ -61,12 +73,12 @@ class RetryingDatabase:
         begun = time.monotonic()
         try:
             return await call()
-        except (DatabaseUnavailable, SchemaError) as error:
+        except DatabaseUnavailable as error:
             left = None if self._seconds is None else self._seconds - (time.monotonic() - begun)
             if left is not None and left <= 0:
                 raise
             await repair(error)
-        return await RETRIES.run(call, (DatabaseUnavailable, SchemaError), note=repair, seconds=left)
+        return await RETRIES.run(call, (DatabaseUnavailable,), note=repair, seconds=left)
 
     async def _is_at_ease(self) -> bool:
         """Tests whether the database answers and none of its tables is locked, as while a night rewrites them."""

@@ -7,7 +7,12 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from relay.core.errors import OtherVersion
 from relay.core.models import ModelRequest, Step
+from relay.core.retry import RetryPolicy
+from relay.memory import retrying_database
+from relay.memory.retrying_database import RetryingDatabase
+from relay.memory.store import Store
 from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.integration.conftest import Server
 from tests.integration.inside import Inside, Json, inside
@@ -67,3 +72,15 @@ async def test_an_unfinished_turn_is_handed_over_and_answered_once(
     assert said.count("Here I am.") == 2, "each of the two questions must be answered once"
     assert len(said) == 3
     working.cancel()
+
+
+async def test_a_worker_ends_with_a_sentence_if_a_function_stays_missing(
+    relay: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrying_database, "SCHEMA_SECONDS", 0.05)
+    monkeypatch.setattr(retrying_database, "RETRIES", RetryPolicy(first=0.01))
+    relay.worker.store = Store(RetryingDatabase(relay.store._database), "another")
+    await relay.sql("alter function public.relay_claim rename to relay_claim_of_another_version")
+    async with asyncio.timeout(20):
+        with pytest.raises(OtherVersion, match="no function claim that fits this version of Relay"):
+            await relay.worker.run()

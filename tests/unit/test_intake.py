@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from relay.clients.fakes import FakeMessenger
-from relay.core.errors import DatabaseError
+from relay.core.errors import DatabaseError, OtherVersion, SchemaError
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.surfaces.telegram.groups.groups import Groups
@@ -25,8 +25,16 @@ BOT = Bot(77, "relay_bot")
 class Away:
     """A store whose database is unavailable."""
 
+    def __init__(self, error: DatabaseError) -> None:
+        self.error = error
+
     async def intake(self, *given: Any) -> Any:
-        raise DatabaseError("away")
+        raise self.error
+
+
+def make_intake(messenger: FakeMessenger, error: DatabaseError) -> Intake:
+    worker = SimpleNamespace(bot=BOT, free=1, running=[], connection=SimpleNamespace(groups=Groups(messenger, BOT.id)))
+    return Intake(cast(Store, Away(error)), messenger, cast(Worker, worker), People(frozenset([ADA])))
 
 
 def message(chat_id: int, text: str, user: int = ADA) -> dict[str, Any]:
@@ -37,8 +45,7 @@ def message(chat_id: int, text: str, user: int = ADA) -> dict[str, Any]:
 async def test_in_groups_only_a_message_for_the_bot_is_told_that_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake, "OUTAGE_SECONDS", 0.0)
     messenger = FakeMessenger()
-    worker = SimpleNamespace(bot=BOT, free=1, running=[], connection=SimpleNamespace(groups=Groups(messenger, BOT.id)))
-    intakes = Intake(cast(Store, Away()), messenger, cast(Worker, worker), People(frozenset([ADA])))
+    intakes = make_intake(messenger, DatabaseError("away"))
     said = [message(-101, "shall we eat?"), message(-102, "@relay_bot, what is there to eat?"), message(ADA, "hello")]
     said += [message(-103, "@relay_bot hello", STRANGER), message(STRANGER, "hello", STRANGER)]
     updates = [{"update_id": number, "message": one} for number, one in enumerate(said, 1)]
@@ -50,3 +57,13 @@ async def test_in_groups_only_a_message_for_the_bot_is_told_that_it_waits(monkey
     await asyncio.gather(*intakes._telling)
     told = [(given["chat_id"], given["text"]) for method, given in messenger.calls if method == "sendMessage"]
     assert sorted(told) == [(-102, OUTAGE), (ADA, OUTAGE)]
+
+
+async def test_updates_wait_for_a_missing_function_only_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    intakes = make_intake(FakeMessenger(), SchemaError("no such function"))
+    updates = [{"update_id": 1, "message": message(ADA, "hello")}]
+    with pytest.raises(SchemaError, match="no such function"):
+        await intakes.take(updates)
+    monkeypatch.setattr(intake, "SCHEMA_SECONDS", 0.0)
+    with pytest.raises(OtherVersion, match="no function intake that fits this version of Relay"):
+        await intakes.take(updates)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from relay.core.errors import CallTooSlow, DatabaseError, DatabaseUnavailable
+from relay.core.errors import CallTooSlow, DatabaseError, DatabaseUnavailable, OtherVersion, SchemaError
 from relay.memory import retrying_database
 from relay.memory.retrying_database import SLOW_TRIES, RetryingDatabase
 
@@ -69,6 +69,32 @@ class Slow:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrying_database, "RETRIES", retrying_database.RetryPolicy(first=0.0))
+
+
+class Lacking:
+    """A database without a function, at first."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    async def call(self, function: str, **arguments: Any) -> str:
+        self.times -= 1
+        if self.times >= 0:
+            raise SchemaError("The database does not have this version's schema.")
+        return function
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_call_waits_while_a_function_is_replaced() -> None:
+    assert await RetryingDatabase(Lacking(3)).call("begin") == "begin"  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_function_that_stays_missing_ends_the_call_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrying_database, "SCHEMA_SECONDS", 0.05)
+    async with asyncio.timeout(5):
+        with pytest.raises(OtherVersion, match=r"no function begin that fits this version of Relay.*Restart Relay"):
+            await RetryingDatabase(Lacking(10**9)).call("begin")  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("hurried")

@@ -12,10 +12,11 @@ from typing import Any
 import structlog
 
 from relay.core import metrics
-from relay.core.errors import DatabaseError, DataRefused, MessengerError
+from relay.core.errors import DatabaseError, DataRefused, MessengerError, OtherVersion, SchemaError
 from relay.core.ports import Messenger
 from relay.jobs.watch.unstored import say_unstored
 from relay.memory.people import People
+from relay.memory.retrying_database import OTHER_VERSION, SCHEMA_SECONDS
 from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import is_forward
@@ -53,7 +54,7 @@ class Intake:
 
     async def take(self, received: Sequence[RawUpdate]) -> None:
         """Stores updates, each with an `update_id`. Raises `DatabaseError` if they are not stored and must be sent
-        again."""
+        again; `OtherVersion` if that won't change."""
         begun = time.monotonic()
         updates, rows = [], []
         for raw in received:
@@ -62,10 +63,13 @@ class Intake:
             rows.append(row)
         try:
             await self._store_rows(rows, [pair for update in updates if (pair := find_moved_group(update))])
-        except DatabaseError:
+        except DatabaseError as error:
             self._trouble_since = self._trouble_since or begun
-            if time.monotonic() - self._trouble_since >= OUTAGE_SECONDS:
+            lasts = time.monotonic() - self._trouble_since
+            if lasts >= OUTAGE_SECONDS:
                 self._tell_outage(updates, rows)
+            if isinstance(error, SchemaError) and lasts >= SCHEMA_SECONDS:
+                raise OtherVersion(OTHER_VERSION.format("intake")) from error
             raise
         self._told.clear()
         self._trouble_since = 0.0

@@ -10,7 +10,14 @@ from collections import deque
 
 import structlog
 
-from relay.core.errors import DatabaseError, MessengerError, MessengerThrottled, PollConflict, TokenRefused
+from relay.core.errors import (
+    DatabaseError,
+    MessengerError,
+    MessengerThrottled,
+    OtherVersion,
+    PollConflict,
+    TokenRefused,
+)
 from relay.core.ports import Messenger
 from relay.core.retry import RetryPolicy
 from relay.memory.calls.queue import LEASE_SECONDS
@@ -114,7 +121,7 @@ class Polling:
             await asyncio.gather(polling, lost, return_exceptions=True)
 
     async def _poll_on(self) -> None:
-        """Polls, stores and acknowledges; waits out every failure."""
+        """Polls, stores and acknowledges; waits out every failure but `OtherVersion`."""
         failures = 0
         while True:
             try:
@@ -127,6 +134,8 @@ class Polling:
                 elif time.monotonic() - asked < QUICK_SECONDS:
                     await asyncio.sleep(QUICK_SECONDS)
                 failures = 0
+            except OtherVersion:
+                raise
             except (MessengerError, DatabaseError) as error:
                 if isinstance(error, PollConflict) and await self._webhook_removed():
                     continue

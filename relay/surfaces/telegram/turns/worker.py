@@ -12,7 +12,7 @@ import structlog
 from relay.commands.context import Services
 from relay.conversation.engine import Engine
 from relay.core import metrics
-from relay.core.errors import DatabaseError, RelayError, TurnLost
+from relay.core.errors import DatabaseError, OtherVersion, RelayError, TurnLost
 from relay.core.frozen import frozen
 from relay.core.ports import TextToSpeech
 from relay.core.redaction.redact import redact
@@ -147,13 +147,15 @@ class Worker:
             self._wake.set()
 
     async def run(self) -> None:
-        """Claims until cancelled."""
+        """Claims until cancelled. Raises `OtherVersion`."""
         while True:
             self._wake.clear()
             pause = BUSY_SECONDS if self._tasks else STANDBY_SECONDS if self.poll_lease.waiting else IDLE_SECONDS
             self._next_at = time.monotonic() + pause
             try:
                 await self.claim()
+            except OtherVersion:
+                raise
             except DatabaseError as error:
                 log.error("cannot read the queue", error=str(error))
             with contextlib.suppress(TimeoutError):
