@@ -16,8 +16,7 @@ $$;
 create or replace function relay.begin_sending(p_turn_id bigint, p_seq integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     update outbox set status = 'sending', sending_text = coalesce(request ->> 'text', request #>> '{file,name}'),
-        floor_message_id = relay.message_id_floor(bot_id, chat_id)
-    where turn_id = p_turn_id and seq = p_seq
+        floor_message_id = relay.message_id_floor(bot_id, chat_id) where turn_id = p_turn_id and seq = p_seq
     returning to_jsonb(outbox)
 $$;
 
@@ -49,10 +48,10 @@ begin
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
             preview = false, message_id = coalesce(excluded.message_id, outbox.message_id),
             status = case outbox.status when 'queued' then 'waiting' else outbox.status end;
-        -- What is shown under an answer is an edit, and done by now.
-        update outbox set status = case when under_turn_id is null then 'failed' else 'sent' end,
-            error = case when under_turn_id is null then 'there was nothing to send' end
-        where turn_id = held.id and status = 'queued';
+        -- What edits an answer's message or names a topic is done by now.
+        update outbox set status = 'sent'
+        where turn_id = held.id and status = 'queued' and (under_turn_id is not null or request ? 'names_after');
+        update outbox set status = 'failed', error = 'there was nothing to send' where turn_id = held.id and status = 'queued';
         if held.replaces_turn_id is not null then
             perform relay.take_over_parts(held);
         end if;
@@ -94,10 +93,8 @@ begin
     where d.turn_id = held.id and d.seq = r.seq;
     insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot)
     select d.bot_id, d.chat_id, d.telegram_message_id, d.message_id, held.id, true
-    from jsonb_to_recordset(p_results) as r (seq integer)
-    join outbox d on d.turn_id = held.id and d.seq = r.seq
-    where d.telegram_message_id is not null
-    on conflict (bot_id, chat_id, telegram_message_id) do update
+    from jsonb_to_recordset(p_results) as r (seq integer) join outbox d on d.turn_id = held.id and d.seq = r.seq
+    where d.telegram_message_id is not null on conflict (bot_id, chat_id, telegram_message_id) do update
         set message_id = excluded.message_id, turn_id = excluded.turn_id, from_bot = true;
     if p_done then
         perform relay.close_turn(held.id, 'done', null);
@@ -153,8 +150,7 @@ begin
     update outbox set status = 'failed', error = 'stopped'
     where turn_id = held.id and seq <> last and status not in ('sent', 'failed');
     insert into outbox (turn_id, seq, bot_id, chat_id, request)
-    values (held.id, last, held.bot_id, (p_request ->> 'chat_id')::bigint, p_request)
-    on conflict do nothing;
+    values (held.id, last, held.bot_id, (p_request ->> 'chat_id')::bigint, p_request) on conflict do nothing;
     update message set status = 'stopped' where id = held.assistant_message_id and status = 'complete';
     -- The line about memory changes was due under the last text; it goes under this line instead.
     if exists (select from outbox where turn_id = held.id and error = 'stopped' and request ? 'text'
@@ -200,8 +196,7 @@ begin
     insert into outbox (turn_id, seq, bot_id, chat_id, request, echo_of)
     select held.id, least(coalesce(min(seq), 0), 0) - 1, held.bot_id, (p_request ->> 'chat_id')::bigint, p_request,
         p_heard
-    from outbox where turn_id = held.id
-    returning * into own;
+    from outbox where turn_id = held.id returning * into own;
     return relay.begin_sending(held.id, own.seq) || '{"uncertain": false}';
 end $$;
 

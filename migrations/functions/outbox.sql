@@ -21,8 +21,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
                 select s.quiet_until from space s where s.id = m.space_id and relay.speaks_first(m.key))), 'queued'
         from jsonb_to_recordset(p_messages) as m (chat_id bigint, topic_id bigint, user_id bigint, space_id bigint,
             payload jsonb, inputs jsonb, key text, not_before timestamptz)
-        on conflict (bot_id, dedupe_key) where dedupe_key is not null do nothing
-        returning 1)
+        on conflict (bot_id, dedupe_key) where dedupe_key is not null do nothing returning 1)
     select to_jsonb(count(*)) from added
 $$;
 
@@ -53,21 +52,23 @@ begin
         insert into turn (kind, bot_id, lane_id, user_id, space_id, prompt, lease_owner, lease_until)
         values ('control', p_bot_id, relay.ensure_lane(p_bot_id, one.chat_id, one.topic_id), one.user_id, one.space_id,
             case when one.inputs is not null then jsonb_build_object('inputs', one.inputs) end,
-            p_worker, now() + make_interval(secs => p_lease_seconds))
-        returning * into opened;
+            p_worker, now() + make_interval(secs => p_lease_seconds)) returning * into opened;
         update outbox set turn_id = opened.id where id = one.id;
         return next opened;
     end loop;
 end $$;
 
 -- Returns the queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound, reply_to,
--- consolidation_id, composition: what became of it}; null for other turns.
+-- consolidation_id, composition: what became of it, topic_name: what to name the topic, unless the person has named it
+-- meanwhile}; null for other turns.
 create or replace function relay.message_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case status when 'queued' then request else '{}' end || jsonb_build_object(
         'chat_id', chat_id, 'topic_id', topic_id, 'under_turn_id', under_turn_id,
-        'composition', relay.composition_json((request ->> 'composition_id')::bigint))
-    from outbox where turn_id = p_turn_id and not_before is not null
+        'composition', relay.composition_json((request ->> 'composition_id')::bigint),
+        'topic_name', (select s.title from session s join topic t on t.bot_id = o.bot_id and t.chat_id = o.chat_id
+                and t.topic_id = o.topic_id and t.implicit where s.id = (request ->> 'names_after')::bigint))
+    from outbox o where turn_id = p_turn_id and not_before is not null
 $$;
 
 -- Announcements: what was learned after an answer was sent is added to the line under it.
@@ -124,8 +125,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from announcement a join turn t on t.id = a.turn_id join thread h on h.id = t.thread_id join space s on s.id = t.space_id
     left join lateral (
         select jsonb_build_object('seq', seq, 'message_id', telegram_message_id, 'request', request) as shown
-        from outbox
-        where turn_id = t.id and not t.dropped and status = 'sent' and telegram_message_id is not null
+        from outbox where turn_id = t.id and not t.dropped and status = 'sent' and telegram_message_id is not null
             and request ? 'text'
             and echo_of is null and not request ? 'say' and chat_id = h.chat_id and seq <= 1000000
         order by seq desc limit 1) d on true

@@ -35,8 +35,7 @@ begin
         values (own.id, own.space_id, nullif(p_title, ''), case when p_title <> '' then 'person' end)
         returning id into own.session_id;
         update thread set session_id = own.session_id, context_from = last_message + 1,
-            window_from = last_message + 1, summary_id = null
-        where id = own.id;
+            window_from = last_message + 1, summary_id = null where id = own.id;
     else
         delete from composition_use where session_id = own.session_id;
         update session set title = p_title, titled_by = 'person' where id = own.session_id and p_title <> '';
@@ -62,8 +61,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and status <> 'replaced' order by id limit 6) m
 $$;
 
--- Stores a title, unless the session has one, and its topics, and finishes the job. Returns {chat_id, topic_id} of a
--- private topic to rename: one with a name made up by Telegram or never seen, and never renamed. Null otherwise.
+-- Stores a title, unless the session has one, and its topics, and finishes the job. A private topic is renamed, if its
+-- name was made up by Telegram or never seen, and it was never renamed.
 create or replace function public.relay_store_title(
     p_job_id bigint, p_fence bigint, p_title text, p_topics jsonb default '[]') returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -72,8 +71,7 @@ declare
     own thread;
 begin
     delete from job where id = held.id;
-    update session set topics = array(select jsonb_array_elements_text(p_topics))
-    where id = held.key::bigint;
+    update session set topics = array(select jsonb_array_elements_text(p_topics)) where id = held.key::bigint;
     update session set title = p_title, titled_by = 'model' where id = held.key::bigint and title is null;
     if not found then
         return null;
@@ -87,7 +85,12 @@ begin
     values ((held.payload ->> 'bot_id')::bigint, own.chat_id, own.topic_id, p_title, true, now())
     on conflict (bot_id, chat_id, topic_id) do update set renamed_at = now()
         where known.implicit and known.renamed_at is null;
-    return case when found then jsonb_build_object('chat_id', own.chat_id, 'topic_id', own.topic_id) end;
+    if found then
+        perform public.relay_enqueue((held.payload ->> 'bot_id')::bigint, jsonb_build_array(jsonb_build_object(
+            'chat_id', own.chat_id, 'topic_id', own.topic_id, 'user_id', own.chat_id,
+            'payload', jsonb_build_object('names_after', held.key::bigint))));
+    end if;
+    return null;
 end $$;
 
 -- Names of topics and groups, learned from messages.
@@ -115,8 +118,7 @@ begin
     elsif p_topic_id > 0 and created ->> 'name' is not null then
         insert into topic (bot_id, chat_id, topic_id, name, implicit)
         values (p_bot_id, p_chat_id, p_topic_id, created ->> 'name',
-            coalesce((created ->> 'is_name_implicit')::boolean, false))
-        on conflict do nothing;
+            coalesce((created ->> 'is_name_implicit')::boolean, false)) on conflict do nothing;
     end if;
 end $$;
 
@@ -136,8 +138,7 @@ create or replace function relay.place_name(p_bot_id bigint, p_chat_id bigint, p
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select string_agg(name, ' › ' order by topic_id) from (
         select distinct on (topic_id) topic_id, name from topic
-        where chat_id = p_chat_id and topic_id in (0, p_topic_id)
-        order by topic_id, bot_id = p_bot_id desc) names
+        where chat_id = p_chat_id and topic_id in (0, p_topic_id) order by topic_id, bot_id = p_bot_id desc) names
 $$;
 
 -- Sessions off the record: their contents stay in their own rows and are erased at their end.
@@ -203,8 +204,7 @@ begin
     insert into session (thread_id, space_id, private) values (p_thread.id, p_thread.space_id, p_private)
     returning id into begun;
     update thread set session_id = begun, context_from = past + 1, window_from = past + 1, summary_id = null,
-        last_at = now()
-    where id = p_thread.id;
+        last_at = now() where id = p_thread.id;
     return begun;
 end $$;
 
@@ -225,8 +225,7 @@ end $$;
 -- because the chat's memory changed hands (someone joined or left), a new off-the-record session that continues it and
 -- ends with it.
 create or replace function relay.still_off_record(p_thread relay.thread, p_space jsonb, p_session_id bigint)
-returns relay.thread
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns relay.thread language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own thread := p_thread;
     old session;

@@ -65,7 +65,7 @@ def make_kinds(services: JobServices) -> list[JobKind]:
         tidy_kind(store, services.keep_days),
     ]
     if messenger is not None:
-        kinds.append(title_kind(Titler(store, gate, model, messenger, bot_id)))
+        kinds.append(title_kind(Titler(store, gate, model)))
         kinds.append(sweep_kind(store, media_store, messenger, bot_id))
     return kinds
 

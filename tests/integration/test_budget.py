@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger, FakeSink
+from relay.clients.fakes import FakeSink
 from relay.conversation.turn import answer
 from relay.core.errors import EmptyAnswer, ModelAccountError, ModelRefused, StreamCut, TurnLost
 from relay.core.models import ModelRequest, Step
@@ -21,7 +21,7 @@ from relay.memory.writing.summaries import Summariser
 from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
 from tests.integration.test_turn import Room, Scripted, call
-from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, incoming_of, private
+from tests.integration.turn_driver import ADA, BEN, TurnDriver, incoming_of, private
 from tests.integration.work import summarise_due, title_due
 
 PRICES = Prices({**LISTED, "big": Price(10_000.0, 0.0, 0.0), "small": Price(1000.0, 0.0, 0.0)})
@@ -156,7 +156,7 @@ async def test_summaries_and_titles_wait_while_the_persons_budget_is_used_up(
             await driver.exchange(user_id, f"hello {number}")
     await sql("update spend set model = 'big', input = case user_id when %s then 1000 else 0 end", ADA)
     gate = Gate(Scripted("They spoke.", "A title"), store, Budget(each=1.0, prices=PRICES))
-    summariser, titler = Summariser(store, gate, "small"), Titler(store, gate, "small", FakeMessenger(), BOT.id)
+    summariser, titler = Summariser(store, gate, "small"), Titler(store, gate, "small")
     assert await summarise_due(summariser) == 1
     assert await title_due(titler) == 1
     assert await sql(KEPT.replace("order", "where model = 'small' order")) == [
@@ -180,7 +180,7 @@ async def test_summaries_and_titles_wait_for_the_next_day(driver: TurnDriver, st
     model = Scripted("They spoke.", "A title", EmptyAnswer())
     gate = Gate(model, store, budget)
     summariser = Summariser(store, gate, "small")
-    titler = Titler(store, gate, "small", FakeMessenger(), BOT.id)
+    titler = Titler(store, gate, "small")
     assert (await summarise_due(summariser), await title_due(titler)) == (0, 0)
     assert model.requests == []
     await sql("update spend set at = at - interval '1 day'")

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from relay.clients.fakes import FakeMessenger
-from relay.core.errors import MessengerRefused, ModelUnavailable
+from relay.core.errors import MessengerRefused, MessengerThrottled, MessengerUnavailable, ModelUnavailable
 from relay.core.limits import WRITTEN_TITLE_LENGTH
 from relay.core.models import ModelRequest
 from relay.memory.erasure import retract
-from relay.memory.rows.upkeep.writing import TopicPlace
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.titles import Titler
+from relay.surfaces.telegram.turns.notices import make_queued_parts
+from tests.integration import work
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, message, private
-from tests.integration.work import Scripted, claim_summaries, title_due
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, message, private, send_queued
+from tests.integration.work import Scripted, claim_summaries
 
 Json = dict[str, Any]
 
@@ -33,15 +35,42 @@ class Refusing(FakeMessenger):
         raise MessengerRefused("Bad Request: TOPIC_NOT_MODIFIED")
 
 
+@dataclass
+class Naming:
+    """A titler of a bot, and the Telegram that renames its topics."""
+
+    titler: Titler
+    telegram: FakeMessenger
+    bot: int
+
+
+class Busy(FakeMessenger):
+    """A Telegram that is busy at first, and then away for a moment."""
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        await super().call(method, **parameters)
+        trouble = {1: MessengerThrottled(0.01), 2: MessengerUnavailable()}
+        if error := trouble.get(len(self.calls)):
+            raise error
+
+
 def titler(
     store: Store, *answers: str | Exception, messenger: FakeMessenger | None = None, bot: int = BOT.id
-) -> Titler:
-    return Titler(store, Gate(Scripted(*(answers or ("A title",))), store), "small", messenger or FakeMessenger(), bot)
+) -> Naming:
+    made = Titler(store, Gate(Scripted(*(answers or ("A title",))), store), "small")
+    return Naming(made, messenger or FakeMessenger(), bot)
 
 
-def asked(made: Titler) -> list[ModelRequest]:
+async def title_due(made: Naming) -> int:
+    """Makes the titles that are due, and renames their topics. Returns how many were made."""
+    done = await work.title_due(made.titler, made.bot)
+    await send_queued(made.titler.store, made.telegram)
+    return done
+
+
+def asked(made: Naming) -> list[ModelRequest]:
     """Returns the requests to its model."""
-    model = made.gate._model
+    model = made.titler.gate._model
     assert isinstance(model, Scripted)
     return model.requests
 
@@ -66,14 +95,13 @@ async def opened(driver: TurnDriver, topic_id: int, name: str, implicit: bool, c
 async def heard(driver: TurnDriver, topic_id: int, content: Json, chat_id: int | None = None) -> None:
     update = message(ADA, "", chat_id, topic_id, **content)
     del update["message"]["text"]
-    (turn,) = await driver.say(update)
+    (turn,) = await driver.say(update, limit=0)
     assert turn.kind == "control"
     await driver.close(turn)
 
 
-def renamed(made: Titler) -> list[Json]:
-    assert isinstance(made.messenger, FakeMessenger)
-    return [given for method, given in made.messenger.calls if method == "editForumTopic"]
+def renamed(made: Naming) -> list[Json]:
+    return [given for method, given in made.telegram.calls if method == "editForumTopic"]
 
 
 async def test_two_exchanges_make_a_title(driver: TurnDriver, store: Store) -> None:
@@ -176,11 +204,11 @@ async def test_a_lost_lease_stores_nothing_and_a_stopped_process_releases_its_jo
     driver: TurnDriver, store: Store, another: Callable[[], Store], sql: Sql
 ) -> None:
     await talk(driver)
-    (work,) = await store.claim_jobs("title", BOT.id, 9)
+    (job,) = await store.claim_jobs("title", BOT.id, 9)
     await sql("update job set lease_until = now() - interval '1 second'")
     other = another()
     assert len(await other.claim_jobs("title", BOT.id, 9)) == 1
-    await store.store_title(work, "Mine")
+    await store.store_title(job, "Mine")
     assert await titles(driver) == [None]
     await other.release()
     assert await title_due(titler(store, "Again mine")) == 1
@@ -316,15 +344,46 @@ async def test_a_refused_rename_does_no_harm_and_is_not_repeated(driver: TurnDri
     assert renamed(again) == []
 
 
-async def test_a_name_given_while_a_title_is_made_stays(driver: TurnDriver, store: Store, sql: Sql) -> None:
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_name_given_while_a_title_is_made_stays(driver: TurnDriver, store: Store, sql: Sql, late: bool) -> None:
     await opened(driver, 5, "New chat", implicit=True)
     await talk(driver, 2, topic_id=5)
-    (work,) = await store.claim_jobs("title", BOT.id, 9)
-    topic = await store.store_title(work, "Tea")
-    assert topic == TopicPlace(ADA, 5)
-    await heard(driver, 5, {"forum_topic_edited": {"name": "Mine"}})
-    await store.topic_renamed(BOT.id, ADA, 5, "Tea")
+    (job,) = await store.claim_jobs("title", BOT.id, 9)
+    await store.store_title(job, "Tea")
+    telegram = FakeMessenger()
+    if late:
+        [turn] = [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]
+        assert turn.message
+        await heard(driver, 5, {"forum_topic_edited": {"name": "Mine"}})
+        await make_queued_parts(store, telegram, BOT.id, turn, turn.message)
+        assert [method for method, _ in telegram.calls] == ["editForumTopic"]
+    else:
+        await heard(driver, 5, {"forum_topic_edited": {"name": "Mine"}})
+        await send_queued(store, telegram)
+        assert telegram.calls == []
     assert await sql("select name from topic") == [("Mine",)]
+
+
+async def test_a_rename_is_repeated_until_telegram_takes_it(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await opened(driver, 5, "New chat", implicit=True)
+    await talk(driver, 2, topic_id=5)
+    made = titler(store, "Tea", messenger=Busy())
+    await title_due(made)
+    assert len(renamed(made)) == 3
+    assert await sql("select name, implicit from topic") == [("Tea", False)]
+    assert await sql("select status, error from outbox") == [("sent", None)]
+
+
+async def test_a_topic_is_not_named_after_a_title_that_was_erased(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await opened(driver, 5, "New chat", implicit=True)
+    await talk(driver, 1, topic_id=5)
+    await driver.exchange(ADA, "My parrot is called Zanzibarix", "Nice.", topic_id=5)
+    made = titler(store, "Zanzibarix the parrot")
+    await work.title_due(made.titler)
+    await erase(store, private(ADA), {"words": "zanzibarix"})
+    await send_queued(store, made.telegram)
+    assert renamed(made) == []
+    assert await sql("select count(*) from outbox where request::text ilike '%%zanzibarix%%'") == [(0,)]
 
 
 @pytest.mark.parametrize("person", [False, True])

@@ -18,6 +18,7 @@ from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
+from tests.integration.turn_driver import BOT
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ async def summarise_due(summariser: Summariser) -> int:
     return await Runner(summariser.store, [summary_kind(summariser)]).run_due("summary")
 
 
-async def title_due(titler: Titler) -> int:
+async def title_due(titler: Titler, bot_id: int = BOT.id) -> int:
     """Makes the titles that are due. Returns how many were made."""
-    return await Runner(titler.store, [title_kind(titler)], titler.bot_id).run_due("title")
+    return await Runner(titler.store, [title_kind(titler)], bot_id).run_due("title")
 
 
 async def claim_summaries(store: Store, limit: int, key: str | None = None) -> list[Due]:

@@ -9,7 +9,7 @@ from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.jobs import ClaimedJob, SummaryWork
 from relay.memory.rows.sessions import Session, SessionEnd, SessionPage, SummaryInUse, SummaryPage
 from relay.memory.rows.status import Status
-from relay.memory.rows.upkeep.writing import NewSummary, SourceMessage, TopicPlace
+from relay.memory.rows.upkeep.writing import NewSummary, SourceMessage
 
 
 class SessionCalls(Calls):
@@ -36,8 +36,8 @@ class SessionCalls(Calls):
         """Returns the first messages of the session that a job has to name."""
 
     @rpc()
-    async def store_title(self, job: ClaimedJob, title: str, topics: Sequence[str] = ()) -> TopicPlace | None:
-        """Stores a title and topics, and finishes their job. Returns the topic to rename, if any."""
+    async def store_title(self, job: ClaimedJob, title: str, topics: Sequence[str] = ()) -> None:
+        """Stores a title and topics, queues the naming of a private topic without a name, and finishes their job."""
 
     @rpc()
     async def topic_renamed(self, bot_id: int, chat_id: int, topic_id: int, name: str) -> None:

@@ -137,6 +137,10 @@ class QueuedMessage:
     """The ids of the reminders that the message delivers."""
     composition: Composition | None = None
     """The message reports on this composition, which somebody waits for."""
+    names_after: int | None = None
+    """The topic is named after this session instead; nothing is sent."""
+    topic_name: str | None = None
+    """Its name; None: the person has named it, or the title is gone."""
     dropped_version: int | None = None
     """The message says that the night dropped this version, and possibly others."""
     sound: bool = False

@@ -98,11 +98,3 @@ class SourcedSummary:
     messages: tuple[SourceMessage, ...]
     markers: tuple[MarkedPassage, ...] = ()
     """The marked passages that survive in it, the most important first."""
-
-
-@frozen
-class TopicPlace:
-    """A topic of a chat."""
-
-    chat_id: int
-    topic_id: int

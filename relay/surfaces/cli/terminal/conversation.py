@@ -130,11 +130,9 @@ class Conversation:
                     await self._embedder.preload()
 
 
-def _make_background_work(
-    relay: Runtime, terminal: Terminal, send_queued: Callable[[], Awaitable[object]]
-) -> tuple[list[Work], Work]:
+def _make_background_work(relay: Runtime, send_queued: Callable[[], Awaitable[object]]) -> tuple[list[Work], Work]:
     """Returns the work that writes due summaries and titles, and the work that judges messages and reports results."""
-    titler = Titler(relay.store, relay.gate, relay.settings.small_model, terminal, BOT.id)
+    titler = Titler(relay.store, relay.gate, relay.settings.small_model)
     judging = judging_kind(relay.make_judge(relay.gate, relay.clients.embedder, send_queued))
     writing = [summary_kind(relay.make_summariser(relay.gate)), title_kind(titler)]
     runner = Runner(relay.store, [*writing, judging], BOT.id)
@@ -147,7 +145,7 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
     keeps the vectors up to date; a stand-in writes no summaries."""
     terminal = Terminal(settings)
     async with open_runtime(settings, model=stand_in) as relay:
-        works, judged = ([], None) if stand_in else _make_background_work(relay, terminal, lambda: worker.claim())
+        works, judged = ([], None) if stand_in else _make_background_work(relay, lambda: worker.claim())
         jobs: set[asyncio.Task[Any]] = set()
         judging: set[asyncio.Task[Any]] = set()
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import structlog
+
 from relay.commands.context import Services
+from relay.core.errors import MessengerError
 from relay.core.models import Rows
 from relay.core.ports import Messenger
 from relay.core.text import escape_markdown
@@ -17,10 +20,13 @@ from relay.surfaces.chat.contexts.pruning import undo_rows
 from relay.surfaces.chat.memory.consolidation import question_rows
 from relay.surfaces.chat.reminders.sent import told_rows
 from relay.surfaces.chat.soul.growth import idea_rows
+from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import announce, correct
 from relay.surfaces.telegram.turns.understand import ParsedTurn, lane_of
+
+log = structlog.get_logger()
 
 APOLOGY = "⚠️ Something went wrong and I couldn't answer this message. I've let my admins know."
 UNDELIVERED = "⚠️ Telegram refused some or all of my answer to this. I've let my admins know."
@@ -74,6 +80,9 @@ async def make_queued_parts(
     if message.under_turn_id is not None and message.corrects:
         await correct(store, messenger, bot_id, message.under_turn_id)
         return []
+    if message.names_after is not None:
+        await name_topic(store, messenger, bot_id, message)
+        return []
     if message.under_turn_id is not None:
         return await announce(store, messenger, bot_id, turn, message.under_turn_id)
     place = Place(message.chat_id, message.topic_id, message.chat_id >= 0, message.reply_to)
@@ -81,6 +90,19 @@ async def make_queued_parts(
         page = composed_page(message.composition)
         return message_parts(page.text, place, page.rows, silent=False)
     return message_parts(message.text, place, rows_under(message), silent=not message.sound)
+
+
+async def name_topic(store: Store, messenger: Messenger, bot_id: int, message: QueuedMessage) -> None:
+    """Names a private topic after its first session, once: if Telegram refuses, the topic keeps its name."""
+    if not message.topic_name:
+        return
+    chat_id, topic_id, name = message.chat_id, message.topic_id, message.topic_name
+    try:
+        await call_until_answered(messenger, "editForumTopic", chat_id=chat_id, message_thread_id=topic_id, name=name)
+    except MessengerError as error:
+        log.info("topic not renamed", chat_id=chat_id, topic_id=topic_id, error=str(error))
+        return
+    await store.topic_renamed(bot_id, chat_id, topic_id, name)
 
 
 def rows_under(message: QueuedMessage) -> Rows:
