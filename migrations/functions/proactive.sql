@@ -49,20 +49,20 @@ begin
     select * into now_is from heartbeat where space_id = own for update;
     now_is := jsonb_populate_record(now_is, p_change);
     insert into heartbeat as h (space_id, user_id, bot_id, chat_id, topic_id, every_hours, from_hour, to_hour, zone,
-        checklist, through_message, through_reminder, next_at, status)
+        checklist, through_message, through_reminder, next_at, status, looked_at)
     values (own, now_is.user_id, now_is.bot_id, now_is.chat_id, coalesce(now_is.topic_id, 0), now_is.every_hours,
         now_is.from_hour, now_is.to_hour, now_is.zone, coalesce(now_is.checklist, ''),
         (select coalesce(max(id), 0) from message where space_id = own),
         (select coalesce(max(id), 0) from reminder where space_id = own), coalesce(now_is.next_at, now()),
-        coalesce(now_is.status, 'on'))
+        coalesce(now_is.status, 'on'), now())
     on conflict (space_id) do update set user_id = excluded.user_id, bot_id = excluded.bot_id,
         chat_id = excluded.chat_id, topic_id = excluded.topic_id, every_hours = excluded.every_hours,
         from_hour = excluded.from_hour, to_hour = excluded.to_hour, zone = excluded.zone,
         checklist = excluded.checklist, next_at = excluded.next_at, status = excluded.status,
         through_message = case h.status when 'on' then h.through_message else excluded.through_message end,
         through_reminder = case h.status when 'on' then h.through_reminder else excluded.through_reminder end,
-        looked_at = case h.status when 'on' then h.looked_at end
-    returning * into now_is;
+        looked_at = case h.status when 'on' then h.looked_at else excluded.looked_at end,
+        outcome = case h.status when 'on' then h.outcome else '' end returning * into now_is;
     perform relay.owe_heartbeat(now_is);
     return to_jsonb(now_is);
 end $$;
@@ -87,8 +87,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by m.id desc limit 40),
     learned as materialized (
         select m.id, m.content, m.tainted from held h join memory m on m.space_id = h.space_id
-        where m.status = 'active' and m.created_at > coalesce(h.looked_at, now())
-        order by m.id desc limit 20),
+        where m.status = 'active' and m.created_at > h.looked_at order by m.id desc limit 20),
     coming as materialized (
         select r.* from held h join reminder r on r.space_id = h.space_id
         where r.status = 'active' and r.next_at < now() + interval '1 day' and r.id > h.through_reminder
@@ -107,8 +106,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from held h
 $$;
 
--- Stores what a held look came to: {outcome, next_at, through_message, through_reminder, text, plain, tainted}. With a
--- text, it is queued and becomes a message of the thread. Returns whether it was queued. Null if the process lost it.
+-- Stores what a held look came to: {outcome, next_at, through_message (null: it read nothing), through_reminder, text,
+-- plain, tainted}. A text is queued and becomes a message of the thread. Returns whether there is one. Null if the
+-- process lost the look.
 create or replace function public.relay_looked(p_job_id bigint, p_fence bigint, p_bot_id bigint, p_look jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -118,7 +118,8 @@ begin
     if held.id is null then
         return null;
     end if;
-    update heartbeat set looked_at = now(), outcome = p_look ->> 'outcome', next_at = (p_look ->> 'next_at')::timestamptz,
+    update heartbeat set outcome = p_look ->> 'outcome', next_at = (p_look ->> 'next_at')::timestamptz,
+        looked_at = case when p_look ->> 'through_message' is null then looked_at else now() end,
         through_message = coalesce((p_look ->> 'through_message')::bigint, through_message),
         through_reminder = coalesce((p_look ->> 'through_reminder')::bigint, through_reminder)
     where space_id = held.key::bigint returning * into own;

@@ -183,6 +183,20 @@ async def test_a_closed_gate_is_recorded_and_news_waits(store: Store, sql: Sql, 
     assert await queued(sql) == ["💓 Parcel"]
 
 
+async def test_what_was_noted_before_a_closed_gate_is_still_new(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Hello")
+    await turn_on(store)
+    await driver.teach(ADA, "Ada's parcel comes on Friday")
+    model = Looker(send=False)
+    for budget in (0.0, 0.0, 0.10):
+        await beat(store, sql, lookout(store, model, budget=budget))
+    said = model.asked[0].messages[0]["content"][0]["text"]
+    assert "Noted since:\n- Ada's parcel comes on Friday" in said
+    await driver.exchange(ADA, "Thanks")
+    await beat(store, sql, lookout(store, model))
+    assert "Noted since" not in model.asked[1].messages[0]["content"][0]["text"]
+
+
 async def test_erasing_clears_the_checklist_and_leaves_the_heartbeat_on(store: Store, driver: TurnDriver) -> None:
     await driver.exchange(ADA, "The zanzibarix flies", "Does it?")
     await turn_on(store, checklist="news of the zanzibarix")

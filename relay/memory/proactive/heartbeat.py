@@ -16,6 +16,8 @@ from relay.memory.writing.summaries import format_message
 UNCHANGED = "nothing was new"
 SILENT = "nothing to say"
 SAID = "told you something"
+LOOKED = (UNCHANGED, SILENT, SAID)
+"""The outcomes of a look that no gate stopped."""
 FOR_ALL = "Whatever needs their attention today: dates, promises, open ends."
 """The task for people who wrote no checklist."""
 

@@ -45,8 +45,9 @@ class Heartbeat:
     """on or off."""
     next_at: datetime
     looked_at: datetime | None = None
+    """Up to when it has read."""
     outcome: str = ""
-    """The result of the last check."""
+    """The result of the last check, or why it read nothing."""
 
     @property
     def tzinfo(self) -> tzinfo:

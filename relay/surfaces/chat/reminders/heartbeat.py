@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from relay.commands.reminders import heartbeat as commands
 from relay.core.errors import CommandRefused
 from relay.core.text import escape_markdown
+from relay.memory.proactive.heartbeat import LOOKED
 from relay.memory.rows.proactive.heartbeat import Heartbeat
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, shows
@@ -70,8 +71,10 @@ def reply(call: ChatContext, now: Heartbeat | None) -> CommandReply:
         f"💓 Every {now.every_hours} h between {now.from_hour}:00 and {now.to_hour}:00 I look at what's new.",
         f"I watch for: {escape_markdown(checklist(now))} (`/heartbeat edit`)",
     ]
-    if now.looked_at is not None:
+    if now.outcome in LOOKED and now.looked_at is not None:
         lines.append(f"Last look {plain_moment(now.looked_at, call.zone, datetime.now(UTC))}: {now.outcome}.")
+    elif now.outcome:
+        lines.append(f"I skipped the last look: {now.outcome}.")
     return CommandReply("\n".join(lines), result=now)
 
 
