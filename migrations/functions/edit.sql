@@ -107,8 +107,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'keeps', relay.can_be_kept(p_turn))
     from outbox d
     where d.turn_id = p_turn.id and d.status = 'sent' and d.telegram_message_id is not null and d.request ? 'text'
-        and d.echo_of is null and not d.request ? 'say'
-    order by d.seq desc limit 1
+        and d.echo_of is null and not d.request ? 'say' order by d.seq desc limit 1
 $$;
 
 -- Returns an edited message whose markers are to be read: {marked: {message_id, wording, blocks}}; {} if it has none and
@@ -243,24 +242,33 @@ begin
     end loop;
 end $$;
 
--- Deletes the reminders and standing intents that the replaced answer set, as its tools did (p_again: that this turn's own
--- tools set before it ran again), unless the new answer set them too (p_reminders) or somebody changed them since.
+-- Deletes the reminders and standing intents that the replaced answer set, as its tools did, unless the new answer set them
+-- too (p_reminders) or somebody changed them since. p_again: those that this turn's own tools set before it ran again, or
+-- failed; what they changed or deleted is as it was before.
 create or replace function relay.withdraw_set(p_turn relay.turn, p_reminders jsonb, p_again boolean) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     source constant text[] := array['message:' || p_turn.user_message_id];
-    one reminder;
+    changed bigint[];
+    deleted bigint[];
 begin
-    for one in
+    with restored as (
+        update reminder r set text = w.text, zone = w.zone, start_at = w.start_at, rule = w.rule, next_at = w.next_at,
+            status = w.status, occurrence = w.occurrence, repeat_minutes = w.repeat_minutes, asked = w.asked,
+            changed_at = w.changed_at
+        from turn t, jsonb_each(t.prompt -> 'former') f, jsonb_populate_record(null::reminder, f.value) w
+        where t.id = p_turn.id and p_again and r.id = w.id and r.changed_at = (f.value ->> 'left_at')::timestamptz
+        returning r.id)
+    select coalesce(array_agg(id), '{}') into changed from restored;
+    with gone as (
         update reminder set status = 'deleted', changed_at = now()
         where space_id = p_turn.space_id and origin = 'tool' and inputs = source and status in ('proposed', 'active')
             and changed_at = created_at and (created_at >= p_turn.created_at) = p_again
-            and not coalesce(p_reminders, '[]') @> jsonb_build_array(jsonb_build_object('id', id))
-        returning *
-    loop
-        perform relay.note_reminder(one.id, 'deleted', p_turn.user_id);
-        perform relay.owe_reminders(one.bot_id, one.chat_id, one.topic_id);
-    end loop;
+            and not coalesce(p_reminders, '[]') @> jsonb_build_array(jsonb_build_object('id', id)) returning id)
+    select coalesce(array_agg(id), '{}') into deleted from gone;
+    perform relay.note_reminder(id, case when id = any (deleted) then 'deleted' else 'restored' end, p_turn.user_id),
+        relay.owe_reminders(bot_id, chat_id, topic_id)
+    from reminder where id = any (changed || deleted);
     update standing_intent set status = 'deleted'
     where space_id = p_turn.space_id and inputs = source and status in ('proposed', 'active') and used = 0
         and (created_at >= p_turn.created_at) = p_again;
@@ -288,11 +296,9 @@ begin
     for one in
         select bot_id, chat_id, telegram_message_id, request ? 'text' as is_text,
             row_number() over (partition by request ? 'text' order by seq) as place
-        from outbox
-        where turn_id = p_turn.replaces_turn_id and p_turn.assistant_message_id is not null
+        from outbox where turn_id = p_turn.replaces_turn_id and p_turn.assistant_message_id is not null
             and status = 'sent' and telegram_message_id is not null and not request ? 'delete' and chat_id = here
-            and echo_of is null
-        order by seq
+            and echo_of is null order by seq
     loop
         update outbox set telegram_message_id = one.telegram_message_id
         where one.is_text and turn_id = p_turn.id and seq = (
@@ -343,8 +349,7 @@ end $$;
 
 -- Stores a message's old wording and sets a new one; for a message in several parts, only the edited part changes.
 create or replace function relay.give_wording(
-    p_message relay.message, p_posted relay.posted, p_text text, p_blocks jsonb)
-returns void
+    p_message relay.message, p_posted relay.posted, p_text text, p_blocks jsonb) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     insert into message_version (message_id, text, blocks, untrusted)
@@ -409,8 +414,7 @@ end $$;
 -- update older than what is stored changes nothing.
 create or replace function public.relay_react(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint, p_emojis jsonb, p_at bigint)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     about message;
 begin
@@ -429,8 +433,7 @@ begin
     where message_id = about.id and user_id = p_user_id and removed_at is null and not p_emojis ? emoji;
     insert into signal (space_id, message_id, turn_id, user_id, emoji, created_at)
     select about.space_id, about.id, about.turn_id, p_user_id, emoji, to_timestamp(p_at)
-    from jsonb_array_elements_text(p_emojis) as emoji
-    on conflict do nothing;
+    from jsonb_array_elements_text(p_emojis) as emoji on conflict do nothing;
     if about.role = 'assistant' then
         perform relay.feedback_of_reactions(about, p_user_id, 'reaction');
     end if;
@@ -447,8 +450,7 @@ $$;
 -- Removes the ◆ from the answer that a message is part of, if it answers this person. Returns what its last message
 -- shows then; null if there is no ◆.
 create or replace function public.relay_take_keep(
-    p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint)
-returns jsonb
+    p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     answered turn;
@@ -456,7 +458,6 @@ begin
     update turn t set told = jsonb_set(t.told, '{choices}', coalesce(t.told -> 'choices', '{}') || '{"keep": false}')
     from posted p
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id and p.from_bot
-        and t.id = p.turn_id and t.user_id = p_user_id and relay.can_be_kept(t)
-    returning t.* into answered;
+        and t.id = p.turn_id and t.user_id = p_user_id and relay.can_be_kept(t) returning t.* into answered;
     return case when answered.id is not null then relay.shown_last(answered) end;
 end $$;

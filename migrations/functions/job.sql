@@ -81,8 +81,7 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
             where kind = p_kind and parked_at is null and key = coalesce(p_key, key) and relay.is_for(j, p_bot_id)
                 and (p_key is not null or due_at <= now() or due_at > now() + interval '2 hours')
                 and (relay.is_due(j) or p_key is not null and lease_owner is null)
-            order by due_at, id limit p_limit for update skip locked))
-        returning *)
+            order by due_at, id limit p_limit for update skip locked)) returning *)
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'kind', kind, 'key', key, 'payload', payload, 'fence', fence,
         'failures', failures) order by due_at, id), '[]') from claimed
 $$;
@@ -118,8 +117,7 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
         update job set failures = failures + 1, last_error = p_error, lease_owner = null, lease_until = null,
             due_at = now() + make_interval(secs => p_retry_seconds),
             parked_at = case when failures + 1 >= p_most then now() end
-        where id = p_job_id and fence = p_fence and lease_owner is not null
-        returning parked_at)
+        where id = p_job_id and fence = p_fence and lease_owner is not null returning parked_at)
     select to_jsonb(exists (select from failed where parked_at is not null))
 $$;
 
@@ -130,8 +128,7 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     with skipped as (
         update job set last_error = p_reason, lease_owner = null, lease_until = null,
             due_at = now() + make_interval(secs => p_seconds)
-        where id = p_job_id and fence = p_fence and lease_owner is not null
-        returning 1)
+        where id = p_job_id and fence = p_fence and lease_owner is not null returning 1)
     select to_jsonb(exists (select from skipped))
 $$;
 

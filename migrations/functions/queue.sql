@@ -45,8 +45,7 @@ declare
     border bigint;
     opened turn;
 begin
-    select * into first from inbox where lane_id = p_lane_id and status = 'pending'
-    order by update_id limit 1;
+    select * into first from inbox where lane_id = p_lane_id and status = 'pending' order by update_id limit 1;
     if first.update_id is null then
         update lane set due_at = null where id = p_lane_id;
         return null;
@@ -73,8 +72,7 @@ end $$;
 -- (null: nobody does), owed: kinds of jobs with due work.
 create or replace function public.relay_claim(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer, p_running jsonb default '[]')
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     claimed jsonb := '[]';
     lost jsonb := case when p_running = '[]' then p_running else relay.renew(p_worker, p_running, p_lease_seconds) end;
@@ -95,8 +93,7 @@ begin
                     or (lease_owner = p_worker
                         and lease_until < now() + make_interval(secs => p_lease_seconds * 0.6)))
                 and (not_before is null or not_before <= now() or not_before > now() + interval '1 minute')
-            order by id limit p_limit for update skip locked))
-        returning *
+            order by id limit p_limit for update skip locked)) returning *
     loop
         claimed := claimed || relay.turn_json(one);
     end loop;
@@ -144,8 +141,7 @@ begin
     select id into found_id from lane where bot_id = p_bot_id and chat_id = p_chat_id and topic_id = p_topic_id;
     if found_id is null then
         insert into lane (bot_id, chat_id, topic_id) values (p_bot_id, p_chat_id, p_topic_id)
-        on conflict (bot_id, chat_id, topic_id) do update set topic_id = excluded.topic_id
-        returning id into found_id;
+        on conflict (bot_id, chat_id, topic_id) do update set topic_id = excluded.topic_id returning id into found_id;
     end if;
     return found_id;
 end $$;
@@ -223,14 +219,17 @@ begin
         if one.kind in ('turn', 'control') then
             lane_of := relay.ensure_lane(p_bot_id, one.chat_id, one.topic_id);
         end if;
+        -- Who writes can be reached again.
+        perform relay.owe_reminders(split_part(key, ':', 1)::bigint, one.chat_id, split_part(key, ':', 3)::bigint) from job
+        where kind = 'reminder' and parked_at is null and due_at = 'infinity' and lane_of is not null and one.chat_id > 0
+            and key ~ format('^(0|%s):%s:', p_bot_id, one.chat_id);
         private_in := relay.off_record(one.chat_id, coalesce(one.topic_id, 0));
         insert into inbox (bot_id, update_id, lane_id, user_id, mergeable, status, payload, ready_at, session_id)
         values (p_bot_id, one.update_id, lane_of, one.user_id, coalesce(one.mergeable, false),
             case one.kind when 'turn' then 'pending' when 'control' then 'claimed' else 'ignored' end,
             case when one.kind in ('turn', 'control') then one.payload end,
             now() + make_interval(secs => coalesce(one.hold, 0)),
-            case when one.kind in ('turn', 'control') then private_in end)
-        on conflict do nothing;
+            case when one.kind in ('turn', 'control') then private_in end) on conflict do nothing;
         get diagnostics added = row_count;
         continue when added = 0;
         stored := stored + 1;
@@ -253,8 +252,7 @@ begin
                 -- Not earlier than its place among those that wait.
                 greatest(least(due_at, now()),
                     (select min(received_at) from inbox where lane_id = lane_of and status = 'pending')
-                        + interval '5 seconds'))
-            where id = lane_of;
+                        + interval '5 seconds')) where id = lane_of;
         elsif one.kind = 'control' then
             insert into turn (kind, bot_id, lane_id, user_id, lease_owner, lease_until)
             values ('control', p_bot_id, lane_of, one.user_id, p_worker, now() + make_interval(secs => p_lease_seconds))
@@ -283,16 +281,14 @@ declare
     own_lane bigint;
 begin
     update turn set status = p_status, error = coalesce(p_error, error), done_at = now(), lease_owner = null,
-        lease_until = null
-    where id = p_turn_id;
+        lease_until = null where id = p_turn_id;
     -- It produced no message, so no erasure would find the files that it had begun to read.
     perform relay.let_files_go(array(
         select one #>> '{}' from inbox i, jsonb_path_query(i.payload, 'lax $.**.file_unique_id') as one
         where i.turn_id = p_turn_id))
     from turn where id = p_turn_id and kind = 'message' and user_message_id is null;
     update inbox set status = p_status, error = p_error,
-        payload = case when p_status = 'failed' then payload end
-    where turn_id = p_turn_id;
+        payload = case when p_status = 'failed' then payload end where turn_id = p_turn_id;
     update outbox set status = case when status in ('sent', 'failed') then status else 'failed' end,
         error = case when status in ('sent', 'failed') then error else coalesce(p_error, 'the turn ended first') end,
         sending_text = case when request ->> 'text' ~ '\?start=[A-Za-z0-9_-]{22}' then null else sending_text end,
@@ -309,31 +305,37 @@ begin
     update lane set open_turn_id = null,
         -- After a turn, a lane goes behind all due lanes, so that a flood in one blocks no other.
         due_at = (select greatest(max(u.ready_at), now()) from inbox u
-            where u.lane_id = own_lane and u.status = 'pending' having count(*) > 0)
-    where id = own_lane;
+            where u.lane_id = own_lane and u.status = 'pending' having count(*) > 0) where id = own_lane;
 end $$;
 
--- Records a failed turn: retried after a pause, or set aside after the third time so that its lane continues; then the
--- messages p_say are queued.
+-- Records a failed turn: retried after a pause, or set aside after p_most failures, so that its lane continues. What it set
+-- is withdrawn then, and the messages p_say are queued. If it has several updates, it first goes on with only the first, and
+-- each of the others gets a turn of its own: all but one may be harmless.
 create or replace function public.relay_fail(
     p_turn_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer,
     p_say jsonb default '[]') returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
+    alone constant bigint := (select min(update_id) from inbox where turn_id = p_turn_id);
+    last constant boolean := held.failures + 1 >= p_most;
 begin
     insert into event (kind, space_id, turn_id, user_id, payload)
     select 'error', held.space_id, held.id, held.user_id, case when not exists (
         select from session where id = held.session_id and private) then jsonb_build_object('error', p_error) end;
-    if held.failures + 1 >= p_most then
-        update turn set failures = failures + 1 where id = held.id;
+    if last and held.status = 'working' then
+        update inbox set status = 'pending', turn_id = null, mergeable = false where turn_id = held.id and update_id > alone;
+    end if;
+    if last and not (held.status = 'working' and found) then
+        perform relay.withdraw_set(held, '[]', true) where held.status = 'working';
+        update turn set failures = failures + 1, prompt = prompt - 'former' where id = held.id;
         perform relay.close_turn(held.id, 'failed', p_error);
         perform public.relay_enqueue(held.bot_id, p_say);
         return jsonb_build_object('set_aside', true);
     end if;
-    update turn set failures = failures + 1, error = p_error, lease_owner = null, lease_until = null,
-        fence = fence + 1, not_before = now() + make_interval(secs => p_retry_seconds)
-    where id = held.id;
+    update inbox set mergeable = false where turn_id = held.id and last;
+    update turn set failures = failures + (not last)::integer, error = p_error, lease_owner = null, lease_until = null,
+        fence = fence + 1, not_before = now() + make_interval(secs => p_retry_seconds) where id = held.id;
     return jsonb_build_object('set_aside', false);
 end $$;
 
@@ -364,20 +366,17 @@ language sql set search_path = relay, extensions, pg_temp as $$
     with renewed as (
         update turn set lease_until = now() + make_interval(secs => p_lease_seconds)
         where id in (
-            select id from turn
-            where id = any (array(select jsonb_array_elements_text(p_turns)::bigint))
+            select id from turn where id = any (array(select jsonb_array_elements_text(p_turns)::bigint))
                 and lease_owner = p_worker and status in ('working', 'answered')
                 and (lease_until < now() + make_interval(secs => p_lease_seconds * 0.8)
-                    or lease_until > now() + interval '15 minutes')
-            order by id for update skip locked))
+                    or lease_until > now() + interval '15 minutes') order by id for update skip locked))
     select coalesce(jsonb_agg(id), '[]') from turn
     where id = any (array(select jsonb_array_elements_text(p_turns)::bigint))
         and lease_owner <> p_worker and status in ('working', 'answered')
 $$;
 
 -- Renews a worker's polling lease for a bot. Returns whether it polls; null if nobody does.
-create or replace function relay.renew_polling(p_bot_id bigint, p_worker uuid, p_lease_seconds integer)
-returns boolean
+create or replace function relay.renew_polling(p_bot_id bigint, p_worker uuid, p_lease_seconds integer) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     polling duty;
@@ -387,8 +386,7 @@ begin
         not between now() + make_interval(secs => p_lease_seconds * 0.8) and now() + interval '15 minutes'
     then
         update duty set lease_until = now() + make_interval(secs => p_lease_seconds)
-        where name = polling.name and lease_owner = p_worker
-        returning * into polling;
+        where name = polling.name and lease_owner = p_worker returning * into polling;
         -- Another process may have taken it meanwhile.
         if not found then
             select * into polling from duty where name = 'poll:' || p_bot_id;
@@ -453,7 +451,6 @@ language sql set search_path = relay, extensions, pg_temp as $$
         update turn t set stop_asked = true from lane l
         where l.bot_id = p_bot_id and l.chat_id = p_chat_id and l.open_turn_id = t.id
             and case when p_turn_id is null then l.topic_id = p_topic_id else t.id = p_turn_id end
-            and t.status in ('working', 'answered') and t.lease_owner is not null and not t.stop_asked
-        returning 1)
+            and t.status in ('working', 'answered') and t.lease_owner is not null and not t.stop_asked returning 1)
     select to_jsonb(exists (select from asked))
 $$;

@@ -14,8 +14,7 @@ $$;
 -- Records what happened to a reminder.
 create or replace function relay.note_reminder(
     p_reminder_id bigint, p_kind text, p_user_id bigint default null, p_occurrence timestamptz default null,
-    p_outbox_id bigint default null)
-returns void language sql set search_path = relay, extensions, pg_temp as $$
+    p_outbox_id bigint default null) returns void language sql set search_path = relay, extensions, pg_temp as $$
     insert into reminder_event (reminder_id, kind, user_id, occurrence, outbox_id)
     values (p_reminder_id, p_kind, p_user_id, p_occurrence, p_outbox_id)
 $$;
@@ -66,8 +65,7 @@ begin
         given.text, given.zone, given.start_at, given.rule, given.next_at, given.repeat_minutes,
         case when (p_reminder ->> 'proposed')::boolean then 'proposed' else 'active' end, given.origin,
         made_from, coalesce((p_reminder ->> 'proposed')::boolean, false) or exists (
-            select from memory where id = (p_reminder ->> 'memory_id')::bigint and tainted))
-    returning * into made;
+            select from memory where id = (p_reminder ->> 'memory_id')::bigint and tainted)) returning * into made;
     perform relay.note_reminder(made.id, 'made', made.user_id);
     perform relay.owe_reminders(made.bot_id, made.chat_id, made.topic_id);
     return relay.reminder_json(made);
@@ -118,8 +116,8 @@ $$;
 
 -- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id, turn_id};
 -- what is not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller
--- knows it. turn_id: the button, which changes it once even if it runs again. Returns it; null if it is another by now, or
--- gone.
+-- knows it. turn_id: the button, which changes it once even if it runs again, or the answer, which keeps what it was until it
+-- is saved (see relay.withdraw_set). Returns it; null if it is another by now, or gone.
 create or replace function public.relay_change_reminder(p_reminder_id bigint, p_known timestamptz, p_change jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -133,8 +131,10 @@ begin
     elsif own.id is null or own.next_at is distinct from p_known then
         return null;
     end if;
-    update turn set prompt = coalesce(prompt, '{}') || jsonb_build_object('changed', own.id)
-    where id = (p_change ->> 'turn_id')::bigint and kind = 'control' and status = 'working';
+    update turn set prompt = coalesce(prompt, '{}') || case kind when 'control' then jsonb_build_object('changed', own.id)
+        else jsonb_build_object('former', coalesce(prompt -> 'former', '{}') || jsonb_build_object(own.id, to_jsonb(own)
+            || coalesce(prompt #> array['former', own.id::text], '{}') || jsonb_build_object('left_at', now()))) end
+    where id = (p_change ->> 'turn_id')::bigint and status = 'working';
     own := jsonb_populate_record(own, p_change - 'event' - 'user_id');
     if p_change ->> 'event' = 'restored' then
         own.status := relay.former_status(own);
@@ -165,8 +165,10 @@ begin
     return 'true';
 end $$;
 
--- Ends the open reminders of a chat that is gone, as a turn that tells some found out, and queues messages about it (as
--- relay_enqueue takes them); whoever set one gets the first of them, too. Returns how many were open.
+-- Records that a chat is gone, as a turn that tells some of its reminders found out, and queues messages about it (as
+-- relay_enqueue takes them). In a person's own chat its reminders wait until the person comes back (see relay_intake); what
+-- this turn told is due again then. In a group they end, and whoever set one gets the first message, too. Returns how many
+-- there are.
 create or replace function public.relay_end_reminders(p_turn_id bigint, p_messages jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -177,6 +179,21 @@ begin
     select * into told from outbox where turn_id = p_turn_id and dedupe_key like 'reminder %';
     if told.id is null then
         return '0';
+    elsif told.chat_id > 0 then
+        update outbox set dedupe_key = null where id = told.id;
+        update message set status = 'replaced' where id = told.message_id;
+        update reminder r set status = 'active', next_at = e.occurrence, occurrence = null, asked = 0
+        from reminder_event e where e.outbox_id = told.id and r.id = e.reminder_id and r.changed_at = e.at;
+        perform public.relay_enqueue(told.bot_id, p_messages) where not exists (
+            select from job where kind = 'reminder' and due_at = 'infinity'
+                and key ~ format('^(0|%s):%s:', told.bot_id, told.chat_id));
+        people := array(
+            select user_id from reminder
+            where bot_id in (0, told.bot_id) and chat_id = told.chat_id and status = 'active');
+        perform relay.owe_next('reminder', format('%s:%s:%s', bot_id, chat_id, topic_id), bot_id, 'infinity') from (
+            select distinct bot_id, chat_id, topic_id from reminder
+            where bot_id in (0, told.bot_id) and chat_id = told.chat_id and status = 'active') each;
+        return to_jsonb(cardinality(people));
     end if;
     for one in
         update reminder set status = 'ended', changed_at = now()
@@ -227,8 +244,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 from space s where s.id = due.space_id), 'tainted', due.tainted, 'answered', exists (
                 select from reminder_event e join message m on m.thread_id = due.thread_id and m.created_at > e.at
                 where e.reminder_id = due.id and e.kind = 'fired' and e.occurrence = due.occurrence
-                    and m.role = 'user' and m.user_id = due.user_id))
-            order by due.next_at, due.id), '[]') from due))
+                    and m.role = 'user' and m.user_id = due.user_id)) order by due.next_at, due.id), '[]') from due))
     from held h
 $$;
 
@@ -257,8 +273,7 @@ begin
         done as (
             update reminder r set next_at = g.next_at, occurrence = g.occurrence, asked = g.asked, status = g.status,
                 changed_at = now()
-            from given g where r.id = g.id and r.status = 'active' and r.next_at = g.due_at
-            returning r.id)
+            from given g where r.id = g.id and r.status = 'active' and r.next_at = g.due_at returning r.id)
         select array_agg(id) into moved from done;
         continue when moved is null;
         queued := null;
@@ -314,8 +329,7 @@ begin
     values (1, p_bot_id, p_chat_id, p_topic_id, p_user_id, p_space_id, p_payload, to_jsonb(p_inputs), p_key,
         greatest(now(), (p_payload ->> 'not_before')::timestamptz,
             (select quiet_until from space where id = p_space_id)), 'queued')
-    on conflict (bot_id, dedupe_key) where dedupe_key is not null do nothing
-    returning id into queued;
+    on conflict (bot_id, dedupe_key) where dedupe_key is not null do nothing returning id into queued;
     if queued is not null and place.id is not null then
         insert into message (space_id, thread_id, session_id, role, text, blocks, started_by, teaches, tainted)
         values (place.space_id, place.id, place.session_id, 'assistant', p_payload ->> 'plain',

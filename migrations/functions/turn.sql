@@ -33,8 +33,7 @@ declare
     found thread;
     past bigint;
 begin
-    insert into thread (space_id, chat_id, topic_id) values (p_space_id, p_chat_id, p_topic_id)
-    on conflict do nothing;
+    insert into thread (space_id, chat_id, topic_id) values (p_space_id, p_chat_id, p_topic_id) on conflict do nothing;
     select * into found from thread
     where chat_id = p_chat_id and topic_id = p_topic_id and space_id = p_space_id for update;
     if found.session_id is null or found.last_at < now() - make_interval(hours => p_idle_hours) then
@@ -67,8 +66,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
             length(case role when 'user' then blocks::text else text end) as size
         from message
         where thread_id = p_thread.id and status <> 'replaced' and id < p_before
-            and id >= greatest(p_thread.context_from, p_thread.window_from)
-        order by id desc limit 200),
+            and id >= greatest(p_thread.context_from, p_thread.window_from) order by id desc limit 200),
     latest as (
         select *, sum(size) over rows_so_far as used, row_number() over rows_so_far as nr from newest
         window rows_so_far as (order by id desc rows unbounded preceding))
@@ -106,12 +104,10 @@ begin
         insert into message (space_id, thread_id, session_id, turn_id, role, user_id, name, text, blocks, untrusted)
         values (p_thread.space_id, p_thread.id, p_thread.session_id, p_turn.id, 'user',
             (p_input ->> 'user_id')::bigint, p_input ->> 'name', p_input ->> 'text', p_input -> 'blocks',
-            (p_input ->> 'untrusted')::boolean)
-        returning id into saved;
+            (p_input ->> 'untrusted')::boolean) returning id into saved;
     else
         update message set text = p_input ->> 'text', blocks = p_input -> 'blocks',
-            untrusted = (p_input ->> 'untrusted')::boolean
-        where id = saved;
+            untrusted = (p_input ->> 'untrusted')::boolean where id = saved;
     end if;
     if coalesce(p_input -> 'keepits', '[]') <> '[]' or p_turn.user_message_id is not null then
         perform relay.read_markers(saved, coalesce(p_input -> 'keepits', '[]'));
@@ -183,7 +179,7 @@ begin
     end if;
     update turn set space_id = own.space_id, thread_id = own.id, session_id = own.session_id, user_message_id = said,
         model = p_input ->> 'model', replaces_turn_id = replaced,
-        prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', replied, 'wording', relay.wordings(said))
+        prompt = coalesce(prompt, '{}') - 'former' || jsonb_build_object('reply_to', replied, 'wording', relay.wordings(said))
     where id = held.id;
     shown := relay.summary_shown(own);
     liked_at := clock_timestamp();
@@ -237,8 +233,7 @@ end $$;
 create or replace function public.relay_topic_of(p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(coalesce(own.topic_id, l.topic_id))
-    from posted p
-    join turn t on t.id = p.turn_id
+    from posted p join turn t on t.id = p.turn_id
     -- A question from a group may be answered in a private chat, where the group's topic means nothing.
     left join thread own on own.id = t.thread_id and own.chat_id = p.chat_id
     left join lane l on l.id = t.lane_id and l.chat_id = p.chat_id
@@ -319,6 +314,7 @@ begin
                 before := relay.answered_before(held);
             end if;
         end if;
+        perform relay.withdraw_set(held, '[]', true) where answer is null;
         perform relay.keep_spend(p_reply -> 'spent', 'answer', held.space_id, held.user_id);
         if answer is not null and p_reply -> 'actions' @@ 'exists($[*] ? (@.action != "forget"))'
             and not relay.teaches(held.session_id)
@@ -332,7 +328,7 @@ begin
         end if;
         update turn set status = 'answered', assistant_message_id = answer, answered_at = now(),
             tainted = (p_reply ->> 'tainted')::boolean, usage = p_reply -> 'usage',
-            prompt = coalesce(prompt, '{}') || coalesce(p_reply -> 'prompt', '{}'),
+            prompt = coalesce(prompt, '{}') - 'former' || coalesce(p_reply -> 'prompt', '{}'),
             model = coalesce(p_reply ->> 'model', model), error = p_reply ->> 'error',
             told = (p_reply -> 'told') || jsonb_build_object(
                 'replaced', held.replaces_turn_id is not null and p_reply ->> 'again' is distinct from 'back',
@@ -340,8 +336,7 @@ begin
                 'withdrawn', case when held.replaces_turn_id is null then '[]' else relay.withdrawn_for(held) end,
                 'failed', (p_reply -> 'told' -> 'failed') || (
                 select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(applied) as a where a ? 'failed'))
-                || signs || relay.kept_by(held)
-        where id = held.id;
+                || signs || relay.kept_by(held) where id = held.id;
         if before is not null or p_reply ->> 'status' = 'stopped' and answer is not null then
             select * into held from turn where id = held.id;
             if (p_reply ->> 'preferred')::boolean then

@@ -388,6 +388,48 @@ async def test_the_third_failure_sets_a_turn_aside_and_its_lane_continues(
     assert await sql("select count(*) from event where kind = 'error'") == [(3,)]
 
 
+async def test_messages_that_joined_a_failing_turn_are_answered_on_their_own(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    (turn,) = await driver.say(*(message(ADA, text) for text in ("one", "poison", "three")))
+    await driver.say(message(ADA, "four"))
+    said: list[list[str]] = []
+    for _ in range(20):
+        said.append(texts(turn))
+        if "poison" not in said[-1]:
+            await driver.close(turn)
+        else:
+            await store.fail(turn, "cannot", 0)
+        found = await driver.claim()
+        if not found:
+            break
+        (turn,) = found
+    together, alone = [["one", "poison", "three"]] * 3, [["poison"]] * 3
+    assert said == [*together, ["one"], *alone, ["three"], ["four"]]
+    failed = "select payload #>> '{message,text}' from inbox where status = 'failed'"
+    assert await sql(failed) == [("poison",)]
+
+
+async def test_nothing_joins_the_last_try_of_a_turn(driver: TurnDriver, store: Store) -> None:
+    (turn,) = await driver.say(message(ADA, "one"), message(ADA, "two"))
+    for _ in range(3):
+        await store.fail(turn, "cannot", 0)
+        (turn,) = await driver.claim()
+    assert texts(turn) == texts(await store.absorb(turn)) == ["one"]
+    assert await store.fail(turn, "cannot", 0)
+
+
+async def test_an_answered_turn_that_cannot_be_delivered_is_not_answered_again(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    (turn,) = await driver.say(message(ADA, "one"), message(ADA, "two"))
+    await store.deliver(turn, BOT.id, [])
+    for expected in (False, False, True):
+        assert await store.fail(turn, "cannot", 0) is expected
+        turn = next(iter(await driver.claim()), turn)
+    assert await sql("select distinct status from inbox") == [("failed",)]
+
+
 async def test_a_failed_turn_waits_and_blocks_only_its_own_lane(driver: TurnDriver, store: Store) -> None:
     (turn,) = await driver.say(message(ADA, "hello"))
     assert await store.fail(turn, "no", 3) is False

@@ -14,10 +14,12 @@ from relay.jobs.proactive import reminder_kind
 from relay.jobs.runner import Runner
 from relay.memory.proactive.gates import Limits
 from relay.memory.proactive.looking import Lookout
-from relay.memory.rows.delivery import Message
+from relay.memory.rows.delivery import Message, Part, PartResult
 from relay.memory.rows.proactive.reminders import NewReminder, Reminder
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.objects import decode_update
+from relay.surfaces.telegram.parsing.sorting import sort_update
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
 from tests.integration.turn_driver import (
@@ -356,21 +358,92 @@ async def test_an_erasure_in_a_group_leaves_the_queued_reminders_of_others(
     assert await sql("select text from reminder") == [("Ben: dentist",)]
 
 
-async def test_a_chat_that_is_gone_ends_its_reminders_and_admins_are_told(store: Store, sql: Sql) -> None:
-    await make(store, "Next year")
+async def lose(store: Store) -> list[int]:
+    """Lets Telegram say of each queued reminder that its chat is gone. Returns how many wait, or have ended."""
+    lost = []
+    for turn in [one for one in (await store.claim(BOT.id, 50))[0] if one.message and one.message.reminders]:
+        note = Message(chat_id=EVE, user_id=EVE, text="Gone.", key=f"gone {turn.turn_id}")
+        # A crash in between runs it again.
+        lost += [await store.end_reminders(turn.turn_id, [note]) for _ in range(2)]
+        await store.deliver(turn, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": "Tea"})])
+        await store.store_sent(turn, [PartResult(1, "failed", error="blocked")], True)
+    return lost
+
+
+async def test_a_group_that_is_gone_ends_its_reminders_and_admins_are_told(store: Store, sql: Sql) -> None:
+    there = {"space": group(GROUP), "chat_id": GROUP}
+    await make(store, "Next year", **there)
     await make(store, "Somebody else's", BEN)
-    due_one = await make(store, "Bins", rule="FREQ=DAILY")
-    await due(sql, due_one)
+    await due(sql, await make(store, "Bins", rule="FREQ=DAILY", **there))
     await tell(store)
-    [turn] = [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]
-    note = Message(chat_id=BEN, user_id=BEN, text="Gone.", key="gone")
-    for ended in (2, 0):  # a crash in between runs it again
-        assert await store.end_reminders(turn.turn_id, [note]) == ended
+    assert await lose(store) == [2, 0]
     rows = await sql("select text, status from reminder order by id")
     assert rows == [("Next year", "ended"), ("Somebody else's", "active"), ("Bins", "ended")]
     assert await sql("select count(*) from reminder_event where kind = 'failed'") == [(2,)]
     assert await sql("select key from job where kind = 'reminder'") == [(f"{BOT.id}:{BEN}:0",)]
-    assert await sql("select count(*) from outbox where dedupe_key = 'gone'") == [(1,)]
+    assert await sql("select count(*) from outbox where chat_id = %s and dedupe_key like 'gone %%'", EVE) == [(1,)]
+
+
+async def test_reminders_wait_while_the_bot_is_blocked_and_are_told_once_afterwards(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "Hello")
+    await make(store, "Next year")
+    for text, more in (("Tea", {}), ("Bins", {"rule": "FREQ=DAILY"}), ("Rent?", {"kind": "ask", "repeat_minutes": 15})):
+        await due(sql, await make(store, text, **more))
+    assert await tell(store) == 1
+    assert await lose(store) + await lose(store) + await lose(store) == [4, 0] * 3
+    assert await sql("select count(*) from outbox where request ->> 'text' = 'Gone.'") == [(1,)], "admins hear it once"
+    assert await sql("select distinct status from reminder") == [("active",)]
+    for _ in range(3):
+        assert await tell(store) == 0
+        assert await store.claim_jobs("reminder", BOT.id, 9) == []
+    await driver.exchange(BEN, "Hello, I'm somebody else")
+    assert await tell(store) == 0
+    await sql("update reminder set next_at = next_at - interval '3 days' where text in ('Tea', 'Bins')")
+    telegram = FakeMessenger()
+    for _ in range(2):
+        await driver.exchange(ADA, "I'm back")
+        await tell(store)
+        await send_queued(store, telegram)
+    said = [given["text"] for method, given in telegram.calls if method == "sendMessage" and given["chat_id"] == ADA]
+    assert [one.split("\n")[0] for one in said] == ["⏰ Bins", "⏰ Rent?", "⏰ Missed while I was away or quiet:"]
+    assert "Tea" in said[2]
+    rows = await sql("select text, status, next_at > now() from reminder order by id")
+    assert rows == [("Next year", "active", True), ("Tea", "ended", None), ("Bins", "active", True),
+                    ("Rent?", "active", True)]  # fmt: skip
+    shown = await sql("select text from message where started_by = 'reminder' and status <> 'replaced' order by id")
+    lines = ["⏰ Bins", "⏰ Rent?", "⏰ **Missed while I was away or quiet:**"]
+    assert [one.split("\n")[0] for (one,) in shown] == lines
+
+
+async def test_a_reminder_changed_while_the_bot_is_blocked_is_as_it_was_changed(store: Store, sql: Sql) -> None:
+    made = await make(store, "Bins", rule="FREQ=DAILY")
+    await due(sql, made)
+    await tell(store)
+    now = await store.reminder(private(ADA), ADA, made.id)
+    assert now is not None
+    await store.change_reminder(made.id, "paused", ADA, now.next_at, status="paused")
+    assert await lose(store) == [0, 0]
+    assert await sql("select status, next_at from reminder") == [("paused", now.next_at)]
+
+
+async def test_the_news_that_a_person_no_longer_blocks_the_bot_wakes_their_reminders(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await due(sql, await make(store))
+    await tell(store)
+    assert await lose(store) == [1, 0]
+    update = {"chat": {"id": ADA, "type": "private"}, "from": {"id": ADA, "first_name": "Ada"}, "date": 1}
+    for number, (before, after) in enumerate([("member", "kicked"), ("kicked", "member")]):
+        changed = update | {
+            "old_chat_member": {"status": before, "user": {"id": BOT.id}},
+            "new_chat_member": {"status": after, "user": {"id": BOT.id}},
+        }
+        news = decode_update({"update_id": 10**9 + number, "my_chat_member": changed})
+        for turn in (await store.intake(BOT.id, [sort_update(news, BOT, frozenset([ADA]), False)], 10))[0]:
+            await driver.close(turn)
+        assert await tell(store) == number
 
 
 async def test_whoever_set_a_reminder_in_a_group_that_is_gone_is_told(store: Store, sql: Sql) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from relay.core.errors import ModelRefused
 from relay.core.models import ModelRequest
 from tests.integration.conftest import Server
 from tests.integration.inside import Inside, Json, inside
@@ -99,6 +100,64 @@ async def test_an_answer_written_anew_keeps_only_what_it_set_itself(
     await relay.tg.say(ADA, ADA, "and of that one, too")
     await run_to_end(relay)
     assert await relay.sql(ACTIVE) == [(first["text"],), (second["text"],)]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [("change_reminder", {"text": "Ring the dentist up", "at": "2031-05-01T18:00", "rrule": ""})],
+        [("delete_reminder", {})],
+        [("change_reminder", {"text": "Ring the dentist up"}), ("delete_reminder", {})],
+    ],
+)
+async def test_an_answer_written_anew_finds_reminders_as_they_were(
+    relay: Inside, script: Script, steps: list[tuple[str, Json]]
+) -> None:
+    await relay.tg.say(ADA, ADA, "/remind every day 18:00 call the dentist")
+    await relay.settled()
+    as_it_was = "select to_jsonb(r) from reminder r"
+    [(before,)] = await relay.sql(as_it_was)
+    done = [tool(name, id=before["id"], **given) for name, given in steps]
+    script.steps = [*done, RuntimeError("the process dies"), {"type": "text", "text": "Which one?"}]
+    await relay.tg.say(ADA, ADA, "the dentist, you know")
+    await run_to_end(relay)
+    assert await relay.sql(as_it_was) == [(before,)]
+    assert await relay.sql("select count(*) from job where kind = 'reminder'") == [(1,)]
+    assert await relay.sql("select count(*) from turn where prompt ? 'former'") == [(0,)]
+    script.steps = [done[-1]]
+    await relay.tg.say(ADA, ADA, "yes")
+    await run_to_end(relay)
+    [(after,)] = await relay.sql(as_it_was)
+    assert (after["text"], after["status"]) != (before["text"], before["status"])
+
+
+async def test_a_reminder_changed_by_a_button_since_stays_changed(relay: Inside, script: Script) -> None:
+    made = await relay.tg.say(ADA, ADA, "/remind tomorrow 9:00 tea")
+    await relay.settled()
+    made = next(one for one in relay.tg.messages(ADA) if one.from_bot)
+    [(number,)] = await relay.sql("select id from reminder")
+    script.steps = [tool("change_reminder", id=number, text="coffee"), *[RuntimeError("the process dies")] * 2]
+    await relay.tg.say(ADA, ADA, "coffee instead")
+    async with asyncio.timeout(20):
+        while await relay.sql("select text from reminder") != [("coffee",)] or relay.worker.running:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    relay.tg.press(ADA, ADA, made, made.buttons["1 h later"])
+    await run_to_end(relay)
+    [(text, at)] = await relay.sql("select text, extract(hour from next_at)::int from reminder")
+    assert (text, at) == ("coffee", 10)
+
+
+@pytest.mark.parametrize("error", [ModelRefused(), RuntimeError("it fails each time")])
+async def test_a_turn_without_an_answer_sets_nothing(relay: Inside, script: Script, error: Exception) -> None:
+    """The person is told that it failed, and asks again."""
+    await relay.tg.say(ADA, ADA, "/remind tomorrow 9:00 tea")
+    await relay.settled()
+    [(number,)] = await relay.sql("select id from reminder")
+    dentist = {"text": "Call the dentist", "at": "2031-03-01T18:00"}
+    script.steps = [tool("set_reminder", **dentist), tool("delete_reminder", id=number), error] * 3
+    await relay.tg.say(ADA, ADA, "remind me")
+    await run_to_end(relay)
+    assert await relay.sql(ACTIVE) == [("tea",)]
 
 
 async def test_a_button_that_runs_again_moves_its_reminder_once(relay: Inside) -> None:

@@ -164,14 +164,11 @@ def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
 
 
 def is_noted(update: Update) -> bool:
-    """Whether to handle an update that is not a new message: the bot joined a group or got other rights there, a
-    message was edited, a reaction given, a topic named, or a member left."""
+    """Whether to handle an update that is not a new message: the bot joined a group or got other rights there, a person
+    no longer blocks it, a message was edited, a reaction given, a topic named, or a member left."""
     if member := update.my_chat_member:
-        return not member.chat.private and (member.new_chat_member.status if member.new_chat_member else "") in (
-            "member",
-            "administrator",
-            "restricted",
-        )
+        now = member.new_chat_member.status if member.new_chat_member else ""
+        return now in ("member", "administrator", "restricted")
     if edited := update.edited_message:
         said = bool(text_of(edited).strip()) or attachment_of(edited) is not None
         return said and not COMMAND.match(text_of(edited))

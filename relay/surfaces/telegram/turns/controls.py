@@ -86,7 +86,7 @@ class Controls:
             await self._stop(stopped.chat.id, stopped.message_thread_id, stopped.draft_id)
         if update.person and message:
             return await self._newcomers.announce_change(turn, update.person, message)
-        if update.my_chat_member:
+        if update.my_chat_member and not update.my_chat_member.chat.private:
             return await self._arrivals.announce_change(turn, update.my_chat_member)
         if message and message.left_chat_member:
             return await self._arrivals.end_lending(message, message.left_chat_member)

@@ -61,10 +61,11 @@ def describe_refused(turn: ClaimedTurn, message: QueuedMessage, reason: str) -> 
 
 
 async def describe_gone(services: Services, turn_id: int, chat_id: int, reason: str) -> list[Message]:
-    """Returns a message to each admin: a chat is gone, so its reminders have ended."""
+    """Returns a message to each admin: a chat is gone, so its reminders wait, or in a group have ended."""
     await services.people.refresh(services.store)
     chat = "a group" if chat_id < 0 else f"user {chat_id}"
-    text = f"⚠️ I can't reach {chat} any more ({reason}), so I've ended the reminders there."
+    so = "so I've ended the reminders there" if chat_id < 0 else "so their reminders wait until they come back"
+    text = f"⚠️ I can't reach {chat} any more ({reason}), {so}."
     return [
         Message(chat_id=one, user_id=one, text=escape_markdown(text), key=f"gone {turn_id} {one}")
         for one in sorted(services.people.admins - {chat_id})
