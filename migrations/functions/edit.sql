@@ -190,8 +190,7 @@ end $$;
 create or replace function public.relay_standing(p_turn_id bigint, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('asked', t.user_id = p_user_id,
-        'stands', not exists (
-            select from turn n where n.thread_id = t.thread_id and n.id > t.id
+        'stands', not exists (select from turn n where n.thread_id = t.thread_id and n.id > t.id
                 and n.user_message_id = t.user_message_id and n.assistant_message_id is not null),
         'last', coalesce(relay.is_last_said(m), false))
     from turn t left join message m on m.id = t.user_message_id where t.id = p_turn_id
@@ -223,8 +222,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when p_turn_id is null then p_memories else (
         select coalesce(jsonb_agg(one order by place), '[]')
         from jsonb_array_elements(p_memories) with ordinality as m (one, place)
-        where not exists (
-            select from relay.taught_by(p_turn_id) c where c.memory_id = (one ->> 'id')::bigint
+        where not exists (select from relay.taught_by(p_turn_id) c where c.memory_id = (one ->> 'id')::bigint
                 and c.action in ('learn', 'supersede', 'merge') and c.status = 'applied')) end
 $$;
 
@@ -423,8 +421,7 @@ begin
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
         and (m.role = 'assistant' or m.user_id = p_user_id)
     for no key update of m;
-    if about.id is null or exists (
-        select from signal where message_id = about.id and user_id = p_user_id
+    if about.id is null or exists (select from signal where message_id = about.id and user_id = p_user_id
             and greatest(created_at, removed_at) > to_timestamp(p_at))
     then
         return to_jsonb(false);

@@ -76,8 +76,7 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
         update job set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds),
             fence = fence + 1
         -- As an array, the ids are found once. A joined subquery may run again, and takes more than p_limit.
-        where id = any (array(
-            select id from job j
+        where id = any (array(select id from job j
             where kind = p_kind and parked_at is null and key = coalesce(p_key, key) and relay.is_for(j, p_bot_id)
                 and (p_key is not null or due_at <= now() or due_at > now() + interval '2 hours')
                 and (relay.is_due(j) or p_key is not null and lease_owner is null)

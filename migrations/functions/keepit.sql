@@ -120,8 +120,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select relay.read_markers(m.id, own.markers)
     from relay.session_messages(p_session_id) m cross join lateral relay.markers_in(m.blocks) as own (markers)
     where m.role = 'user' and m.user_id is not null and strpos(lower(m.text), '##keepit') > 0 and own.markers <> '[]'
-        and not exists (select from keepit k where k.message_id = m.id and k.block >= 0)
-    order by m.id
+        and not exists (select from keepit k where k.message_id = m.id and k.block >= 0) order by m.id
 $$;
 
 -- Returns the highest place of a message's markers, removed ones included.
@@ -157,12 +156,12 @@ $$;
 -- Removes the markers in a turn's message, or restores them. Returns how many changed.
 create or replace function public.relay_undo_keepits(p_turn_id bigint, p_user_id bigint, p_removed boolean) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_correction(id) from turn where id = p_turn_id and user_id = p_user_id;
     with changed as (
         update keepit k set removed_at = case when p_removed then now() end, updated_at = now()
         from turn t
         where t.id = p_turn_id and t.user_id = p_user_id and k.message_id = t.user_message_id and k.typed is not null
-            and (k.removed_at is null) = p_removed
-        returning 1)
+            and (k.removed_at is null) = p_removed returning 1)
     select to_jsonb(count(*)) from changed
 $$;
 
@@ -196,19 +195,16 @@ declare
 begin
     -- A marker of an answer that another one replaced keeps nothing.
     if p_session_id is not null then
-        ids := array(
-            select k.id from keepit k join message m on m.id = k.message_id and m.status <> 'replaced'
+        ids := array(select k.id from keepit k join message m on m.id = k.message_id and m.status <> 'replaced'
             where k.session_id = p_session_id and k.space_id = own and k.removed_at is null order by k.weight desc, k.id);
         total := cardinality(ids);
         ids := ids[p_offset + 1 : p_offset + p_limit];
     else
         -- A thread has many markers and few of replaced answers: these are found instead of a message for each marker.
-        hidden := array(
-            select k.id from message m join keepit k on k.message_id = m.id
+        hidden := array(select k.id from message m join keepit k on k.message_id = m.id
             where m.thread_id = place and m.status = 'replaced' and k.removed_at is null);
         total := (select count(*) from keepit where thread_id = place and removed_at is null) - cardinality(hidden);
-        ids := array(
-            select id from keepit where thread_id = place and removed_at is null and id <> all (hidden)
+        ids := array(select id from keepit where thread_id = place and removed_at is null and id <> all (hidden)
             order by weight desc, id offset p_offset limit p_limit);
     end if;
     return jsonb_build_object('total', total, 'keepits', coalesce((
@@ -257,8 +253,7 @@ $$;
 -- what others wrote. {refused}: private, missing, absent (the message does not say it), other (someone else's), empty.
 create or replace function public.relay_keep_it(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint,
-    p_may boolean, p_keep jsonb)
-returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
+    p_may boolean, p_keep jsonb) returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     own message;
@@ -300,8 +295,7 @@ begin
     end if;
     perform from message where id = own.id for no key update;
     update keepit set weight = (p_keep ->> 'weight')::numeric, updated_at = now()
-    where message_id = own.id and content = passage and removed_at is null
-    returning * into made;
+    where message_id = own.id and content = passage and removed_at is null returning * into made;
     if made.id is null then
         insert into keepit (space_id, thread_id, session_id, message_id, seq, weight, content, block, start_at, end_at,
             context, origin, user_id)
@@ -309,8 +303,7 @@ begin
             (p_keep ->> 'weight')::numeric, passage, -1, begins, ends,
             relay.marker_context(own.text, begins + 1, ends + 1), p_keep ->> 'origin', p_user_id
         from (select greatest(place - 1, 0) as begins, case when place = 0 or coalesce(p_keep ->> 'text', '') = ''
-            then length(own.text) else place - 1 + length(p_keep ->> 'text') end as ends) span
-        returning * into made;
+            then length(own.text) else place - 1 + length(p_keep ->> 'text') end as ends) span returning * into made;
     end if;
     perform relay.register_sessions(array[own.session_id]);
     return jsonb_build_object('keepit', relay.keepit_json(made));

@@ -38,13 +38,11 @@ begin
         select * from outbox o
         where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before <= greatest(now(), created_at)
             and not exists (select from turn where id = o.under_turn_id and status not in ('done', 'failed'))
-            and not exists (
-                select from outbox e
+            and not exists (select from outbox e
                 where e.bot_id = o.bot_id and e.chat_id = o.chat_id and e.topic_id = o.topic_id and e.status = 'queued'
                     and e.turn_id is null and (e.not_before, e.id) < (o.not_before, o.id)
                     and not exists (select from turn where id = e.under_turn_id and status not in ('done', 'failed')))
-            and not exists (
-                select from turn t join outbox s on s.turn_id = t.id and s.not_before is not null
+            and not exists (select from turn t join outbox s on s.turn_id = t.id and s.not_before is not null
                 where t.bot_id = o.bot_id and t.status in ('working', 'answered')
                     and s.chat_id = o.chat_id and s.topic_id = o.topic_id)
         order by not_before, id limit p_limit for update skip locked
@@ -84,12 +82,11 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 1, p_turn.bot_id, h.chat_id, h.topic_id, p_turn.user_id, p_turn.space_id, '{}', 'queued', now(), p_turn.id
     from thread h where h.id = p_turn.thread_id
         and exists (select from announcement where turn_id = p_turn.id and status = 'due')
-        and not exists (
-            select from outbox where under_turn_id = p_turn.id and status = 'queued' and turn_id is null
+        and not exists (select from outbox where under_turn_id = p_turn.id and status = 'queued' and turn_id is null
                 and not request ? 'corrects')
 $$;
 
--- Queues the correction of what a turn's messages say about its changes to memory, unless it is queued.
+-- Queues the correction of the line under a turn's messages, unless it is queued.
 create or replace function relay.owe_correction(p_turn_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into outbox (seq, bot_id, chat_id, topic_id, user_id, space_id, request, status, not_before, under_turn_id)
@@ -99,11 +96,23 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where under_turn_id = t.id and status = 'queued' and turn_id is null and request ? 'corrects')
 $$;
 
--- Returns a turn's changes to memory and the messages that show them, its own and separate announcements: {turn_id,
--- owner_id, changes, messages: [{chat_id, message_id, request}]}. Leaves out what another answer takes over.
+-- Returns what has become of what the line under a turn's messages says, and these messages, its own and separate
+-- announcements: {turn_id, owner_id, changes, reminders (said: the text that each had), kept and preferences (null: it said
+-- nothing of them), messages: [{chat_id, message_id, request}]}. Leaves out what another answer takes over.
 create or replace function public.relay_shown_changes(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('turn_id', t.id, 'owner_id', s.owner_id, 'changes', relay.changes_of(t.id), 'messages', (
+    select jsonb_build_object('turn_id', t.id, 'owner_id', s.owner_id, 'changes', relay.changes_of(t.id),
+        'reminders', (
+            select coalesce(jsonb_agg(relay.reminder_json(r) || jsonb_build_object('said', one -> 'text')), '[]')
+            from jsonb_array_elements(t.told -> 'reminders') one join reminder r on r.id = (one ->> 'id')::bigint),
+        'kept', case when t.told ? 'kept' then coalesce(relay.kept_by(t) -> 'kept', '[]') end,
+        'preferences', case when t.told -> 'acting' <> '[]' then (
+            select coalesce(jsonb_agg(relay.preference_json(p) order by p.strength desc, p.id), '[]')
+            from preference_decision d join preference p using (space_id, user_id, type, pattern, polarity)
+            where d.turn_id = t.id and d.action = 'told' and not exists (select from preference_decision f
+                where f.action = 'forget' and f.at > d.at
+                    and (f.space_id, f.user_id, f.type, f.pattern) = (d.space_id, d.user_id, d.type, d.pattern))) end,
+        'messages', (
         select coalesce(jsonb_agg(jsonb_build_object(
             'chat_id', d.chat_id, 'message_id', d.telegram_message_id, 'request', d.request) order by d.id), '[]')
         from outbox d join posted p on p.bot_id = d.bot_id and p.chat_id = d.chat_id

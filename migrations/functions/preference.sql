@@ -376,6 +376,5 @@ begin
                                         and o.type = stored.type and o.pattern = stored.pattern
                                         and o.status <> 'archived') end), now())
                 where status = 'stable') p
-            where p.strength >= 0.40 or p.thread_id is not null
-            order by p.strength desc, p.id limit 60) as shown);
+            where p.strength >= 0.40 or p.thread_id is not null order by p.strength desc, p.id limit 60) as shown);
 end $$;

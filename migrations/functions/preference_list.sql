@@ -80,8 +80,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select coalesce(jsonb_agg(jsonb_build_object('at', at, 'kind', kind, 'polarity', polarity, 'source', source,
                 'message_id', message_id, 'text', text, 'posted', place.posted, 'topic_id', topic_id)
                 order by newest.id desc), '[]')
-            from (select * from taught order by id desc limit 10) newest
-            left join lateral (
+            from (select * from taught order by id desc limit 10) newest left join lateral (
                 select jsonb_build_object('chat_id', chat_id, 'message_id', telegram_message_id) as posted from posted
                 where turn_id = newest.turn_id and from_bot order by telegram_message_id limit 1) place on true))
 $$;
@@ -96,16 +95,25 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
             select coalesce(jsonb_agg(content order by id desc), '[]') from (
                 select id, content from memory
                 where space_id = p.space_id and subject_id = p.user_id and status = 'active'
-                    and strpos(lower(content), p.pattern) > 0
-                order by id desc limit 3) said))
+                    and strpos(lower(content), p.pattern) > 0 order by id desc limit 3) said))
     from preference p
     where p.id = p_preference_id and p.space_id = relay.find_space(p_space) and p.user_id = p_user_id
+$$;
+
+-- Queues the correction of the line under the answers that told a person of a preference.
+create or replace function relay.correct_told(p_space_id bigint, p_user_id bigint, p_type text, p_pattern text)
+returns void language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_correction(turn_id) from preference_decision
+    where action = 'told' and turn_id is not null and space_id = p_space_id and user_id = p_user_id and type = p_type
+        and pattern = p_pattern
 $$;
 
 -- Forgets preferences of a person: earlier observations no longer count. Returns the decisions: [{decision_id, type,
 -- pattern}].
 create or replace function public.relay_forget_preferences(p_space jsonb, p_user_id bigint, p_preferences jsonb)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.correct_told(space_id, user_id, type, pattern) from preference
+    where p_preferences @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id;
     with going as (
         select distinct space_id, user_id, thread_id, type, pattern from preference
         where p_preferences @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id),
@@ -115,8 +123,7 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
             and p.type = g.type and p.pattern = g.pattern),
     decided as (
         insert into preference_decision (space_id, user_id, thread_id, type, pattern, action)
-        select space_id, user_id, thread_id, type, pattern, 'forget' from going
-        returning id, type, pattern)
+        select space_id, user_id, thread_id, type, pattern, 'forget' from going returning id, type, pattern)
     select coalesce(jsonb_agg(jsonb_build_object('decision_id', id, 'type', type, 'pattern', pattern) order by id), '[]')
     from decided
 $$;
@@ -127,10 +134,11 @@ returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $
 declare
     back integer;
 begin
+    perform relay.correct_told(space_id, user_id, type, pattern) from preference_decision
+    where p_decisions @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id;
     delete from preference_decision d
     where p_decisions @> to_jsonb(d.id) and d.space_id = relay.find_space(p_space) and d.user_id = p_user_id
-        and d.action = 'forget' and not exists (
-            select from observation o
+        and d.action = 'forget' and not exists (select from observation o
             where o.space_id = d.space_id and o.user_id = d.user_id and o.type = d.type and o.pattern = d.pattern
                 and o.thread_id is not distinct from d.thread_id and o.at > d.at);
     get diagnostics back = row_count;
@@ -148,8 +156,7 @@ declare
 begin
     update space set preferences = coalesce(p_change ->> 'preferences', preferences),
         preferences_paused_until = case when p_change ? 'paused_until'
-            then (p_change ->> 'paused_until')::timestamptz else preferences_paused_until end
-    where id = own;
+            then (p_change ->> 'paused_until')::timestamptz else preferences_paused_until end where id = own;
     if p_change ? 'here' then
         here := (relay.ensure_thread(own, p_chat_id, p_topic_id, 1000000)).id;
         update thread set preferences = p_change ->> 'here' where id = here;

@@ -58,8 +58,7 @@ begin
         and not (mergeable and first.mergeable and user_id is not distinct from first.user_id
             and session_id is not distinct from first.session_id);
     update inbox set status = 'claimed', turn_id = opened.id
-    where (bot_id, update_id) in (
-        select bot_id, update_id from inbox
+    where (bot_id, update_id) in (select bot_id, update_id from inbox
         where lane_id = p_lane_id and status = 'pending' and (border is null or update_id < border)
         order by update_id limit 100);
     update lane set open_turn_id = opened.id where id = p_lane_id;
@@ -84,8 +83,7 @@ begin
         update turn set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds),
             fence = fence + 1, not_before = null
         -- As an array, the ids are found once. A joined subquery may run again, and takes more than p_limit.
-        where id = any (array(
-            select id from turn
+        where id = any (array(select id from turn
             where status in ('working', 'answered') and bot_id = p_bot_id
                 and id <> all (array(select jsonb_array_elements_text(p_running)::bigint))
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes'
@@ -365,8 +363,7 @@ create or replace function relay.renew(p_worker uuid, p_turns jsonb, p_lease_sec
 language sql set search_path = relay, extensions, pg_temp as $$
     with renewed as (
         update turn set lease_until = now() + make_interval(secs => p_lease_seconds)
-        where id in (
-            select id from turn where id = any (array(select jsonb_array_elements_text(p_turns)::bigint))
+        where id in (select id from turn where id = any (array(select jsonb_array_elements_text(p_turns)::bigint))
                 and lease_owner = p_worker and status in ('working', 'answered')
                 and (lease_until < now() + make_interval(secs => p_lease_seconds * 0.8)
                     or lease_until > now() + interval '15 minutes') order by id for update skip locked))
@@ -401,8 +398,7 @@ create or replace function relay.keep_serving(p_worker uuid, p_lease_seconds int
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into duty (name, lease_owner, lease_until)
     select 'serve:' || p_worker, p_worker, now() + make_interval(secs => p_lease_seconds)
-    where not exists (
-        select from duty where name = 'serve:' || p_worker
+    where not exists (select from duty where name = 'serve:' || p_worker
             and lease_until between now() + make_interval(secs => p_lease_seconds * 0.8) and now() + interval '15 minutes')
     on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
 $$;
@@ -419,8 +415,7 @@ begin
     get diagnostics freed = row_count;
     update job set lease_owner = null, lease_until = null, fence = fence + 1 where lease_owner = p_worker;
     delete from duty where name = 'serve:' || p_worker;
-    delete from duty where name in (
-        select name from duty
+    delete from duty where name in (select name from duty
         where name like 'serve:%' and (lease_until between now() and now() + interval '15 minutes') is not true
         for update skip locked);
     update duty set lease_owner = null, lease_until = null where lease_owner = p_worker;

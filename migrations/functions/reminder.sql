@@ -145,6 +145,9 @@ begin
     where id = own.id returning * into own;
     perform relay.note_reminder(own.id, p_change ->> 'event', (p_change ->> 'user_id')::bigint, own.occurrence);
     perform relay.owe_reminders(own.bot_id, own.chat_id, own.topic_id);
+    perform relay.owe_correction(t.id) from turn t
+    where t.user_message_id = any (relay.inputs_of('message', own.inputs))
+        and t.told -> 'reminders' @> jsonb_build_array(jsonb_build_object('id', own.id));
     return relay.reminder_json(own);
 end $$;
 
@@ -187,8 +190,7 @@ begin
         perform public.relay_enqueue(told.bot_id, p_messages) where not exists (
             select from job where kind = 'reminder' and due_at = 'infinity'
                 and key ~ format('^(0|%s):%s:', told.bot_id, told.chat_id));
-        people := array(
-            select user_id from reminder
+        people := array(select user_id from reminder
             where bot_id in (0, told.bot_id) and chat_id = told.chat_id and status = 'active');
         perform relay.owe_next('reminder', format('%s:%s:%s', bot_id, chat_id, topic_id), bot_id, 'infinity') from (
             select distinct bot_id, chat_id, topic_id from reminder

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from relay.core.models import ModelRequest
+from relay.core.models import ModelRequest, Space
 from tests.integration.conftest import Server
 from tests.integration.inside import Inside, Json, inside
 from tests.integration.turn_driver import ADA, BEN, EVE
@@ -17,7 +17,13 @@ LEARNED = "Fine.\n\n🧠 Learned: Ada likes tea"
 
 
 def teach(request: ModelRequest) -> list[Json]:
-    """Learns what the message quotes."""
+    """Learns what the message quotes; sets two reminders when it is asked to."""
+    if "remind me" in str(request.messages[-1]):
+        given = {"t1": {"text": "Call Aiko"}, "t2": {"text": "Tea: green", "rrule": "FREQ=DAILY"}}
+        return [
+            {"type": "tool_use", "id": number, "name": "set_reminder", "input": {"at": "2031-03-01T18:00", **one}}
+            for number, one in given.items()
+        ]
     said = str(request.messages[-1]).split("“")[1:]
     return [{"type": "text", "text": "Fine. " + " ".join(f"[LEARN: {one.split('”')[0]}]" for one in said)}]
 
@@ -124,3 +130,57 @@ async def test_a_question_about_a_memory_becomes_its_answer(relay: Inside) -> No
     await becomes(relay, shown, "🧠 Forgot: Ada likes green tea")
     await press(relay, dm, shown, "↩ Undo")
     await becomes(relay, shown, "↩ Undone: Ada likes green tea")
+
+
+async def test_the_line_about_reminders_says_what_has_become_of_them(relay: Inside) -> None:
+    dm, shown = await said(relay, "Please remind me")
+    above, aiko = "Fine.\n\n🔎 set a reminder\n", "⏰ 1 Mar 2031 18:00: Call Aiko"
+    assert shown.text == f"{above}{aiko} · ⏰ 1 Mar 2031 18:00, every day at 18:00: Tea: green"
+    await press(relay, dm, shown, "1 h later")
+    await becomes(relay, shown, f"{above}{aiko} · ⏰ 1 Mar 2031 19:00, every day at 18:00: Tea: green")
+    moments = [(one["offset"], one["length"]) for one in shown.raw["entities"] if one["type"] == "date_time"]
+    units = shown.text.encode("utf-16-le")
+    assert [units[2 * at : 2 * (at + length)].decode("utf-16-le") for at, length in moments] == [
+        "1 Mar 2031 18:00", "1 Mar 2031 19:00",
+    ]  # fmt: skip
+    await press(relay, dm, shown, "⏰ Undo")
+    await becomes(relay, shown, f"{above}{aiko} · ⏰ Deleted: Tea: green")
+    [(number,)] = await relay.sql("select id from reminder where rule = ''")
+    one = await relay.store.reminder(Space("private", owner_id=ADA), ADA, number)
+    assert one is not None
+    await relay.store.change_reminder(number, "changed", ADA, one.next_at, text="Call Ben")
+    await becomes(relay, shown, f"{above}⏰ 1 Mar 2031 18:00: Call Ben · ⏰ Deleted: Tea: green")
+    await press(relay, dm, shown, "⏰ Undo")
+    await becomes(
+        relay,
+        shown,
+        f"{above}⏰ 1 Mar 2031 18:00: Call Ben · ⏰ 1 Mar 2031 19:00, every day at 18:00: Tea: green",
+    )
+
+
+async def test_the_line_about_markers_says_whether_they_are_there(relay: Inside) -> None:
+    dm, shown = await said(relay, "The code is ##keepit0.80##4711##/keepit##, and note “Ada likes tea”")
+    assert shown.text == "Fine.\n\n🧠 Learned: Ada likes tea · 📌 Kept 0.80 (important)"
+    await press(relay, dm, shown, "Undo 📌")
+    await becomes(relay, shown, "Fine.\n\n🧠 Learned: Ada likes tea · 📌 No longer marked")
+    await decide(relay, "undo")
+    await becomes(relay, shown, "Fine.\n\n↩ Undone: Ada likes tea · 📌 No longer marked")
+    await press(relay, dm, shown, "📌 Keep it again")
+    await becomes(relay, shown, "Fine.\n\n↩ Undone: Ada likes tea · 📌 Kept 0.80 (important)")
+    assert "↩ Undo 📌" in shown.buttons
+
+
+async def test_the_line_about_preferences_says_which_are_still_followed(relay: Inside) -> None:
+    await said(relay, "/preferences prefer short answers")
+    await said(relay, "/preferences avoid emoji")
+    await relay.sql("delete from preference_decision where action = 'told'")
+    await relay.sql("update preference set told = false")
+    dm, shown = await said(relay, "Hello")
+    assert shown.text == "Fine.\n\n🎚 From now on: short answers, no emoji"
+    await press(relay, dm, shown, "✖ Not: emoji")
+    await becomes(relay, shown, "Fine.\n\n🎚 From now on: short answers")
+    await press(relay, dm, shown, "✖ Not: short answers")
+    await becomes(relay, shown, "Fine.\n\n🎚 Forgotten")
+    [(decision,)] = await relay.sql("select max(id) from preference_decision where action = 'forget'")
+    await relay.store.recall_preferences(Space("private", owner_id=ADA), ADA, [decision])
+    await becomes(relay, shown, "Fine.\n\n🎚 From now on: short answers")

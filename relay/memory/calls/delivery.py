@@ -93,7 +93,7 @@ class DeliveryCalls(Calls):
 
     @rpc()
     async def shown_changes(self, turn_id: int) -> ShownChanges | None:
-        """Returns a turn's changes to memory, and the messages that show them."""
+        """Returns what has become of what a turn changed and set, and the messages that tell of it."""
 
     async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Sequence[int]) -> None:
         """Stores the message in which `turn` announces these changes, so that they are not announced again."""

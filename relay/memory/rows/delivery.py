@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from relay.core.frozen import frozen
 from relay.core.models import Button, Rows
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.contexts.composition import Composition
+from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.turns.answer import Answer
+from relay.memory.rows.turns.preferences import Preference
 
 Request = dict[str, Any]
 """A stored Bot API request: `chat_id` and its method's other parameters. The method is `sendMessage` if it has a
@@ -126,7 +129,7 @@ class QueuedMessage:
     under_turn_id: int | None = None
     """The turn whose learned memories are announced under its answer; the message then has no text."""
     corrects: bool = False
-    """What the messages of that turn say about its changes to memory is corrected instead; nothing is sent."""
+    """The line under the messages of that turn is corrected instead; nothing is sent."""
     text: str = ""
     rows: tuple[tuple[Button, ...], ...] = ()
     consolidation_id: int | None = None
@@ -189,12 +192,25 @@ class ShownMessage:
     request: Request
 
 
+@frozen(kw_only=True)
+class ToldReminder(Reminder):
+    """A reminder of which an answer told."""
+
+    said: str
+    """The text that it had then."""
+
+
 @frozen
 class ShownChanges:
-    """A turn's changes to memory, and the messages that show them."""
+    """What has become of what a turn changed and set, and the messages that tell of it."""
 
     turn_id: int
     owner_id: int | None
     """The owner of the memory; None: it is a group's."""
     changes: tuple[MemoryChange, ...]
     messages: tuple[ShownMessage, ...]
+    reminders: tuple[ToldReminder, ...] = ()
+    kept: tuple[Decimal, ...] | None = None
+    """The weights of the message's markers; None: the answer told of none."""
+    preferences: tuple[Preference, ...] | None = None
+    """The preferences that the answer told of and that still act; None: it told of none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Literal
@@ -15,6 +16,9 @@ from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.times import moment
 
+DROPPED = "🎚 Forgotten"
+FORMER_ACTING = re.compile(rf"(?:🎚 From now on: [^\n]*?|{DROPPED})(?= · |$)", re.MULTILINE)
+"""What `describe_acting` says, or what is said once all of them are forgotten."""
 LISTED = 30
 """The most preferences in a list."""
 OPENED = 8

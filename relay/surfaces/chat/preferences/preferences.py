@@ -27,7 +27,7 @@ from relay.commands.preferences.preferences import (
 from relay.core.errors import CommandRefused
 from relay.core.models import Rows
 from relay.core.text import escape_markdown, parse_number, pluralize
-from relay.surfaces.chat.changes import other_rows
+from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.memory.controls import QUESTION_SECONDS
@@ -207,7 +207,7 @@ async def press_forget(call: ChatContext, to: ForgetPreference) -> ButtonReply:
 async def press_drop(call: ChatContext, to: DropPreference) -> ButtonReply:
     """Forgets a preference under the answer that announced it."""
     done = await forget_preferences(call, [to.preference_id])
-    rows = other_rows(call.said.rows, DropPreference)
+    rows = [row for row in call.said.rows if not any(decode(one.callback_data) == to for one in row)]
     return ButtonReply(f"Forgotten: {done.forgotten[0].pattern}", rows=rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 from relay.commands.reminders import reminders as commands
 from relay.core.models import Button
 from relay.core.text import shorten
+from relay.memory.rows.delivery import ToldReminder
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.surfaces.chat.callbacks import Callback, callback, decode
 from relay.surfaces.chat.context import ChatContext
@@ -36,6 +38,12 @@ def made_line(one: Reminder, now: datetime) -> str:
     return f"⏰ {', '.join(filter(None, [when, one.repeats, waits]))}: {text}"
 
 
+def former_line(one: ToldReminder) -> re.Pattern[str]:
+    """Returns a pattern for the line as it was, whenever the reminder was due then."""
+    texts = "|".join(re.escape(shorten(text, 60)) for text in (one.said, one.text))
+    return re.compile(rf"⏰ (?:(?!⏰)[^\n])*?: (?:{texts})(?= · |$)", re.MULTILINE)
+
+
 def made_row(one: Reminder) -> list[Button]:
     """Returns the buttons for a reminder under an answer."""
     if one.status == "deleted":
@@ -58,7 +66,7 @@ def later_label(one: Reminder) -> str:
 
 @pressed(MadeReminder)
 async def press_made(call: ChatContext, to: MadeReminder) -> ButtonReply:
-    """Changes a reminder, and its row of buttons; the answer above stays."""
+    """Changes a reminder, and its row of buttons; the line above them is corrected soon after."""
     if to.what == "yes":
         now = await commands.accept(call, to.reminder_id)
     elif to.what == "later":

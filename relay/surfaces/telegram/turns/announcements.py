@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 import structlog
 
 from relay.core.errors import ChatGone, ChatMigrated, MessengerRefused
+from relay.core.models import Rows
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
-from relay.memory.rows.delivery import Announcement, Part, Request
+from relay.memory.rows.delivery import Announcement, Part, Request, ShownChanges, ToldReminder
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import (
     DECIDES,
@@ -23,8 +26,11 @@ from relay.surfaces.chat.changes import (
     memory_line,
     other_rows,
 )
+from relay.surfaces.chat.contexts.markers.weights import FORMER_KEPT, UNMARKED, kept_line
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
+from relay.surfaces.chat.preferences.pages import DROPPED, FORMER_ACTING, describe_acting
 from relay.surfaces.chat.reminders.dated import offer_rows
+from relay.surfaces.chat.reminders.made import former_line, is_about, made_line, made_row
 from relay.surfaces.telegram.formatting.format import format_reply, shorten
 from relay.surfaces.telegram.formatting.split import LIMIT
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
@@ -80,17 +86,22 @@ async def is_overheard(messenger: Messenger, bot_id: int, owner_id: int | None, 
 
 
 async def correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int) -> None:
-    """Makes the messages of a turn say what has become of its changes to memory; safe to repeat. What Telegram no
-    longer changes stays as it is."""
+    """Makes the messages of a turn say what has become of its changes to memory and of what it set; safe to repeat.
+    What Telegram no longer changes stays as it is."""
     found = await store.shown_changes(turn_id)
     if found is None:
         return
     for shown in found.messages:
-        rows = buttons_in(shown.request["reply_markup"])
-        if len(other_rows(rows, *DECIDES)) == len(rows):
+        rows: Rows = buttons_in(shown.request["reply_markup"])
+        request = with_lines(shown.request, lines_of_others(found))
+        if len(other_rows(rows, *DECIDES)) < len(rows):
+            request = with_current_lines(request, found.changes)
+            rows = current_rows(found.changes, turn_id, rows)
+        elif request == shown.request:
             continue
-        keyboard = inline_keyboard(current_rows(found.changes, turn_id, rows))
-        request = {**with_current_lines(shown.request, found.changes), "reply_markup": keyboard}
+        for one in list_told(found):
+            rows = [made_row(one) if is_about(row, one.id) else row for row in rows]
+        request = {**request, "reply_markup": inline_keyboard(rows)}
         at = {"chat_id": shown.chat_id, "message_id": shown.message_id}
         edit = {key: request[key] for key in EDITED if key in request}
         if edit.items() <= shown.request.items():
@@ -108,7 +119,28 @@ async def correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int)
 
 def with_current_lines(request: Request, changes: Sequence[MemoryChange]) -> Request:
     """Returns a message that says what is true now of changes that it shows. Pure."""
-    for former, line in former_lines(changes):
+    return with_lines(request, former_lines(changes))
+
+
+def lines_of_others(found: ShownChanges) -> list[tuple[re.Pattern[str], str]]:
+    """Returns what a message may still say about what a turn set, as patterns, each with what is true now. Pure."""
+    now = datetime.now(UTC)
+    lines = [(former_line(one), made_line(one, now)) for one in list_told(found)]
+    if found.kept is not None:
+        lines.append((FORMER_KEPT, kept_line(found.kept) or UNMARKED))
+    if found.preferences is not None:
+        lines.append((FORMER_ACTING, describe_acting(found.preferences) or DROPPED))
+    return lines
+
+
+def list_told(found: ShownChanges) -> list[ToldReminder]:
+    """Returns the reminders that a line can tell of: those that were not told themselves, or paused."""
+    return [one for one in found.reminders if one.status in ("active", "proposed", "deleted")]
+
+
+def with_lines(request: Request, lines: Sequence[tuple[re.Pattern[str], str]]) -> Request:
+    """Returns a message in whose line other words take the place of what the patterns match. Pure."""
+    for former, line in lines:
         text, offsets = request["text"], utf16_offsets(request["text"])
         matches = list(former.finditer(text))
         if not matches:
@@ -121,6 +153,12 @@ def with_current_lines(request: Request, changes: Sequence[MemoryChange]) -> Req
             {**one, "offset": one["offset"] + (moved if one["offset"] >= offsets[end] else 0)}
             for one in request.get("entities", [])
             if one["offset"] >= offsets[end] or one["offset"] + one["length"] <= offsets[start]
+        ]
+        room = utf16_offsets(said)[-1]
+        entities += [
+            {**one, "offset": one["offset"] + offsets[start]}
+            for one in now.entities
+            if one["offset"] + one["length"] <= room
         ]
         request = {**request, "text": text[:start] + said + text[end:], "entities": entities}
     return request

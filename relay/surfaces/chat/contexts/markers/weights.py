@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
@@ -12,6 +13,9 @@ from relay.surfaces.chat.contexts.marker_buttons import UndoTyped
 from relay.surfaces.chat.reply import button
 
 IN_A_ROW = 3
+UNMARKED = "📌 No longer marked"
+FORMER_KEPT = re.compile(rf"(?:📌 Kept [^\n]*?|{UNMARKED})(?= · |$)", re.MULTILINE)
+"""What `kept_line` says, or what is said once the markers are removed."""
 NAMED = 3
 """The most weights named on one line."""
 
