@@ -280,8 +280,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             relay.decay_told(h.space_id, (select max(id) from night where ended_at > now() - interval '1 day')))
             else '{"space_id": null}' end,
         'reminders', (select coalesce(jsonb_agg(relay.reminder_json(r) order by r.next_at, r.id), '[]') from (
-            select * from reminder
-            where space_id = h.space_id and status = 'active' and next_at < now() + interval '1 day'
+            select * from reminder where space_id = h.space_id and status = 'active'
+                and next_at between now() - interval '1 day' and now() + interval '1 day'
             order by next_at, id limit 20) r),
         'through_message', coalesce(n.id, 0))
     from held h cross join newest n

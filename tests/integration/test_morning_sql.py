@@ -112,6 +112,13 @@ async def test_due_reminders_are_sent_on_a_quiet_day_without_a_model(store: Stor
     assert writer.asked == []
 
 
+async def test_reminders_that_wait_for_a_person_who_blocked_the_bot_are_in_no_digest(store: Store, sql: Sql) -> None:
+    await make(store, "Bins", rule="FREQ=DAILY", next_at=datetime.now(UTC) - timedelta(days=3))
+    await wanted(store)
+    await morning(store, sql, Writer())
+    assert await told(sql) == []
+
+
 async def test_an_unavailable_model_delays_only_the_text_of_the_day(store: Store, sql: Sql, driver: TurnDriver) -> None:
     await driver.exchange(ADA, "We planted the roses today")
     await wanted(store)
