@@ -13,6 +13,7 @@ import structlog
 from relay.core import metrics
 from relay.core.errors import CallTooSlow, DatabaseError, DatabaseUnavailable, OtherVersion, SchemaError
 from relay.core.ports import Database
+from relay.core.program import RELAY
 from relay.core.retry import RetryPolicy
 
 log = structlog.get_logger()
@@ -23,8 +24,8 @@ SLOW_TRIES = 3
 SCHEMA_SECONDS = 60.0
 """How long a function may be missing, as while an upgrade replaces it."""
 OTHER_VERSION = (
-    "The database has no function {} that fits this version of Relay: another version has set it up. Restart Relay; if "
-    "that doesn't help, install the newest version."
+    "The database has no function relay_{} that fits this version of Relay. Restart Relay. If that doesn't help, "
+    f"install the newest version and run `{RELAY} db migrate`."
 )
 
 

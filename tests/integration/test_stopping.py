@@ -82,5 +82,5 @@ async def test_a_worker_ends_with_a_sentence_if_a_function_stays_missing(
     relay.worker.store = Store(RetryingDatabase(relay.store._database), "another")
     await relay.sql("alter function public.relay_claim rename to relay_claim_of_another_version")
     async with asyncio.timeout(20):
-        with pytest.raises(OtherVersion, match="no function claim that fits this version of Relay"):
+        with pytest.raises(OtherVersion, match="no function relay_claim that fits this version of Relay"):
             await relay.worker.run()

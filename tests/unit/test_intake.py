@@ -65,5 +65,5 @@ async def test_updates_wait_for_a_missing_function_only_for_a_while(monkeypatch:
     with pytest.raises(SchemaError, match="no such function"):
         await intakes.take(updates)
     monkeypatch.setattr(intake, "SCHEMA_SECONDS", 0.0)
-    with pytest.raises(OtherVersion, match="no function intake that fits this version of Relay"):
+    with pytest.raises(OtherVersion, match="no function relay_intake that fits this version of Relay"):
         await intakes.take(updates)

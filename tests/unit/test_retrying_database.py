@@ -93,7 +93,9 @@ async def test_a_call_waits_while_a_function_is_replaced() -> None:
 async def test_a_function_that_stays_missing_ends_the_call_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrying_database, "SCHEMA_SECONDS", 0.05)
     async with asyncio.timeout(5):
-        with pytest.raises(OtherVersion, match=r"no function begin that fits this version of Relay.*Restart Relay"):
+        with pytest.raises(
+            OtherVersion, match=r"no function relay_begin that fits this version of Relay.*Restart Relay"
+        ):
             await RetryingDatabase(Lacking(10**9)).call("begin")  # type: ignore[arg-type]
 
 
