@@ -168,7 +168,7 @@ begin
     return 'true';
 end $$;
 
--- Records that a chat is gone, as a turn that tells some of its reminders found out, and queues messages about it (as
+-- Records that a chat is gone, as a turn with a queued message found out. If it tells reminders, queues messages about it (as
 -- relay_enqueue takes them). In a person's own chat its reminders wait until the person comes back (see relay_intake); what
 -- this turn told is due again then. In a group they end, and whoever set one gets the first message, too. Returns how many
 -- there are.
@@ -179,12 +179,12 @@ declare
     one reminder;
     people bigint[] := '{}';
 begin
-    select * into told from outbox where turn_id = p_turn_id and dedupe_key like 'reminder %';
-    if told.id is null then
+    select * into told from outbox where turn_id = p_turn_id and not_before is not null;
+    update message set status = 'replaced' where id = told.message_id;  -- nobody has read it
+    if told.dedupe_key like 'reminder %' is not true then
         return '0';
     elsif told.chat_id > 0 then
         update outbox set dedupe_key = null where id = told.id;
-        update message set status = 'replaced' where id = told.message_id;
         update reminder r set status = 'active', next_at = e.occurrence, occurrence = null, asked = 0
         from reminder_event e where e.outbox_id = told.id and r.id = e.reminder_id and r.changed_at = e.at;
         perform public.relay_enqueue(told.bot_id, p_messages) where not exists (

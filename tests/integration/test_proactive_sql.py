@@ -197,6 +197,15 @@ async def test_what_was_noted_before_a_closed_gate_is_still_new(store: Store, sq
     assert "Noted since" not in model.asked[1].messages[0]["content"][0]["text"]
 
 
+async def test_what_could_not_be_sent_is_in_no_later_prompt(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await turn_on(store)
+    await driver.exchange(ADA, "My parcel comes today")
+    await beat(store, sql, lookout(store, Looker(send=True, text="Your parcel comes today.")))
+    [turn] = [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]
+    assert await store.end_reminders(turn.turn_id, []) == 0
+    assert await sql("select status from message where started_by = 'heartbeat'") == [("replaced",)]
+
+
 async def test_erasing_clears_the_checklist_and_leaves_the_heartbeat_on(store: Store, driver: TurnDriver) -> None:
     await driver.exchange(ADA, "The zanzibarix flies", "Does it?")
     await turn_on(store, checklist="news of the zanzibarix")

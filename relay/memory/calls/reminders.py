@@ -74,8 +74,8 @@ class ReminderCalls(Calls):
     @rpc()
     async def end_reminders(self, turn_id: int, messages: Sequence[Message]) -> int:
         """Ends all reminders of the group to which a turn could not deliver one, and queues notes about it; in a
-        person's own chat they wait until the person comes back. Returns how many. Does nothing for a turn that
-        delivers no reminder."""
+        person's own chat they wait until the person comes back. Returns how many. For a turn that delivers
+        no reminder, only takes its message out of the conversation."""
 
     @rpc()
     async def dated_memory(self, space: Space, memory_id: int) -> DatedMemory | None:
