@@ -15,6 +15,7 @@ from relay.core import metrics
 from relay.core.errors import (
     BudgetUsedUp,
     ContextTooLong,
+    DatabaseError,
     DataRefused,
     EmptyAnswer,
     ModelRefused,
@@ -270,7 +271,7 @@ def seamless(cut: str, rest: str) -> str:
 
 
 async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Dialogue) -> list[Block]:
-    """Runs each tool that a step called; failures are reported to the model, never raised."""
+    """Runs each tool that a step called. Failures are reported to the model, unless the turn itself can't go on."""
     results: list[Block] = []
     for block in blocks:
         if block["type"] != "tool_use":
@@ -287,6 +288,10 @@ async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Dialogue) -> li
                 talk.tainted = talk.tainted or dirty
             except (TypeError, ValueError, KeyError, ArithmeticError, DataRefused) as error:
                 text, failed = f"The input does not fit: {error}", True
+            except DatabaseError as error:
+                if type(error) is not DatabaseError:  # such as TurnLost: the turn itself can't go on
+                    raise
+                text, failed = "That doesn't work right now.", True
         results.append({"type": "tool_result", "tool_use_id": block["id"], "content": text or "(nothing)"})
         if failed:
             results[-1]["is_error"] = True

@@ -23,6 +23,7 @@ from relay.conversation.model_loop import (
 )
 from relay.core.errors import (
     ContextTooLong,
+    DatabaseError,
     DataRefused,
     EmptyAnswer,
     ModelAccountError,
@@ -30,7 +31,9 @@ from relay.core.errors import (
     ModelRefused,
     ModelThrottled,
     ModelUnavailable,
+    OtherVersion,
     StreamCut,
+    TurnLost,
 )
 from relay.core.models import Block, ModelRequest, Reply, Step
 from relay.core.retry import RetryPolicy
@@ -399,6 +402,21 @@ async def test_the_model_is_told_why_a_tool_refused_its_input(trouble: Exception
     (result,) = await run_tools([call], Tools([], {"n": refusing}), bound)
     assert result["is_error"]
     assert str(trouble) in result["content"]
+
+
+@pytest.mark.parametrize("trouble", [DatabaseError("It took too long, 3 times in a row."), TurnLost(), OtherVersion()])
+async def test_a_search_that_fails_does_not_fail_the_answer(trouble: Exception) -> None:
+    async def failing(given: dict[str, Any]) -> tuple[str, bool]:
+        raise trouble
+
+    call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
+    bound = model_loop.Dialogue(Prompt([], [], False, PromptRecord()), FakeSink(), work_on(None))
+    if isinstance(trouble, TurnLost | OtherVersion):  # the turn can't go on
+        with pytest.raises(type(trouble)):
+            await run_tools([call], Tools([], {"n": failing}), bound)
+        return
+    (result,) = await run_tools([call], Tools([], {"n": failing}), bound)
+    assert (result["content"], result["is_error"]) == ("That doesn't work right now.", True)
 
 
 async def test_a_tool_result_is_never_empty() -> None:
