@@ -8,14 +8,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import structlog
+
 from relay.conversation.engine import Engine
 from relay.core import metrics
+from relay.core.errors import DatabaseError
 from relay.core.frozen import frozen
 from relay.core.models import Incoming
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.query_vectors import EmbeddedQuery, embed_query
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Context
+
+log = structlog.get_logger()
 
 VECTOR_SECONDS = 0.025
 """How many seconds recall waits for a message's vector before it goes by words alone."""
@@ -38,14 +43,20 @@ class Recalled:
 @metrics.time_stage("recall")
 async def recall_for_turn(engine: Engine, incoming: Incoming) -> Recalled:
     """Returns what is relevant to a message in its own space, then, marked `lent`, in the space that its speaker
-    lends."""
+    lends; nothing if the search always takes too long."""
     incoming = replace(incoming, text=remove_markers(incoming.text))
     query = await embed_query(engine.embedder, incoming.text, VECTOR_SECONDS)
     recall = partial(engine.store.recall, incoming, vector=query.vector, model=query.model)
-    if incoming.lent is None:
-        return Recalled(await recall(), query)
-    own, lent = await asyncio.gather(recall(), recall(incoming.lent))
-    return Recalled([*own, *(replace(row, lent=True) for row in lent)], query)
+    try:
+        if incoming.lent is None:
+            return Recalled(await recall(), query)
+        own, lent = await asyncio.gather(recall(), recall(incoming.lent))
+        return Recalled([*own, *(replace(row, lent=True) for row in lent)], query)
+    except DatabaseError as error:
+        if type(error) is not DatabaseError:  # such as TurnLost: the turn itself can't go on
+            raise
+        log.warning("answering without what was found", error=str(error))
+        return Recalled([], query)
 
 
 async def add_meant_intents(engine: Engine, incoming: Incoming, context: Context, query: EmbeddedQuery) -> Context:

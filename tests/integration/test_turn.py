@@ -14,7 +14,7 @@ import pytest
 from relay.clients.fakes import FakeSink, OfflineModel
 from relay.conversation.engine import Engine
 from relay.conversation.turn import answer
-from relay.core.errors import ContextTooLong, ModelAccountError, ModelRefused, StreamCut
+from relay.core.errors import ContextTooLong, DatabaseError, ModelAccountError, ModelRefused, StreamCut
 from relay.core.models import Block, ModelRequest, ReplyTo, Space, Step
 from relay.core.retry import RetryPolicy
 from relay.memory.rows.turns.answer import Answer
@@ -463,3 +463,13 @@ async def test_the_offline_model_answers_and_learns(room: Room) -> None:
     assert "offline stand-in" in done.text
     assert [change.content for change in done.changes] == ["I like tea"]
     await room.driver.close(turn)
+
+
+async def test_a_search_that_always_takes_too_long_leaves_the_answer_without_it(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(*_: object, **__: object) -> None:
+        raise DatabaseError("The database took too long for recall, 3 times in a row.")
+
+    monkeypatch.setattr(Store, "recall", slow)
+    assert (await room.say(ADA, "Hello", "Hi!")).text == "Hi!"
