@@ -69,11 +69,11 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
                 else '(?:[аеийоуыьюя]|[аяоеи][ймхв]|[ая]ми)' end || '(?![[:alnum:]])')
 $$;
 
--- Replaces letters that people write in two ways in Russian and Arabic.
+-- Replaces letters that people write in two ways in Russian, Arabic, German and Turkish (lower makes an i of both I and İ).
 create or replace function relay.plain_letters(p_text text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when p_text ~ '[\u0622-\u0625\u0640\u064B-\u0652\u0671]'
-        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else replace(p_text, 'ё', 'е') end
+        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else replace(translate(p_text, 'ёı', 'еi'), 'ß', 'ss') end
 $$;
 
 -- Tests whether a text says the words of a needle {words, least, negative} with a “not”, or without one. Where no sentence
@@ -107,8 +107,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                         where starts_with(other, word) or starts_with(word, other))))
 $$;
 
--- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, ё and е, and marks on Arabic
--- letters. It must have all words that the needle names (`must`), and agree with it about a “not” (`negative`).
+-- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, and plain letters. It must have all words that the needle names (`must`), and agree with it about a “not” (`negative`).
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -120,12 +119,13 @@ begin
     -- Only for needles that need it: each takes longer than all the rest.
     if octet_length(sought) > length(sought) then
         body := case when body is nfc normalized then body else normalize(body, NFC) end;
-        if sought ~ '[её\u0621-\u0652]' then
+        if sought ~ '[еёßışğ\u0621-\u0652]' then
             body := relay.plain_letters(body);
             needles := relay.plain_letters(sought)::jsonb;
         end if;
     end if;
-    body := case when strpos(sought, '''') > 0 then translate(body, '’‘ʼ', '''''''') else body end;
+    body := case when strpos(sought, 'ss') > 0 then replace(body, 'ß', 'ss') else body end;
+    body := case when strpos(sought, '''') > 0 then translate(body, '’‘ʼ`´', repeat('''', 5)) else body end;
     for needle in select * from jsonb_array_elements(needles) loop
         if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word
                 where case when position(rtrim(word, 'аеийоьыя') in body) > 0 then relay.mentions(body, word) end)
@@ -133,7 +133,8 @@ begin
             and not exists (select from jsonb_array_elements_text(needle -> 'must') as word
                 where not relay.mentions(body, word))
             and (not needle ? 'negative' or relay.agrees(body, needle))
-            and (coalesce(needle -> 'nouns', '[]') = '[]' or relay.names_nothing_else(p_text, needle))
+            and (coalesce(needle -> 'nouns', '[]') = '[]' or relay.names_nothing_else(
+                relay.plain_letters(p_text), relay.plain_letters(needle::text)::jsonb))
         then
             return true;
         end if;
@@ -167,6 +168,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         select unnest(array[p_word, normalize(p_word, NFD), word]) as form from own
         union select overlay(word placing 'ё' from nr for 1) from own, generate_series(1, length(word)) as nr
             where substr(word, nr, 1) = 'е'
+        union select replace(word, 'ss', 'ß') from own
+        union select replace(p_word, 'i', 'ı') where p_word ~ '[ışğ]'
         union select head || substr(word, 2) from own, unnest('{أ,إ,آ}'::text[]) as head where word ~ '^ا')
     select form from spelled
     union select left(form, -1) from spelled where form ~ '^[а-яё]{2,}[аеийоьыя]$'
@@ -306,7 +309,7 @@ language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     telling constant text[] := array(
         select distinct word from regexp_split_to_table(
-                lower(translate(normalize(p_query ->> 'words', NFC), '’‘ʼ', '''''''')), '\s+') as given,
+                lower(translate(normalize(p_query ->> 'words', NFC), '’‘ʼ`´', repeat('''', 5))), '\s+') as given,
             btrim(given, '.,;:!?…"“”„«»()[]''') as word
         where word <> '' limit 12);
     needles constant jsonb := jsonb_build_array(jsonb_build_object('words', telling, 'least', cardinality(telling)));
