@@ -89,6 +89,8 @@ async def test_a_polish_or_czech_word_is_not_found_in_words_with_the_same_beginn
     for query, said in zip(("podróżą", "klíčem", "lékařem"), texts, strict=False):
         page = await find(driver, query)
         assert [row.text.replace("\x02", "").replace("\x03", "") for row in page.found] == [said], query
+    await driver.teach(ADA, "Uwielbia podróżowanie pociągiem")
+    assert "memory" in [row.kind for row in (await find(driver, "podróżow")).found], "the beginning of a word is enough"
 
 
 @pytest.mark.parametrize(("said", "query"), ACCENTS)
