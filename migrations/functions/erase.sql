@@ -129,7 +129,7 @@ begin
     perform relay.erase_results(p_space_id, relay.input_names('message', p_messages));
     perform relay.erase_artefact_rows(p_space_id,
         relay.erase_artefacts(p_space_id, relay.input_names('message', p_messages), '[]', null, true));
-    update posted set message_id = null where turn_id = any (turns) and message_id = any (p_messages);
+    update posted set message_id = null where turn_id = any (turns) and message_id = any (whole);
     update turn set user_message_id = case when user_message_id = any (whole) then null else user_message_id end,
         assistant_message_id = case when assistant_message_id = any (whole) then null else assistant_message_id end
     where id = any (turns);
