@@ -70,10 +70,12 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Replaces letters that people write in two ways in Russian, Arabic, German and Turkish (lower makes an i of both I and İ).
+-- Words like Fuß, which are to be whole, stay as they are.
 create or replace function relay.plain_letters(p_text text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when p_text ~ '[\u0622-\u0625\u0640\u064B-\u0652\u0671]'
-        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else replace(translate(p_text, 'ёı', 'еi'), 'ß', 'ss') end
+        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else regexp_replace(
+            translate(p_text, 'ёı', 'еi'), '(?<=[[:alpha:]]{3})ß|ß(?=[[:alpha:]])', 'ss', 'g') end
 $$;
 
 -- Tests whether a text says the words of a needle {words, least, negative} with a “not”, or without one. Where no sentence
@@ -124,7 +126,7 @@ begin
             needles := relay.plain_letters(sought)::jsonb;
         end if;
     end if;
-    body := case when strpos(sought, 'ss') > 0 then replace(body, 'ß', 'ss') else body end;
+    body := case when strpos(sought, 'ss') > 0 and strpos(body, 'ß') > 0 then relay.plain_letters(body) else body end;
     body := case when strpos(sought, '''') > 0 then translate(body, '’‘ʼ`´', repeat('''', 5)) else body end;
     for needle in select * from jsonb_array_elements(needles) loop
         if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word

@@ -65,6 +65,7 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
         ("Jose\u0301", ["José calls", "Jose\u0301 is here"], ["Josefa calls"]),
         ("O’Brien", ["Siobhan O'Brien calls", "O’Brien is here", "Call O´Brien"], ["Brian calls"]),
         ("Strauß", ["Strauß kommt", "STRAUSS kommt", "Frau Strauss kommt"], ["Der Strauch blüht"]),
+        ("Fuß", ["Der Fuß tut weh"], ["Fußball macht Spaß"]),
         ("Strauss", ["Strauß ruft an", "Strauss ruft an"], ["Straub ruft an"]),
         ("Işıl", ["Işıl geldi", "ışıl yazdı", "IŞIL aradı"], ["Işık geldi"]),
         ("“Mathilda”, the aunt.", ["Mathilda is the aunt"], ["Mathilda is here"]),
