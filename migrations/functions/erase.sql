@@ -164,8 +164,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where summary_id = any (p_summaries)
 $$;
 
--- Returns the new summary that each affected session needs, of the hundred messages before its end: [{thread_id,
--- session_id, context_from, through}].
+-- Returns the new summary that each affected session needs: [{thread_id, session_id, context_from, through}].
 create or replace function relay.erase_owed(p_summaries bigint[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(owed)), '[]') from (
