@@ -119,7 +119,10 @@ create or replace function relay.erase_messages(
 returns integer language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns constant bigint[] := relay.turns_of(p_messages);
-    stay constant jsonb := relay.without_files(p_messages, (select work -> 'loose' from erasure where id = p_erasure_id));
+    stay constant jsonb := coalesce((
+        select relay.without_files(array(
+            select one from unnest(p_messages) as one where work -> 'shortened' @> to_jsonb(one)), work -> 'loose')
+        from erasure where id = p_erasure_id), '{}');
     whole constant bigint[] := array(select one from unnest(p_messages) as one where not stay ? one::text);
     gone integer;
 begin

@@ -396,7 +396,9 @@ begin
     evidence := relay.erase_evidence(memories);
     messages := relay.erase_messages_meant(p_space_id, memories, evidence, elsewhere,
         array(select jsonb_array_elements_text(found -> 'telling')), p_user_id, p_admin, p_most + 1);
-    stay := relay.without_files(messages[:p_most], found -> 'loose');
+    -- What taught a memory goes whole.
+    stay := relay.without_files(array(
+        select unnest(messages[:p_most]) except select unnest(evidence) where p_query ? 'memory_id'), found -> 'loose');
     feedback := array(
         select unnest(relay.feedback_about(messages[:p_most], relay.turns_of(messages[:p_most])))
         union select unnest(relay.feedback_saying(p_space_id, found -> 'loose', p_user_id, p_admin)));

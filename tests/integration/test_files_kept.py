@@ -226,6 +226,17 @@ async def test_a_message_keeps_its_other_files(
         assert [row.id for row in page.found if row.kind == "message"] == [said]
 
 
+async def test_a_message_that_taught_an_erased_memory_goes_with_all_its_files(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    said = await album(driver, sql, "This is him", {"one.pdf": "a parrot called zanzibarix", "two.pdf": "tea"})
+    (change,) = await driver.teach(ADA, "has a parrot called Zanzibarix")
+    await sql("update memory set evidence = array[%s::bigint]", said)
+    shown = await erase(store, private(ADA), {"memory_id": change.memory_id})
+    assert shown.documents == ("one.pdf", "two.pdf")
+    assert await sql("select id from message where id = %s", said) == []
+
+
 async def test_files_of_older_wordings_are_deleted_with_their_message(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
