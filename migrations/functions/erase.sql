@@ -167,7 +167,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where summary_id = any (p_summaries)
 $$;
 
--- Returns the new summary that each affected session needs: [{thread_id, session_id, context_from, through}].
+-- Returns the new summary that each affected session needs, of the hundred messages before its end: [{thread_id,
+-- session_id, context_from, through}].
 create or replace function relay.erase_owed(p_summaries bigint[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(owed)), '[]') from (
@@ -212,7 +213,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         select coalesce(jsonb_agg(distinct one order by one), '[]')
         from jsonb_array_elements(coalesce(p_one -> name, '[]') || coalesce(p_other -> name, '[]')) as one))
     from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'artefacts', 'documents',
-        'feedback', 'preferences', 'shortened']) as name
+        'feedback', 'preferences']) as name
 $$;
 
 -- Returns the rows of a plan that still exist: {memories, messages, summaries, documents, feedback, preferences} as
