@@ -84,13 +84,46 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         union select id from turn where user_message_id = any (p_messages))
 $$;
 
+-- Returns what stays of messages with several files, of which some match: {id: {text, blocks}}. Messages go whole if no
+-- file matches or none is left, or if what is left matches as well.
+create or replace function relay.without_files(p_messages bigint[], p_needles jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_object_agg(m.id, to_jsonb(rest)), '{}') from message m cross join lateral (
+        with block as (
+            select one, place, coalesce(nullif(one #>> '{file,name}', ''), one ->> 'from', '') as named,
+                one ? 'file' and (relay.says(one::text, p_needles) or exists (
+                select from document d join document_part p on p.document_id = d.id
+                where d.space_id = m.space_id and d.unique_id = one #>> '{file,unique_id}' and relay.says(p.text, p_needles))) as goes
+            from jsonb_array_elements(m.blocks) with ordinality as b (one, place))
+        -- The text has a file's name behind a sign, or what is said in it.
+        select (select coalesce(string_agg(line, E'\n' order by nr), '') from string_to_table(m.text, E'\n') with ordinality as t (line, nr)
+                where not exists (select from block where goes and (one ? 'heard' and strpos(one ->> 'text', line) > 0
+                    or line ~ '^[^[:alnum:]]' and right(line, length(named)) = named and named <> ''))) as text,
+            jsonb_agg(one order by place) filter (where not goes) as blocks
+        from block) rest
+    where m.id = any (p_messages) and m.role = 'user' and jsonb_array_length(m.blocks) > jsonb_array_length(rest.blocks)
+        and rest.blocks @> '[{"file": {}}]' and not relay.says(rest.text || rest.blocks::text, p_needles)
+$$;
+
+-- Returns the documents of messages that go, of which these stay.
+create or replace function relay.documents_without(p_messages bigint[], p_stay jsonb) returns bigint[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(select id from document where message_id = any (p_messages)
+        and unique_id not in (select relay.files_in(p_stay #> array[message_id::text, 'blocks'])))
+$$;
+
 -- Deletes messages with their turns' data, derived rows, earlier wordings and documents, and queues their files for
--- removal. Returns how many.
+-- removal. Messages stay with those of their files that an erasure doesn't mean. Returns how many went.
 create or replace function relay.erase_messages(
     p_space_id bigint, p_messages bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
 returns integer language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     turns constant bigint[] := relay.turns_of(p_messages);
+    stay constant jsonb := coalesce((
+        select relay.without_files(array(
+            select one from unnest(p_messages) as one where work -> 'shortened' @> to_jsonb(one)), work -> 'loose')
+        from erasure where id = p_erasure_id), '{}');
+    whole constant bigint[] := array(select one from unnest(p_messages) as one where not stay ? one::text);
     gone integer;
 begin
     perform relay.erase_under_way(p_messages);
@@ -99,14 +132,14 @@ begin
     perform relay.erase_results(p_space_id, relay.input_names('message', p_messages));
     perform relay.erase_artefact_rows(p_space_id,
         relay.erase_artefacts(p_space_id, relay.input_names('message', p_messages), '[]', null, true));
-    update posted set message_id = null where turn_id = any (turns) and message_id = any (p_messages);
-    update turn set user_message_id = case when user_message_id = any (p_messages) then null else user_message_id end,
-        assistant_message_id = case when assistant_message_id = any (p_messages) then null else assistant_message_id end
+    update posted set message_id = null where turn_id = any (turns) and message_id = any (whole);
+    update turn set user_message_id = case when user_message_id = any (whole) then null else user_message_id end,
+        assistant_message_id = case when assistant_message_id = any (whole) then null else assistant_message_id end
     where id = any (turns);
     perform relay.hold_memory(p_space_id);
-    update memory set source_message_id = null where source_message_id = any (p_messages);
-    update memory set evidence = array(select unnest(evidence) except select unnest(p_messages))
-    where space_id = p_space_id and evidence && p_messages;
+    update memory set source_message_id = null where source_message_id = any (whole);
+    update memory set evidence = array(select unnest(evidence) except select unnest(whole))
+    where space_id = p_space_id and evidence && whole;
     -- Lock the documents, so that parts added right now are deleted and no more can be added.
     perform from message where id = any (p_messages) and space_id = p_space_id order by id for update;
     perform relay.let_files_go(array(
@@ -115,8 +148,10 @@ begin
     delete from message_version where message_id = any (p_messages);
     delete from signal where message_id = any (p_messages);
     perform relay.erase_feedback(p_space_id, relay.feedback_about(p_messages, turns));
-    delete from document where message_id = any (p_messages);
-    delete from message where id = any (p_messages) and space_id = p_space_id;
+    delete from document where id = any (relay.documents_without(p_messages, stay));
+    update message set text = stay #>> array[id::text, 'text'], blocks = stay #> array[id::text, 'blocks']
+    where stay ? id::text and space_id = p_space_id;
+    delete from message where id = any (whole) and space_id = p_space_id;
     get diagnostics gone = row_count;
     return gone;
 end $$;

@@ -15,16 +15,30 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         array_remove(array[lower(normalize(left(btrim(p_text), 60), NFC))], ''))
 $$;
 
+-- Returns the nouns of a German text, which have a capital as names do: words behind an article or the like, with an
+-- adjective between them or not.
+create or replace function relay.nouns_in(p_text text) returns text[]
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(array_agg(distinct lower(word)), '{}') from (
+        select word, lag(lower(word)) over (order by nr) as before, lag(word) over (order by nr) as beside,
+            lag(lower(word), 2) over (order by nr) as second
+        from regexp_split_to_table(normalize(p_text, NFC), '[^[:alnum:]]+') with ordinality as t (word, nr)) near,
+        (values ('^(de[mnrs]|die|das|[kmds]?ein(e[mnrs]?)?|ihre?[mnrs]?|unse?re?[mnrs]?|euer|eure[mnrs]?|diese[mnrs]?|jede[mnrs]?'
+            || '|alle[nr]?|viele[nr]?|zum|zur|im|am|vom|beim|ins|ans|aufs)$')) as a (article)
+    where relay.language_of(p_text) = 'german' and word ~ '^[[:upper:]][[:alpha:]]+$'
+        and (before ~ article or beside ~ '^[[:lower:]]+e[mnrs]?$' and second ~ article)
+$$;
+
 -- Returns the words that tell a fact from a similar one: those with a digit or a capital, such as names, but not days
--- as numbers, stop words, or the name of whom it is about.
+-- as numbers, stop words, German nouns, or the name of whom it is about.
 create or replace function relay.names_in(p_text text, p_subject text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(distinct lower(word)), '[]')
     from regexp_matches(regexp_replace(normalize(p_text, NFC), '\d{4}-\d\d-\d\d', '', 'g'), '[[:alnum:]]+', 'g') as found,
-        unnest(found) as word, coalesce(nullif(relay.language_of(p_text), 'simple'), 'english') as own
+        unnest(found) as word, coalesce(nullif(relay.language_of(p_text), 'simple'), 'english') as own, relay.nouns_in(p_text) as nouns
     where (word ~ '[0-9]' or word ~ '^[[:upper:]]') and not relay.is_unspaced(word)
         and not (ts_lexize('english_stem', lower(word)) = '{}' or ts_lexize('german_stem', lower(word)) = '{}'
-            or ts_lexize((own || '_stop')::regdictionary, lower(word)) is not distinct from '{}')
+            or ts_lexize((own || '_stop')::regdictionary, lower(word)) is not distinct from '{}' or lower(word) = any (nouns))
         and not exists (select from unnest(regexp_split_to_array(lower(p_subject), '[^[:alnum:]]+')) as name
             where name <> '' and starts_with(lower(word), name))
 $$;
@@ -55,11 +69,13 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
                 else '(?:[аеийоуыьюя]|[аяоеи][ймхв]|[ая]ми)' end || '(?![[:alnum:]])')
 $$;
 
--- Replaces letters that people write in two ways in Russian and Arabic.
+-- Replaces letters that people write in two ways in Russian, Arabic, German and Turkish (lower makes an i of both I and İ).
+-- Words like Fuß, which are to be whole, stay as they are.
 create or replace function relay.plain_letters(p_text text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when p_text ~ '[\u0622-\u0625\u0640\u064B-\u0652\u0671]'
-        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else replace(p_text, 'ё', 'е') end
+        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else regexp_replace(
+            translate(p_text, 'ёı', 'еi'), '(?<=[[:alpha:]]{3})ß|ß(?=[[:alpha:]])', 'ss', 'g') end
 $$;
 
 -- Tests whether a text says the words of a needle {words, least, negative} with a “not”, or without one. Where no sentence
@@ -74,8 +90,26 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         where relay.mentions(part, word)) >= (p_needle ->> 'least')::integer
 $$;
 
--- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, ё and е, and marks on Arabic
--- letters. It must have all words that the needle names (`must`), and agree with it about a “not” (`negative`).
+-- Tests whether a text has all nouns of a German needle, or a sentence with enough of its words names nothing else.
+create or replace function relay.names_nothing_else(p_text text, p_needle jsonb) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select not exists (
+            select from jsonb_array_elements_text(p_needle -> 'nouns') as noun where not relay.mentions(lower(p_text), noun))
+        or exists (
+            select from regexp_split_to_table(normalize(p_text, NFC), '[.!?…"]+|\n|\\n') as part
+            where (select count(*) from jsonb_array_elements_text(p_needle -> 'words') as word
+                    where relay.mentions(lower(part), word)) >= (p_needle ->> 'least')::integer
+                and exists (select from jsonb_array_elements_text(p_needle -> 'nouns') as noun
+                    where strpos(part, initcap(noun)) > 0)
+                and not exists (
+                    select from regexp_matches(part, '\m[[:upper:]][[:alpha:]]+', 'g') as found, lower(found[1]) as other
+                    where ts_lexize('german_stem', other) is distinct from '{}' and not exists (
+                        select from jsonb_array_elements_text(
+                            (p_needle -> 'words') || (p_needle -> 'must') || (p_needle -> 'nouns')) as word
+                        where starts_with(other, word) or starts_with(word, other))))
+$$;
+
+-- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, and plain letters. It must have all words that the needle names (`must`), and agree with it about a “not” (`negative`).
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -87,12 +121,13 @@ begin
     -- Only for needles that need it: each takes longer than all the rest.
     if octet_length(sought) > length(sought) then
         body := case when body is nfc normalized then body else normalize(body, NFC) end;
-        if sought ~ '[её\u0621-\u0652]' then
+        if sought ~ '[еёßışğ\u0621-\u0652]' then
             body := relay.plain_letters(body);
             needles := relay.plain_letters(sought)::jsonb;
         end if;
     end if;
-    body := case when strpos(sought, '''') > 0 then translate(body, '’‘ʼ', '''''''') else body end;
+    body := case when strpos(sought, 'ss') > 0 and strpos(body, 'ß') > 0 then relay.plain_letters(body) else body end;
+    body := case when strpos(sought, '''') > 0 then translate(body, '’‘ʼ`´', repeat('''', 5)) else body end;
     for needle in select * from jsonb_array_elements(needles) loop
         if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word
                 where case when position(rtrim(word, 'аеийоьыя') in body) > 0 then relay.mentions(body, word) end)
@@ -100,6 +135,8 @@ begin
             and not exists (select from jsonb_array_elements_text(needle -> 'must') as word
                 where not relay.mentions(body, word))
             and (not needle ? 'negative' or relay.agrees(body, needle))
+            and (coalesce(needle -> 'nouns', '[]') = '[]' or relay.names_nothing_else(
+                relay.plain_letters(p_text), relay.plain_letters(needle::text)::jsonb))
         then
             return true;
         end if;
@@ -133,6 +170,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         select unnest(array[p_word, normalize(p_word, NFD), word]) as form from own
         union select overlay(word placing 'ё' from nr for 1) from own, generate_series(1, length(word)) as nr
             where substr(word, nr, 1) = 'е'
+        union select replace(word, 'ss', 'ß') from own
+        union select replace(p_word, 'i', 'ı') where p_word ~ '[ışğ]'
         union select head || substr(word, 2) from own, unnest('{أ,إ,آ}'::text[]) as head where word ~ '^ا')
     select form from spelled
     union select left(form, -1) from spelled where form ~ '^[а-яё]{2,}[аеийоьыя]$'
@@ -272,7 +311,7 @@ language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     telling constant text[] := array(
         select distinct word from regexp_split_to_table(
-                lower(translate(normalize(p_query ->> 'words', NFC), '’‘ʼ', '''''''')), '\s+') as given,
+                lower(translate(normalize(p_query ->> 'words', NFC), '’‘ʼ`´', repeat('''', 5))), '\s+') as given,
             btrim(given, '.,;:!?…"“”„«»()[]''') as word
         where word <> '' limit 12);
     needles constant jsonb := jsonb_build_array(jsonb_build_object('words', telling, 'least', cardinality(telling)));
@@ -293,7 +332,8 @@ begin
             where c.memory_id = any (p_memories) and c.before ->> 'content' <> '') said,
             -- The chat shows only the beginning of a memory in lines and lists, so that is searched for too.
             unnest(array[content, left(content, 89)]) as text,
-            jsonb_build_object('must', relay.names_in(text, subject), 'negative', relay.is_negative(content)) as names,
+            jsonb_build_object('must', relay.names_in(text, subject), 'nouns', relay.nouns_in(text), 'negative',
+                relay.is_negative(content)) as names,
             unnest(relay.needle_words(text)) as word);
 end $$;
 
@@ -334,7 +374,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns the plan: ids of {memories, messages, summaries, documents, feedback, preferences}, names of {artefacts}, the
--- query, and three sets of needles: `needles` finds messages, `loose` finds what repeats them, `close` finds traces in
+-- messages that are only `shortened` by a file, the query, and three sets of needles: `needles` finds messages, `loose` finds what repeats them, `close` finds traces in
 -- what was said nearby. `more`: there are more than p_most messages; the plan has the newest.
 create or replace function relay.erase_plan(
     p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer) returns jsonb
@@ -347,6 +387,7 @@ declare
     elsewhere constant bigint[] := relay.erase_elsewhere(p_space_id, found -> 'needles', p_query ? 'words');
     messages bigint[];
     feedback bigint[];
+    stay jsonb;
 begin
     memories := memories || relay.erasable(p_space_id, array(
         select unnest(relay.erase_saying(p_space_id, found -> 'needles', p_query ? 'words')
@@ -355,6 +396,9 @@ begin
     evidence := relay.erase_evidence(memories);
     messages := relay.erase_messages_meant(p_space_id, memories, evidence, elsewhere,
         array(select jsonb_array_elements_text(found -> 'telling')), p_user_id, p_admin, p_most + 1);
+    -- What taught a memory goes whole.
+    stay := relay.without_files(array(
+        select unnest(messages[:p_most]) except select unnest(evidence) where p_query ? 'memory_id'), found -> 'loose');
     feedback := array(
         select unnest(relay.feedback_about(messages[:p_most], relay.turns_of(messages[:p_most])))
         union select unnest(relay.feedback_saying(p_space_id, found -> 'loose', p_user_id, p_admin)));
@@ -364,13 +408,15 @@ begin
         'summaries', relay.erase_summaries(p_space_id, messages[:p_most], found -> 'loose', p_user_id, p_admin),
         'artefacts', relay.erase_artefacts(p_space_id, relay.input_names('message', messages[:p_most])
             || relay.input_names('memory', memories), found -> 'loose', p_user_id, p_admin),
-        'documents', coalesce((select jsonb_agg(id) from document where message_id = any (messages[:p_most])), '[]'));
+        'shortened', (select coalesce(jsonb_agg(id::bigint), '[]') from jsonb_object_keys(stay) as id),
+        'documents', relay.documents_without(messages[:p_most], stay));
 end $$;
 
--- Counts a plan's rows: {memories, messages, summaries, artefacts, documents, feedback, preferences}.
+-- Counts a plan's rows that go: {memories, messages, summaries, artefacts, documents, feedback, preferences}.
 create or replace function relay.erase_counts(p_plan jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_object_agg(name, coalesce(jsonb_array_length(p_plan -> name), 0))
+    select jsonb_object_agg(name, (select count(*) from jsonb_array_elements(p_plan -> name) as one
+        where name <> 'messages' or not p_plan -> 'shortened' @> one))
     from unnest(array['memories', 'messages', 'summaries', 'artefacts', 'documents', 'feedback', 'preferences']) as name
 $$;
 
@@ -424,6 +470,7 @@ begin
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
             select id, role, name, left(text, 200) as text, created_at as at from message
             where id = any (array(select jsonb_array_elements_text(plan -> 'messages')::bigint))
+                and not plan -> 'shortened' @> to_jsonb(id)
             order by id limit 10) m),
         'documents', (select coalesce(jsonb_agg(name order by id), '[]') from document
             where id = any (array(select jsonb_array_elements_text(plan -> 'documents')::bigint))),

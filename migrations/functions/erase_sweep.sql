@@ -53,6 +53,7 @@ declare
     looked bigint;
     whole bigint[];
     blocks_only bigint[];
+    stay jsonb;
     wordings jsonb;
 begin
     with page as (
@@ -73,9 +74,11 @@ begin
     end if;
     perform relay.let_files_go(array(
         select relay.files_in(blocks) from message where id = any (blocks_only) and role = 'user'));
-    update message set blocks = case role when 'assistant' then jsonb_build_array(jsonb_build_object('role', 'assistant',
+    stay := relay.without_files(blocks_only, loose);
+    update message set text = coalesce(stay #>> array[id::text, 'text'], text), blocks = coalesce(stay #> array[id::text, 'blocks'],
+        case role when 'assistant' then jsonb_build_array(jsonb_build_object('role', 'assistant',
             'content', jsonb_build_array(jsonb_build_object('type', 'text', 'text', text))))
-        else jsonb_build_array(jsonb_build_object('type', 'text', 'text', text)) end
+        else jsonb_build_array(jsonb_build_object('type', 'text', 'text', text)) end)
     where id = any (blocks_only);
     with gone as (
         delete from message_version v using message m

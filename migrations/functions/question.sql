@@ -62,11 +62,18 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
     whole as materialized (
         select f.place, n.word, n.entries, 1.0 as factor
         from form f join relay.numbers_of(p_space_id, array(select word from form)) n on n.folded = f.word),
-    -- A word that the space has in no form is sought without its last vowels (for Polish, there is no stemmer).
+    -- For Polish and Czech, there is no stemmer: where a space has their commonest words, words are sought without their
+    -- endings, and with others. Elsewhere, a word that the space has in no form is sought without its last vowels.
+    ending as materialized (select case when exists (
+            select from relay.numbers_of(p_space_id, '{sie,ze,juz,jsem,jsme,neni}') n
+            where n.word = any ('{się,że,już,že,jsem,jsme,není}'))
+        then '([aeiouy]|i?om|iem|[aeiy](m|ch|mi)|um|ow(i|ie)?|ov[ie]|e[hg]o|emu|ej|ou|i[aeou])?$' end as forms),
     start as (
-        select place, case when exists (select from whole w where w.place = f.place) then word
+        select place, forms, asked, case when forms is not null then substring(relay.folded(asked) from '^(.{4,}?)' || forms)
+            when exists (select from whole w where w.place = f.place) then word
             else coalesce(substring(word from '^(.{4,}?)[aeiouy]+$'), word) end as word
-        from (select place, min(word collate "C") as word from form group by place) f where length(word) >= 4),
+        from ending, (select f.place, min(f.word collate "C") as word, min(t.word) as asked
+            from form f join telling t using (place) group by f.place) f where length(word) >= 4),
     begun as (
         select s.place, n.word, n.entries, 0.5 as factor
         from start s cross join lateral (
@@ -76,6 +83,8 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
                 union all
                 (select word, change from lexeme_change where space_id = p_space_id
                     and relay.folded(word) >= s.word and relay.folded(word) < s.word || chr(1114111) limit 50)) counted
+            where s.forms is null or starts_with(word, s.asked)
+                or substr(relay.folded(word), length(s.word) + 1) ~ ('^' || s.forms)
             group by word having sum(entries) > 0 order by length(word), word limit 6) n
         where not exists (select from whole w where w.place = s.place and w.word = n.word)),
     either as (select * from whole union all select * from begun)

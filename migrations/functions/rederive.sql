@@ -20,9 +20,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             jsonb_build_object('id', p.id, 'text', p.text, 'tainted', p.tainted,
                 'kept', coalesce((p.settings ->> 'kept')::integer, 0)) end,
         'markers', relay.summary_markers(s.thread_id, relay.summary_began(s.id), s.through_message_id,
-            relay.summary_tokens(s.thread_id, s.from_message_id, s.through_message_id)),
-        'messages', relay.summary_messages(s.thread_id, s.from_message_id, s.through_message_id))
+            relay.summary_tokens(s.thread_id, since, s.through_message_id)),
+        'messages', relay.summary_messages(s.thread_id, since, s.through_message_id))
     from summary s join thread t on t.id = s.thread_id left join summary p on p.id = s.previous_id
+    -- A summary may begin at a passage that an earlier one covers.
+    cross join lateral (select greatest(s.from_message_id, p.through_message_id + 1) as since) own
     where s.id = p_id
 $$;
 

@@ -166,10 +166,11 @@ $$;
 
 -- Returns up to 2,001 newest messages that match the index query, or whose entries match p_forms (one of them if p_query
 -- has no words; the newest 1,000), or brought a document with a matching part, and pass the filters (null: no filter),
--- newest first. The id of one that matches only p_forms is negative.
+-- newest first. others: only p_forms match.
 create or replace function relay.hits(
     p_space_id bigint, p_index tsquery, p_forms tsquery[], p_phrases tsquery[], p_threads bigint[], p_query jsonb)
-returns bigint[] language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+returns table (id bigint, others boolean) language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+#variable_conflict use_column
 declare
     since timestamptz := coalesce((p_query ->> 'since')::timestamptz, '-infinity');
     until timestamptz := coalesce((p_query ->> 'until')::timestamptz, 'infinity');
@@ -188,26 +189,23 @@ declare
     by_part constant boolean := relay.wants_kind(p_query, 'document');
     sessions constant bigint[] := relay.sessions_about(p_space_id, p_query);
     among bigint[] := relay.messages_narrowed(p_space_id, p_query);
-    found bigint[];
 begin
     if not by_text and not by_part then
-        return null;
+        return;
     elsif p_index is null and (among is not null or sessions is not null) then
         among := coalesce(among, array(
             select id from message where session_id = any (sessions) order by id desc limit 20000));
-        select array_agg(newest.id order by newest.id desc) into found from (
-            select m.id from message m
+        return query select m.id, false from message m
             where m.id = any (among) and m.space_id = p_space_id and m.status <> 'replaced' and m.created_at >= since
                 and m.created_at < until and m.session_id <> all (unrecorded)
                 and (sessions is null or m.session_id = any (sessions))
                 and (p_threads is null or m.thread_id = any (p_threads))
                 and (anybody or case m.role when 'assistant' then assistant
                     else m.user_id = asker or m.name ilike any (names) end)
-            order by m.id desc limit 2001) newest;
-        return found;
+            order by m.id desc limit 2001;
+        return;
     elsif p_index is null then
-        select array_agg(newest.id order by newest.id desc) into found from (
-            select one.id from thread t cross join lateral (
+        return query select one.id, false from thread t cross join lateral (
                 select m.id from message m
                 where m.thread_id = t.id and m.status <> 'replaced' and m.created_at >= since and m.created_at < until
                     and m.session_id <> all (unrecorded)
@@ -215,11 +213,11 @@ begin
                         else m.user_id = asker or m.name ilike any (names) end)
                 order by m.id desc limit 2001) one
             where t.space_id = p_space_id and (p_threads is null or t.id = any (p_threads))
-            order by one.id desc limit 2001) newest;
-        return found;
+            order by one.id desc limit 2001;
+        return;
     end if;
     -- Finds all matches before taking the newest; otherwise the plan may walk through all messages.
-    with hit as materialized (
+    return query with hit as materialized (
         select m.id, one.others from (
             select d.message_id as id, false as others from document_part p join document d on d.id = p.document_id
             where by_part and relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
@@ -245,9 +243,7 @@ begin
             and (anybody or case m.role when 'assistant' then assistant
                 else m.user_id = asker or m.name ilike any (names) end)
             and (p_phrases is null or m.words @@ all (p_phrases)))
-    select array_agg(case when newest.others then -id else id end order by id desc) into found
-    from (select id, bool_and(others) as others from hit group by id order by id desc limit 2001) newest;
-    return found;
+    select id, bool_and(others) from hit group by id order by id desc limit 2001;
 end $$;
 
 -- Returns the threads that a search names: that of p_here ({chat_id, topic_id}), and those whose topic or group name
@@ -406,6 +402,7 @@ declare
     wanted tsquery := relay.wanted(p_query, forms);
     threads bigint[] := relay.threads_named(own, p_bot_id, p_query);
     ids bigint[];
+    others boolean[];
     known jsonb;
     partly boolean := false;
     near jsonb;
@@ -418,17 +415,18 @@ begin
     end if;
     loop
         if not partly then
-            ids := relay.hits(own, relay.needle(own, any_word, phrases), forms, phrases, threads, p_query);
+            select array_agg(h.id), array_agg(h.others) into ids, others
+            from relay.hits(own, relay.needle(own, any_word, phrases), forms, phrases, threads, p_query) h;
         elsif any_word is not null then
-            ids := relay.hits(own, relay.query_of_space(own, any_word) && coalesce(relay.needle(own, null, phrases), ''),
-                forms, phrases, threads, p_query || '{"words": ""}');
+            select array_agg(h.id) into ids from relay.hits(own, relay.query_of_space(own, any_word)
+                && coalesce(relay.needle(own, null, phrases), ''), forms, phrases, threads, p_query || '{"words": ""}') h;
         end if;
         if partly and unspaced is not null then
             ids := nullif(array(
                 select unnest(ids) as id
                 union
-                select unnest(relay.hits(own, relay.needle(own, null, phrases), null, phrases, threads,
-                    p_query || '{"partly": true}'))
+                select h.id
+                from relay.hits(own, relay.needle(own, null, phrases), null, phrases, threads, p_query || '{"partly": true}') h
                 order by id desc limit 2001), '{}');
         end if;
         known := case when wanted is not null then (
@@ -451,7 +449,7 @@ begin
                 when 'message' then relay.hit_json(page.id, p_bot_id, wanted, 24)
                 else relay.known_json(page.kind, page.id, p_bot_id, wanted) end order by page.nr), '[]')
             from (
-                select * from relay.ranked_hits(own, coalesce(ids, '{}'), coalesce(known, '[]'), p_query)
+                select * from relay.ranked_hits(own, ids, others, coalesce(known, '[]'), p_query)
                 order by nr offset p_offset limit p_limit) page));
 end $$;
 
@@ -592,8 +590,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Ranks all results as relay.find_entries does: messages of relay.hits (those it doesn't rank come last, newest first),
--- memories and summaries. Those with negative ids, which have the words only in other forms, come after the others.
-create or replace function relay.ranked_hits(p_space_id bigint, p_messages bigint[], p_known jsonb, p_query jsonb)
+-- memories and summaries. p_others: which messages have the words only in other forms; they come after the rest.
+create or replace function relay.ranked_hits(
+    p_space_id bigint, p_messages bigint[], p_others boolean[], p_known jsonb, p_query jsonb)
 returns table (kind text, id bigint, nr bigint) language sql stable set search_path = relay, extensions, pg_temp as $$
     with scored as materialized (
         select coalesce(d.message_id, e.source_id) as id, max(e.score) as score
@@ -602,8 +601,8 @@ returns table (kind text, id bigint, nr bigint) language sql stable set search_p
         where p_query ->> 'words' <> '' or p_query -> 'phrases' <> '[]'
         group by 1),
     hit as (
-        select 'message' as kind, abs(m.id) as id, s.score, m.id < 0 as others
-        from unnest(p_messages) as m (id) left join scored s on s.id = abs(m.id)
+        select 'message' as kind, m.id, s.score, coalesce(m.others, false) as others
+        from unnest(p_messages, p_others) as m (id, others) left join scored s using (id)
         union all
         select k.kind, k.id, k.score, false from jsonb_to_recordset(p_known) as k (kind text, id bigint, score real))
     select kind, id, row_number() over (

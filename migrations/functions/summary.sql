@@ -45,7 +45,7 @@ begin
         'messages', relay.summary_messages(place.id, since, own.key::bigint));
 end $$;
 
--- Returns the messages that a summary of a thread is made from, up to 500. zone: their author's setting.
+-- Returns the messages that a summary of a thread is made from, the first 500. zone: their author's setting.
 create or replace function relay.summary_messages(p_thread_id bigint, p_from bigint, p_through bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
@@ -53,7 +53,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             coalesce(c.choices ->> 'zone', '') as zone
         from message m left join choice c on c.user_id = m.user_id
         where thread_id = p_thread_id and status <> 'replaced' and id between p_from and p_through
-        order by id desc limit 500) m
+        order by id limit 500) m
 $$;
 
 -- Returns how many tokens a summary's messages have, of those that are read of each.
@@ -108,14 +108,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from large
 $$;
 
--- Stores a summary as a new version, moves a large window up, and finishes the job. Does nothing if the lease is lost,
--- or if a person has corrected the version it builds on: then it is still owed.
+-- Stores a summary as a new version, moves a large window up, and finishes the job, unless more messages follow: then the
+-- next one is owed. Does nothing if the lease is lost, or if a person has corrected the version it builds on: then it is
+-- still owed.
 create or replace function public.relay_store_summary(p_job_id bigint, p_fence bigint, p_summary jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job := relay.hold_job(p_job_id, p_fence);
     since constant bigint := (held.payload ->> 'context_from')::bigint;
-    through constant bigint := held.key::bigint;
+    through bigint := held.key::bigint;
+    last constant bigint := (p_summary ->> 'through_message_id')::bigint;
     previous summary;
     made bigint;
     own thread;
@@ -129,6 +131,10 @@ begin
     if previous.author_id is not null and previous.id is distinct from (p_summary ->> 'previous_id')::bigint then
         update job set lease_owner = null, lease_until = null where id = held.id;
         return to_jsonb(false);
+    elsif exists (
+        select from message where thread_id = own.id and status <> 'replaced' and id > last and id <= through)
+    then
+        through := last;
     end if;
     insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,
         message_count, model, settings, usage, tainted, derivation)
@@ -138,7 +144,8 @@ begin
         (p_summary ->> 'tainted')::boolean, coalesce(p_summary -> 'derivation', '{}'))
     on conflict (thread_id, through_message_id) where author_id is null do nothing
     returning id into made;
-    delete from job where id = held.id;
+    delete from job where id = held.id and key = through::text;
+    update job set lease_owner = null, lease_until = null where id = held.id;
     update thread set summary_id = made, window_from = greatest(window_from, relay.window_after(own, through))
     where id = own.id and made is not null and through >= context_from
         and not exists (select from summary s where s.id = summary_id and s.through_message_id > through);

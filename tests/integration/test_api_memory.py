@@ -215,7 +215,9 @@ async def test_a_groups_memory_is_open_to_members_and_changed_by_its_subjects(
     await driver.teach(ADA, "Ada paints", chat_id=GROUP)
     (adas,) = [m.id for m in (await store.memories(group(), 0, 9)).memories if m.content == "Ada paints"]
     async with open_api(store, BEN, members) as api:
-        assert (await api.get(f"/api/memories/{adas}")).json()["yours"] is False
+        for one, rights in ((own, (True, True)), (both, (True, False)), (adas, (False, False))):
+            shown = (await api.get(f"/api/memories/{one}")).json()
+            assert (shown["yours"], shown["editable"]) == rights
         for method, path, body in [
             ("PATCH", "", {"text": "x"}), ("PATCH", "", {"pinned": True}), ("DELETE", "", None),
             ("POST", "/restore", {}),
@@ -223,7 +225,9 @@ async def test_a_groups_memory_is_open_to_members_and_changed_by_its_subjects(
             await refused(api.request(method, f"/api/memories/{adas}{path}", json=body), 403, "not_yours")
         await refused(api.post("/api/memories/forget", json={"ids": [bens, str(adas)]}), 403, "not_yours")
         await refused(api.patch(f"/api/memories/{both}", json={"text": "It is off"}), 403, "not_yours")
-        assert (await api.delete(f"/api/memories/{both}")).status_code == 200
+        for one in (own, both):
+            assert (await api.delete(f"/api/memories/{one}")).status_code == 200
+            assert (await api.get(f"/api/memories/{one}")).json()["editable"] is False
         (mine,) = [str(one.memory_id) for one in await driver.teach(BEN, "Likes tea")]
         await refused(api.post("/api/memories/forget", json={"ids": [bens, mine]}), 409, "conflict")
         await refused(api.post("/api/memories/merge", json={"ids": [bens, mine], "text": "x"}), 409, "conflict")

@@ -123,6 +123,16 @@ def test_facts_in_scripts_without_capitals_or_spaces_are_told_apart(one: str, ot
         ("Il prend trente gouttes le matin", "Il prend quarante gouttes le matin"),
         ("Nuestro médico se llama Gómez desde hoy", "Nuestro médico se llama Ibáñez desde hoy"),
         ("On Sundays Anne cooks with Ben", "On Sundays Annette cooks with Ben"),
+        ("Oma wird im Mai einundachtzig", "Oma wird im Mai zweiundachtzig"),
+        ("Die Kita hat dreizehn freie Plätze", "Die Kita hat vierzehn freie Plätze"),
+        ("Die Praxis hat montags lange auf", "Die Praxis hat dienstags lange auf"),
+        ("Nimmt eine Tablette, immer morgens", "Nimmt eine Tablette, immer abends"),
+        ("The appointment is at noon", "The appointment is at midnight"),
+        ("Eats on Sunday with her mother-in-law", "Eats on Sunday with her mother"),
+        ("El curso tiene trece alumnos", "El curso tiene catorce alumnos"),
+        ("Il corso ha ventuno persone", "Il corso ha ventidue persone"),
+        ("Kurs ma trzynaście osób", "Kurs ma czternaście osób"),
+        ("На курсе тринадцать человек", "На курсе четырнадцать человек"),
     ],
 )
 def test_facts_in_other_languages_are_told_apart(one: str, other: str) -> None:

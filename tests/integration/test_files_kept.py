@@ -19,8 +19,10 @@ from relay.media.reading import FileContents, Reader, report_refusal
 from relay.memory.erasure import remove_files
 from relay.memory.store import Store
 from tests.integration.conftest import Server, Sql
+from tests.integration.dump import holding
 from tests.integration.inside import Inside, inside
 from tests.integration.test_erase_sql import erase
+from tests.integration.test_find_sql import find
 from tests.integration.turn_driver import ADA, TurnDriver, message, private
 from tests.standins.telegram import Upload
 
@@ -169,6 +171,70 @@ async def test_all_messages_that_show_a_file_with_erased_words_are_erased(
     await erase(store, private(ADA), {"words": "zanzibarix"})
     assert await sql("select id from message where role = 'user'") == [(said[2],)]
     assert await store.files_gone() == ["AgADone"]
+
+
+async def album(driver: TurnDriver, sql: Sql, caption: str, files: dict[str, str | None]) -> int:
+    """Returns the id of an answered message with several files: names and what they say; None: a recording, which says
+    its name."""
+    said = await with_file(driver, sql, "", "")
+    blocks: list[Json] = [{"type": "text", "text": caption}]
+    lines = [caption]
+    for place, (name, text) in enumerate(files.items()):
+        file = {"unique_id": f"AgAD{place}", "name": name if text is not None else ""}
+        if text is None:
+            blocks.append({"type": "text", "text": name, "file": file, "heard": {}})
+            lines.append(name)
+            continue
+        blocks.append({"type": "document", "from": name, "file": file})
+        lines.append(f"📄 {name}")
+        page = {"unique_id": f"AgAD{place}", "name": name, "mime": "", "kind": "PDF", "pages": 1, "parts": [text]}
+        await sql("select relay.keep_documents(id, space_id, %s::jsonb) from message where id = %s",
+                  json.dumps([page]), said)  # fmt: skip
+    await sql(
+        "update message set text = %s, blocks = %s::jsonb where id = %s", "\n".join(lines), json.dumps(blocks), said
+    )
+    await driver.store.index_missing(50)
+    return said
+
+
+@pytest.mark.parametrize(
+    ("caption", "files", "left"),
+    [
+        ("Read these", {"one.pdf": "a zanzibarix on it", "two.pdf": "tea"}, "Read these\n📄 two.pdf"),
+        ("Read", {"one.pdf": "tea", "zanzibarix.pdf": "a bird", "two.pdf": "tea"}, "Read\n📄 one.pdf\n📄 two.pdf"),
+        ("Hear these", {"the zanzibarix\nsings": None, "tea for two": None}, "Hear these\ntea for two"),
+        ("The zanzibarix", {"one.pdf": "a zanzibarix", "two.pdf": "tea"}, None),
+        ("Read these", {"one.pdf": "a zanzibarix", "two.pdf": "the Zanzibarix"}, None),
+    ],
+)  # fmt: skip
+async def test_a_message_keeps_its_other_files(
+    driver: TurnDriver, store: Store, sql: Sql, caption: str, files: dict[str, str | None], left: str | None
+) -> None:
+    said = await album(driver, sql, caption, files)
+    gone = [name for name, text in files.items() if left is None or "anzibarix" in f"{name} {text}"]
+    shown = await erase(store, private(ADA), {"words": "zanzibarix"})
+    assert shown.documents == tuple(name for name in files if name in gone and files[name] is not None)
+    assert (shown.counts.messages, len(shown.messages)) == ((0, 0) if left else (1, 1))
+    assert await sql("select text from message where id = %s", said) == ([(left,)] if left else [])
+    assert await sql("select name from document order by id") == [
+        (name,) for name, text in files.items() if name not in gone and text is not None
+    ]
+    assert await store.files_gone() == [f"AgAD{place}" for place, name in enumerate(files) if name in gone]
+    assert await holding(sql, "zanzibarix") == {}
+    if left:
+        page = await find(driver, left.splitlines()[-1].removeprefix("📄 "))
+        assert [row.id for row in page.found if row.kind == "message"] == [said]
+
+
+async def test_a_message_that_taught_an_erased_memory_goes_with_all_its_files(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    said = await album(driver, sql, "This is him", {"one.pdf": "a parrot called zanzibarix", "two.pdf": "tea"})
+    (change,) = await driver.teach(ADA, "has a parrot called Zanzibarix")
+    await sql("update memory set evidence = array[%s::bigint]", said)
+    shown = await erase(store, private(ADA), {"memory_id": change.memory_id})
+    assert shown.documents == ("one.pdf", "two.pdf")
+    assert await sql("select id from message where id = %s", said) == []
 
 
 async def test_files_of_older_wordings_are_deleted_with_their_message(

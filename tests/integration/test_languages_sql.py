@@ -26,6 +26,11 @@ FORMS = {
         ("Umówiłem się do dentysty na piątek.", "dentysta"),
         ("Zapasowe klucze są pod doniczką.", "doniczka"),
         ("Zgubiłem zółty parasol.", "parasole"),
+        ("Pracownik magazynu kupił czerwoną walizkę na urodziny babci.", "pracownikami czerwonego urodzinach"),
+    ),
+    "Czech": (
+        ("Soused říkal, že náhradní klíče jsou pod květináčem.", "sousedům klíčem"),
+        ("Narozeniny babičky jsou na fotkách z dovolené.", "narozeninách fotky"),
     ),
     "Spanish": (
         ("Compré dos libros en la librería del centro.", "libro"),
@@ -74,6 +79,18 @@ async def test_a_word_is_found_in_every_form(driver: TurnDriver, language: str) 
             private(ADA), {"bot_id": BOT.id}, {"text": query, "vector": None, "model": ""}, 3
         )
         assert said in [row.snippet for row in rows or []], query
+
+
+async def test_a_polish_or_czech_word_is_not_found_in_words_with_the_same_beginning(driver: TurnDriver) -> None:
+    texts = ("Podróże są długie, a książki krótkie.", "Klíče jsou pod květináčem.", "Lékař říkal, že přijde.")
+    others = ("Podrożały jajka.", "Książę już przyjechał.", "Klíčová je dobrá příprava.", "Lékárna zavírá v šest.")
+    for said in (*texts, *others):
+        await driver.exchange(ADA, said, "OK.")
+    for query, said in zip(("podróżą", "klíčem", "lékařem"), texts, strict=False):
+        page = await find(driver, query)
+        assert [row.text.replace("\x02", "").replace("\x03", "") for row in page.found] == [said], query
+    await driver.teach(ADA, "Uwielbia podróżowanie pociągiem")
+    assert "memory" in [row.kind for row in (await find(driver, "podróżow")).found], "the beginning of a word is enough"
 
 
 @pytest.mark.parametrize(("said", "query"), ACCENTS)

@@ -258,6 +258,26 @@ async def test_a_summary_after_a_long_outage_covers_all_messages(driver: TurnDri
     assert (len(due.work.messages), due.work.messages[0].text) == (4 * 2 * 26 + 2, "q1")
 
 
+async def test_a_very_long_backlog_is_summarised_in_order(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await talk(driver, 4)
+    await sql(
+        "insert into message (space_id, thread_id, session_id, role, user_id, text, blocks) select space_id, thread_id,"
+        " session_id, role, user_id, 'late ' || n || '.', '[]' from message, generate_series(1, 150) n"
+        " order by n, message.id"
+    )
+    await talk(driver, 1)
+    model = Scripted("In short.")
+    assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 3
+    asked = [asked_of(request) for request in model.requests]
+    for number in range(1, 151):
+        assert sum(f"late {number}." in one for one in asked) >= 1, number
+    assert await sql("select s.message_count, p.through_message_id < s.from_message_id from summary s"
+                     " left join summary p on p.id = s.previous_id order by s.id") == [
+        (500, None), (500, True), (4 * 2 * 151 + 2 - 1000, True)]  # fmt: skip
+    assert await sql(OWED) == []
+    assert (await driver.exchange(ADA, "now")).context.summary is not None
+
+
 async def test_replaced_answers_are_not_summarised(driver: TurnDriver, store: Store) -> None:
     await talk(driver, 4)
     await driver.exchange(ADA, "q5", "bad")

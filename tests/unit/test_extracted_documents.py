@@ -68,6 +68,45 @@ def test_a_word_document_keeps_its_tables_and_lists() -> None:
     assert found["parts"] == ["Lease & notice\n\n| Rent | 900 |\n| --- | --- |\n| Deposit | 1800 |"]
 
 
+MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+"""The namespace of equations."""
+
+
+def sign(text: str) -> str:
+    return f"<m:r><m:rPr/><m:t>{text}</m:t></m:r>"
+
+
+def part(name: str, **parts: str) -> str:
+    return f"<m:{name}>{''.join(f'<m:{one}>{text}</m:{one}>' for one, text in parts.items())}</m:{name}>"
+
+
+SQUARE = part("sSup", e=sign("b"), sup=sign("2"))
+EQUATIONS = {
+    "x=(-b±√(b^2-4ac))/(2a)": sign("x=") + part(
+        "f", num=sign("-b±") + part("rad", deg="", e=SQUARE + sign("-4ac")), den=sign("2a")),
+    "∑_(i=0)^n x_i": part("nary", naryPr='<m:chr m:val="∑"/>', sub=sign("i=0"), sup=sign("n"), e=part(
+        "sSub", e=sign("x"), sub=sign("i"))),
+    "∫_0^1 (x|y]": part("nary", sub=sign("0"), sup=sign("1"), e="<m:d><m:dPr><m:endChr m:val=']'/></m:dPr>"
+        f"<m:e>{sign('x')}</m:e><m:e>{sign('y')}</m:e></m:d>"),
+    "(n¦2)": "<m:d><m:e><m:f><m:fPr><m:type m:val='noBar'/></m:fPr>"
+        f"<m:num>{sign('n')}</m:num><m:den>{sign('2')}</m:den></m:f></m:e></m:d>",
+    "[1, 0; 0, 1]": f"<m:m><m:mr><m:e>{sign('1')}</m:e><m:e>{sign('0')}</m:e></m:mr>"
+        f"<m:mr><m:e>{sign('0')}</m:e><m:e>{sign('1')}</m:e></m:mr></m:m>",
+    "lim_(x→0) sin x": part("func", fName=part("limLow", e=sign("lim"), lim=sign("x→0")), e=sign("sin x")),
+    "8^(1/3)": part("rad", deg=sign("3"), e=sign("8")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", EQUATIONS)
+def test_an_equation_becomes_a_line_of_text(line: str) -> None:
+    inline = f"<m:oMath {MATH}>{EQUATIONS[line]}</m:oMath>"
+    body = f"<w:p><w:r><w:t>So </w:t></w:r>{inline}<w:r><w:t> holds.</w:t></w:r></w:p>"
+    alone = f"<w:p><m:oMathPara {MATH}><m:oMathParaPr/>{inline}</m:oMathPara></w:p>"
+    assert text_of(papers.docx(body + alone)) == f"So {line} holds.\n\n{line}"
+    slide = papers.pptx([[f"So </a:t></a:r>{inline}<a:r><a:t> holds."]])
+    assert text_of(slide) == f"[slide 1]\nSo {line} holds."
+
+
 def test_a_spreadsheet_is_read_sheet_by_sheet() -> None:
     rows = [["Item", "Price"], ["Tea", 3], ["Cake", 4.5], ["Total", 1.1 * 3]]
     assert text_of(papers.xlsx({"Bill": rows, "Empty": []})) == (
@@ -117,6 +156,30 @@ def test_a_text_is_read_in_its_encoding(encoding: str) -> None:
 def test_a_text_in_an_eastern_encoding_is_guessed() -> None:
     words = "Срок уведомления составляет шесть недель, договор подписан сторонами в Москве."
     assert text_of(words.encode("cp1251")) == words
+
+
+OLD = {
+    "Zażółć. Proszę o przesłanie podpisanej umowy najmu do końca września, a klucze zostawię u sąsiada.": (
+        "cp1250", "iso-8859-2"),
+    "Prosím o zaslání podepsané nájemní smlouvy do konce září. Klíče nechám u souseda, který bydlí vedle.": (
+        "cp1250", "iso-8859-2"),
+    "A bérleti szerződést kérjük aláírva visszaküldeni. A kulcsokat a szomszédnál hagyom, ő itthon lesz.": (
+        "cp1250", "iso-8859-2"),
+    "İmzalı kira sözleşmesini ay sonuna kadar göndermenizi rica ederim. Anahtarları komşuya bırakacağım.": (
+        "cp1254", "iso-8859-9"),
+    "Прошу прислать подписанный договор аренды до конца сентября. Ключи оставлю у соседа.": ("cp1251", "koi8-r"),
+    "Παρακαλώ να στείλετε το υπογεγραμμένο μισθωτήριο μέχρι το τέλος Σεπτεμβρίου.": ("cp1253", "iso-8859-7"),
+    "Merci d’envoyer le bail signé avant la fin août ; les clés « de réserve » sont à côté.": ("cp1252",),
+    "Leigusamningurinn rennur út í lok mars og lyklarnir eru hjá nágrannanum, sem býr við hliðina.": ("cp1252",),
+    "È arrivata la bolletta, perché non l’hai pagata? Lunedì la pagherò, ma costa di più della metà.": ("cp1252",),
+    "Der Mietvertrag läuft – wie üblich – bis Ende März; die Schlüssel sind größtenteils zurück.": ("cp1252",),
+    "Solicito o envio do contrato até amanhã; não há ninguém em casa à noite, só o cão.": ("cp1252", "iso-8859-1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "encoding"), [(words, one) for words, codes in OLD.items() for one in codes])
+def test_a_text_in_an_old_encoding_is_read(words: str, encoding: str) -> None:
+    assert text_of(words.encode(encoding), "a.txt") == words
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,7 @@ def test_a_card_shows_all_details_and_the_permitted_buttons() -> None:
     row = memory(content="likes tea\n\n- and cake", category="identity", tags=["a", "b"], kind="learning",
                  subject=None, subject_id=None, updated_at="2026-05-05T00:00:00+00:00",
                  last={"id": 90, "action": "refresh"})  # fmt: skip
-    page = card(row, View("l", 3), UTC, ADA, True, "📌 Pinned: x")
+    page = card(row, View("l", 3), UTC, ADA, True, "📌 Pinned: x", edits=True)
     text = one(page).text
     for part in ("Learning #12", "likes tea\n- and cake", "learned 2026-05-03 22:30: I noticed it in a conversation",
                  "last changed 2026-05-05", "category: identity", "tags: a, b", "📌 Pinned: x"):  # fmt: skip
@@ -276,8 +276,8 @@ def test_a_card_shows_all_details_and_the_permitted_buttons() -> None:
     other = card(memory(), View(), UTC, BEN, False)
     assert labels(other) == ["Where from", "🕘 History", "‹ Back"]
     assert "the person it's about" in one(other).text
-    waiting = card(memory(status="pending"), View(), UTC, ADA, True)
-    assert labels(waiting) == ["Where from", "🕘 History", "⏳ Keep or discard…", "‹ Back"]
+    waiting = card(memory(status="pending"), View(), UTC, ADA, True, edits=True)
+    assert labels(waiting) == ["✎ Edit", "Where from", "🕘 History", "⏳ Keep or discard…", "‹ Back"]
     gone = card(memory(status="forgotten", last={"id": 4, "action": "forget"}), View(), UTC, ADA, True)
     assert labels(gone) == ["Where from", "🕘 History", "↩ Undo forgetting", "‹ Back"]
     assert "Forgotten; I no longer use it" in one(gone).text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.commands.context import CommandContext
-from relay.commands.memory.access import find_memory, find_space, may_forget
+from relay.commands.memory.access import find_memory, find_space, may_edit, may_forget
 from relay.commands.registry import command, operation
 from relay.core.errors import NotFound, require_found
 from relay.core.frozen import frozen
@@ -21,6 +21,8 @@ class ShownMemory:
     memory: OpenedMemory
     yours: bool
     """This person may change it."""
+    editable: bool
+    """They may reword it, in its present state."""
 
 
 @frozen
@@ -67,14 +69,13 @@ async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
     row = await ctx.store.open_memory(memory_id, ctx.user_id, ctx.admin)
     if row is None:
         raise NotFound(f"There is no memory #{number} here. /memory lists what I know.")
-    return ShownMemory(row, may_forget(ctx, row, row.space))
+    return _show(ctx, row)
 
 
 @operation("chat", "http")
 async def open_memory(ctx: CommandContext, memory_id: int) -> ShownMemory:
     """Opens a memory by id, in any space."""
-    row = await find_memory(ctx, memory_id)
-    return ShownMemory(row, may_forget(ctx, row, row.space))
+    return _show(ctx, await find_memory(ctx, memory_id))
 
 
 @operation("chat", "cli", "http")
@@ -91,3 +92,8 @@ async def list_past(ctx: CommandContext, memory_id: int, offset: int = 0, limit:
     row = await find_memory(ctx, memory_id)
     past = await ctx.store.memory_past(row.id, offset, limit)
     return MemoryHistory(row, past, may_forget(ctx, row, row.space))
+
+
+def _show(ctx: CommandContext, row: OpenedMemory) -> ShownMemory:
+    editable = row.status in ("active", "pending") and may_edit(ctx, row, row.space)
+    return ShownMemory(row, may_forget(ctx, row, row.space), editable)

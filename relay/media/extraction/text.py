@@ -30,7 +30,30 @@ WEB_PAGE = re.compile(
 place."""
 DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
 NEIGHBOURS = re.compile(rb"[\x80-\xff](?=[\x80-\xff])")
-"""Matches letters beyond ASCII that are next to each other, as they rarely are in a Western language."""
+"""Matches letters beyond ASCII that are next to each other, as they rarely are in a language with Latin letters."""
+EASTERN = (
+    "ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž", "ăâîşţ",
+)  # fmt: skip
+CYRILLIC = "абвгдежзийклмнопрстуфхцчшщъыьэюяё"
+LATIN = {
+    "cp1254": ("çğıöşüâîû\u0307",),
+    "cp1252": (
+        "äöüß", "àâæçéèêëîïôœùûüÿ", "áéíóúüñ¿¡ªº", "àèéìíòóùú", "ãõáéíóúâêôàçªº", "ëïéèöüáóê", "åäöéæø", "áðéíóúýþæö",
+        "àçèéíïòóúü·",
+    ),
+    "cp1250": EASTERN,
+    "iso-8859-2": EASTERN,
+}  # fmt: skip
+"""The letters beyond ASCII of languages, by encoding. What isn't sure is in the first. It differs from the next only in
+Turkish letters."""
+OTHERS = {
+    "cp1251": (CYRILLIC, CYRILLIC + "іїєґў"),
+    "koi8-r": (CYRILLIC,),
+    "cp1253": ("αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώ",),
+}
+"""The same for languages that write all words in them. Their capitals are small letters in another encoding."""
+SIGNS = "«»„“”‚‘’–—…°§€\xa0"
+"""Signs of all of these languages."""
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
 NOT_SO = "It is not what its name says, or it is damaged."
 UNKNOWN = (
@@ -85,19 +108,29 @@ def _utf8(content: bytes) -> str | None:
 
 
 def _guess(content: bytes) -> str:
-    """Decodes other text: as a page declares, else as detected if much of it or whole words are beyond ASCII, else as
-    Windows-1252."""
-    encoding = "cp1252"
+    """Decodes other text: as a page declares, else in the encoding that gives the letters of one language. If much of
+    it or whole words are beyond ASCII, and no encoding does, as detected."""
     declared = DECLARED.search(content[:4096])
     head = content[:SAMPLE]
+    high = bytes(byte for byte in head if byte >= 0x80)
     if declared:
         encoding = declared[1].decode()
-    elif (high := sum(byte >= 0x80 for byte in head)) > len(head) / 4 or 2 * len(NEIGHBOURS.findall(head)) > high:
-        from charset_normalizer import from_bytes
+    elif len(high) <= len(head) / 4 and 2 * len(NEIGHBOURS.findall(head)) <= len(high):
+        encoding = max(LATIN, key=lambda one: _count(high.decode(one, "replace").lower(), LATIN[one]))
+    else:
+        letters = {one: _count(high.decode(one, "replace"), OTHERS[one]) for one in OTHERS}
+        encoding = max(letters, key=letters.__getitem__)
+        if letters[encoding] < 0.9 * len(high):
+            from charset_normalizer import from_bytes
 
-        guess = from_bytes(head, cp_exclusion=["mac_cyrillic", "mac_greek"]).best()
-        encoding = guess.encoding if guess else encoding
+            guess = from_bytes(head, cp_exclusion=["mac_cyrillic", "mac_greek"]).best()
+            encoding = guess.encoding if guess else "cp1252"
     try:
         return content.decode(encoding, "replace")
     except (LookupError, ValueError):
         return content.decode("cp1252", "replace")
+
+
+def _count(text: str, alphabets: tuple[str, ...]) -> int:
+    """Returns how many letters of a text are those of one language."""
+    return max(sum(map(text.count, letters + SIGNS)) for letters in alphabets)

@@ -33,7 +33,8 @@ NEGATION = re.compile(
 )
 MONTHS_AND_DAYS = """
 today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
-june july august september october november december birthday
+june july august september october november december birthday noon midnight daily weekly monthly yearly
+morgens mittags abends nachts vormittags nachmittags täglich wöchentlich monatlich jährlich
 heute morgen gestern übermorgen vorgestern montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar
 jänner februar märz april mai juni juli august september oktober november dezember geburtstag
 hoy mañana ayer anteayer lunes martes miércoles jueves viernes sábado domingo enero febrero marzo abril mayo junio julio
@@ -72,12 +73,24 @@ iki üç dört beş altı yedi sekiz dokuz yirmi otuz kırk elli yüz yarım bu�
 واحد اثنان اثنين ثلاثة ثلاث أربعة أربع خمسة خمس ستة ست سبعة سبع ثمانية ثماني تسعة تسع عشرة عشر عشرين نصف الأول الأولى
 الثاني الثانية الثالث الثالثة
 """
+COMPOUND = re.compile(
+    r"\w*(?:zehn|zwanzig|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig|hundert|tausend|einhalb)\w*"
+    r"|trece|catorce|(?:dieci|veinti|treinta|cuarenta|sesenta|setenta|ochenta|noventa)\w*|\w+cient[oa]s|quinient[oa]s"
+    r"|treize|quatorze|seize|quarante|cinquante|soixante|tre(?:dici|ze)|quattordici|quindici|sedici|dici\w+"
+    r"|(?:vent|trent|quarant|cinquant|sessant|settant|ottant|novant)[ai]?(?:uno?|due|tr[eé]|quattro|cinque|sei|sette"
+    r"|otto|nove)?"
+    r"|quinze|dezess?\w+|dezanove|dezoito|trinta|quarenta|cinquenta|sessenta|oitenta"
+    r"|\w+надцат\w+|тридцат\w+|\w+десят\w*|\w+сот|двести|триста|четыреста|\w+na(?:ście|stu)|\w+dzie(?:ści|siąt)\w*"
+)
+"""Number words that are made of others, by language."""
 FAMILY = """
-mother father mum mom dad parents sister brother daughter son wife husband aunt uncle niece nephew cousin grandmother
-grandfather grandma grandpa granddaughter grandson partner fiancé fiancée girlfriend boyfriend stepmother stepfather
+mother father mum mom dad parents sister brother daughter son wife husband aunt uncle niece nephew cousin law
+grandmother grandfather grandma grandpa granddaughter grandson partner fiancé fiancée
+girlfriend boyfriend stepmother stepfather
 mutter vater mama papa eltern schwester bruder tochter sohn frau mann tante onkel nichte neffe cousine oma opa
 großmutter großvater enkelin enkel freundin freund schwiegermutter schwiegervater
 madre padre hermana hermano hija hijo esposa marido tía tío sobrina sobrino prima primo abuela abuelo nieta nieto
+suegra suegro cuñada cuñado nuera yerno
 mère père sœur frère fille fils femme mari nièce neveu grand-mère grand-père
 sorella fratello figlia figlio moglie zia zio nonna nonno nipote
 mãe pai irmã irmão filha filho avó avô
@@ -87,6 +100,7 @@ matka ojciec mama mamę mamie tata tatę tacie syn syna synowi mąż męża mę�
 """
 INFLECTED = re.compile(
     r"((?:erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt)(?=e[nrsm]?$)"
+    r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)(?=s$)"
     r"|(?:schwester|bruder|brüder|tochter|töchter|söhne|schwager|schwägerin)(?=[ns]{0,2}$)"
     r"|(?:hij|herman|sobrin|prim|abuel|niet)[oa](?=s$)"
     r"|(?:понедельник|вторник|четверг|пятниц|суббот|воскресень|январ|феврал|март|апрел|июн|июл|август|сентябр|октябр"
@@ -138,6 +152,7 @@ def find_telling_words(text: str) -> Counter[str]:
         if (
             any(c.isdigit() for c in word)
             or lower in TELLING
+            or COMPOUND.fullmatch(lower)
             or (_holds_capital(word) and not (begins and word[0].isupper()))
             or (lower in MEASURES and any(c.isdigit() for c in last))
         ):

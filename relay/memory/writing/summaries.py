@@ -91,6 +91,7 @@ async def summarise(summariser: Summariser, job: ClaimedJob) -> bool:
         tainted=is_tainted(previous, messages) or passages.tainted,
         previous_id=previous.id if previous else None,
         from_message_id=min([messages[0].id, *(one.message_id for one in passages.kept)]),
+        through_message_id=messages[-1].id,
         message_count=len(messages),
     )
     return await summariser.store.store_summary(job, summary)

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from relay.media.extraction.markup import to_markdown
 from relay.media.extraction.zipped import sheets
+from relay.media.extraction.zipped.equations import EQUATIONS, to_line, with_equations
 from relay.media.extraction.zipped.package import Package
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -28,7 +29,7 @@ OPEN_UNREAD = (
     "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation",
 )
 """What isn't part of the text: deleted words, the numbers of footnotes, and comments."""
-TEXTS = (f"{DRAWING}t", f"{DRAWING}br")
+TEXTS = (f"{DRAWING}t", f"{DRAWING}br", *EQUATIONS)
 SLIDES = 2_000
 
 
@@ -37,7 +38,7 @@ def document(package: Package) -> dict[str, Any]:
     import mammoth
 
     made = mammoth.convert_to_html(
-        io.BytesIO(package.content),
+        io.BytesIO(with_equations(package)),
         convert_image=mammoth.images.img_element(lambda image: {}),
         include_embedded_style_map=False,
     )
@@ -134,8 +135,9 @@ def _outermost(root: ElementTree.Element, *tags: str) -> Iterator[ElementTree.El
 
 
 def _words(paragraph: ElementTree.Element) -> str:
-    texts = (" " if one.tag == f"{DRAWING}br" else one.text or "" for one in paragraph.iter() if one.tag in TEXTS)
-    return "".join(texts).strip()
+    texts = (one for one in paragraph.iter() if one.tag in TEXTS)
+    words = (" " if one.tag == f"{DRAWING}br" else to_line(one) if one.tag in EQUATIONS else one.text for one in texts)
+    return "".join(word or "" for word in words).strip()
 
 
 def _read_relations(package: Package, name: str) -> dict[str, str]:

@@ -73,6 +73,8 @@ class NewSummary:
     previous_id: int | None = None
     from_message_id: int | None = None
     """None: it replaces the text of another summary."""
+    through_message_id: int | None = None
+    """The last message that was read. Those after it, up to the job's, are still owed."""
     message_count: int = 0
 
 

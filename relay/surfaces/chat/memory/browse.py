@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable
 
-from relay.commands.memory.access import find_change, find_space, may_edit
+from relay.commands.memory.access import find_change, find_space
 from relay.commands.memory.browse import (
     PAGE,
     ShownMemory,
@@ -163,5 +163,4 @@ async def _past(call: ChatContext, memory_id: int, page: int, note: str = "") ->
 
 
 def _card(call: ChatContext, opened: ShownMemory, view: View, note: str = "") -> Page:
-    edits = may_edit(call, opened.memory, opened.memory.space)
-    return card(opened.memory, view, call.zone, call.user_id, opened.yours, note, edits)
+    return card(opened.memory, view, call.zone, call.user_id, opened.yours, note, opened.editable)

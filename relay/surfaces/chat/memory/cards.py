@@ -62,9 +62,9 @@ STATUS = {
 
 
 def card(
-    row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, note: str = "", edits: bool = True
+    row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, note: str = "", edits: bool = False
 ) -> Page:
-    """Renders a memory in full. `yours`: this person may change it; `edits`: reword it, too. `note`: a line about what
+    """Renders a memory in full. `yours`: this person may change it; `edits`: reword it. `note`: a line about what
     was just done."""
     about = f" about {escape_markdown(shorten(row.subject, 60))}" if row.subject else ""
     kind = (row.kind if row.kind in KINDS else "fact").capitalize()
@@ -108,13 +108,13 @@ def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
 
 def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> list[list[Button]]:
     """Returns the buttons for a memory, and the one back to the list."""
-    number, rows = row.id, []
+    number = row.id
+    first = [button("✎ Edit", EditMemory(number))] if edits else []
     if yours and row.status == "active":
         pin = button("Unpin", UnpinMemory(number, view)) if row.pinned else button("📌 Pin", PinMemory(number, view))
-        rows.append([button("✎ Edit", EditMemory(number))] if edits else [])
-        rows[-1] += [button("🗑 Forget", ForgetMemory(number, view)), pin]
+        first += [button("🗑 Forget", ForgetMemory(number, view)), pin]
         if not row.validated_at:
-            rows[-1].append(button("✔ Right", ValidateMemory(number, view)))
+            first.append(button("✔ Right", ValidateMemory(number, view)))
     more = [button("Where from", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]
     if row.replaced_by:
         more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))
@@ -125,7 +125,7 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> lis
     if row.status == "pending":
         more.append(button("⏳ Keep or discard…", ListChanges(row.space_id, HistoryView(waiting=True))))
     pairs = [more[n : n + 2] for n in range(0, len(more), 2)]
-    return [*rows, *pairs, [button("‹ Back", ListMemories(row.space_id, view))]]
+    return [*([first] if first else []), *pairs, [button("‹ Back", ListMemories(row.space_id, view))]]
 
 
 def describe_learning(row: OpenedMemory, viewer: int) -> str:

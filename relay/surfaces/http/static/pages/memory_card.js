@@ -29,7 +29,7 @@ export default function Memory({ id, me }) {
   return html`<${Shown} ...${opened.data} past=${past} reload=${reload} me=${me} />`;
 }
 
-function Shown({ memory, yours, past, reload }) {
+function Shown({ memory, yours, editable, past, reload }) {
   const path = `/memories/${memory.id}`;
   const change = async (fields, words) => {
     await patch(path, fields);
@@ -55,7 +55,6 @@ function Shown({ memory, yours, past, reload }) {
     await decide(waits, decision);
     reload();
   };
-  const editable = yours && (active || memory.status === "pending");
   useShortcut("e", "Edit", () => editable && edit());
   const actions = yours && html`
     ${waits && html`<${Button} kind="primary" icon="check" onClick=${() => settle("keep")}>Keep</><${Button} kind="danger" icon="trash" onClick=${() => settle("discard")}>Discard</>`}
