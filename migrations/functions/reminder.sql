@@ -14,8 +14,7 @@ $$;
 -- Records what happened to a reminder.
 create or replace function relay.note_reminder(
     p_reminder_id bigint, p_kind text, p_user_id bigint default null, p_occurrence timestamptz default null,
-    p_outbox_id bigint default null)
-returns void language sql set search_path = relay, extensions, pg_temp as $$
+    p_outbox_id bigint default null) returns void language sql set search_path = relay, extensions, pg_temp as $$
     insert into reminder_event (reminder_id, kind, user_id, occurrence, outbox_id)
     values (p_reminder_id, p_kind, p_user_id, p_occurrence, p_outbox_id)
 $$;
@@ -75,8 +74,7 @@ end $$;
 
 -- Returns a page of the reminders that a person sees from a space, the nearest first: {total, quiet_until, reminders}.
 -- In a group these are the group's.
-create or replace function public.relay_reminders(
-    p_space jsonb, p_user_id bigint, p_offset integer, p_limit integer)
+create or replace function public.relay_reminders(p_space jsonb, p_user_id bigint, p_offset integer, p_limit integer)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as materialized (
         select r.* from reminder r
