@@ -297,11 +297,11 @@ async def test_only_its_administrators_and_admins_make_relay_quiet_in_a_group(bo
     bot.tg.set_member(group, ada, "administrator")
     for person, text, told in (
         (ben, "on", "In a group, only its administrators and my admins can do that"),
-        (ben, "", "I speak up when something is due."),
+        (ben, "", "Its administrators can hold my messages back"),
         (ada, "on", "I'm quiet in this group until its administrators write /quiet off."),
         (ben, "off", "In a group, only its administrators and my admins can do that"),
         (ben, "", "I'm quiet in this group until"),
-        (olga, "off", "I speak up when something is due."),
+        (olga, "off", "I speak up in this group when something is due."),
     ):
         assert told in (await bot.ask(group, person, f"/quiet{at} {text}".strip())).text
     assert "I'm quiet until you write" in (await bot.ask(dm, ada, "/quiet on")).text

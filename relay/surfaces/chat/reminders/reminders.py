@@ -96,8 +96,8 @@ def say_quiet(call: ChatContext, until: datetime | None) -> str:
     """Says whether messages are held back."""
     here, who = (" in this group", "its administrators write") if call.space.kind == "group" else ("", "you write")
     if until is None:
-        how = "`/quiet until 8:00` or `/quiet on` holds my messages back"
-        return f"I speak up when something is due. {how}{' (its administrators only)' if here else ''}."
+        how = "Its administrators can hold" if here else "You can hold"
+        return f"I speak up{here} when something is due. {how} my messages back: `/quiet until 8:00` or `/quiet on`."
     end = f"{who} `/quiet off`" if until.year > 9000 else show_moment(until, call.zone, datetime.now(UTC))
     return f"🤫 I'm quiet{here} until {end}. Whatever comes due waits."
 
