@@ -81,8 +81,8 @@ async def identify(telegram: Telegram) -> Bot:
 
 
 def _handle_signals(stopping: asyncio.Event) -> None:
-    """Makes the first SIGTERM, SIGINT or SIGHUP (the terminal was closed) set `stopping`, and a second end the
-    process. With nohup, SIGHUP stays ignored."""
+    """Makes the first SIGTERM, SIGINT or SIGHUP (the terminal was closed) set `stopping`, and a second
+    SIGTERM or SIGINT end the process. With nohup, SIGHUP stays ignored."""
     loop = asyncio.get_running_loop()
     terminal = [descriptor for descriptor in (1, 2) if os.isatty(descriptor)]
 
@@ -90,7 +90,7 @@ def _handle_signals(stopping: asyncio.Event) -> None:
         if number not in (signal.SIGTERM, signal.SIGINT):
             for descriptor in terminal:  # it is gone, and writing to it would fail
                 os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-        if stopping.is_set():
+        elif stopping.is_set():
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         stopping.set()
