@@ -3,8 +3,7 @@
 -- Saves the second of two answers as a replaced one, which isn't used unless it is chosen. The memory actions of both
 -- wait for the choice.
 create or replace function relay.save_second(p_turn relay.turn, p_first bigint, p_other jsonb, p_ask boolean)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     second bigint;
 begin
@@ -54,8 +53,7 @@ end $$;
 -- Within half a minute the person may choose again. Returns {chose, reasons, taught: whether the choice says something
 -- about what they like; changes: what it changed in memory}; {refused: late} after that time. Null if there is no choice.
 create or replace function public.relay_choose_answer(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_chose text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
     about turn := relay.answer_turn(own, p_user_id, jsonb_build_object('turn_id', p_turn_id));
@@ -103,8 +101,7 @@ end $$;
 -- Adds a reason for a choice within two minutes, or removes it. Returns the same as relay_choose_answer; null if there is
 -- no such choice.
 create or replace function public.relay_choice_reason(p_space jsonb, p_user_id bigint, p_turn_id bigint, p_reason text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
     said feedback;

@@ -205,8 +205,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp s
 $$;
 
 -- Returns a page of the markers in a thread after an id, removed ones too.
-create or replace function public.relay_export_keepits(
-    p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
+create or replace function public.relay_export_keepits(p_space jsonb, p_thread_id bigint, p_after jsonb, p_most integer)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     with page as (
         select * from keepit

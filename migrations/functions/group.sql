@@ -29,8 +29,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Sets what a topic answers; -1 sets the whole group and clears its topics' settings. Returns the settings.
-create or replace function public.relay_set_place(
-    p_chat_id bigint, p_topic_id bigint, p_answers text, p_user_id bigint)
+create or replace function public.relay_set_place(p_chat_id bigint, p_topic_id bigint, p_answers text, p_user_id bigint)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     if p_topic_id = -1 then

@@ -56,10 +56,8 @@ declare
         p_memory ->> 'content');
     kept bigint;
 begin
-    if p_memory ->> 'by' = 'user' and not p_pending then
-        perform relay.validate_memory(same.id, p_turn.user_id);
-    end if;
-    if same.id is not null and p_pending then
+    perform relay.validate_memory(same.id, p_turn.user_id) where p_memory ->> 'by' = 'user' and not p_pending;
+    if p_pending and (same.id is not null or relay.waits_already(p_turn, p_memory, null)) then
         return jsonb_build_object('known', same.id);
     elsif same.id is not null then
         return relay.say_again(p_turn, same, p_memory);
@@ -71,6 +69,20 @@ begin
         case when p_pending then 'pending' else 'applied' end);
     return jsonb_build_object('kept', kept);
 end $$;
+
+-- Tests whether the turn's person has been asked about the same {kind, subject_id, content}, in place of the same memory
+-- (p_old_id; null: none), and the question is open.
+create or replace function relay.waits_already(p_turn relay.turn, p_memory jsonb, p_old_id bigint) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+        select from memory_change c join memory m on m.id = c.memory_id
+        where c.space_id = p_turn.space_id and c.status = 'pending' and c.user_id is not distinct from p_turn.user_id
+            and (c.before ->> 'id')::bigint is not distinct from p_old_id
+            and (m.kind = 'learning') = (p_memory ->> 'kind' = 'learning')
+            and m.subject_id is not distinct from (p_memory ->> 'subject_id')::bigint
+            and m.tainted = (coalesce(p_turn.tainted, false) or coalesce((p_memory ->> 'tainted')::boolean, false))
+            and relay.normal_form(m.content) = relay.normal_form(p_memory ->> 'content'))
+$$;
 
 -- Records that a memory was repeated, maybe in other words: halves the doubt about it, adds evidence, may give a plain
 -- fact a kind, and revives one that had expired.
@@ -130,6 +142,8 @@ begin
     then
         return jsonb_build_object('failed', 'it is about somebody or something else', 'tag', p_action ->> 'action',
             'text', p_action ->> 'content');
+    elsif p_pending and relay.waits_already(p_turn, relay.successor(old, p_action), old.id) then
+        return jsonb_build_object('known', old.id);
     end if;
     if p_action ->> 'action' = 'supersede' and not p_pending and (
         select max(created_at) from message where space_id = old.space_id and id = any (

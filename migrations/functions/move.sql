@@ -71,8 +71,7 @@ end $$;
 -- Returns a page of a table after a key (null: from the start): {rows, last, end}. Ends early at p_most_bytes or after
 -- a second.
 create or replace function public.relay_move_page(
-    p_table text, p_after jsonb, p_most_rows integer, p_most_bytes integer)
-returns jsonb
+    p_table text, p_after jsonb, p_most_rows integer, p_most_bytes integer) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
 as $$
 declare
@@ -333,8 +332,7 @@ end $$;
 -- many were taken so far, left_out: how many of them could not be stored}. A row that references a missing one is left
 -- out: it was written during a backup without a snapshot. Rows that don't follow (a repeat) change nothing.
 create or replace function public.relay_restore_rows(
-    p_file uuid, p_table text, p_at bigint, p_columns jsonb, p_rows jsonb)
-returns jsonb
+    p_file uuid, p_table text, p_at bigint, p_columns jsonb, p_rows jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
 as $$
 declare
@@ -418,8 +416,7 @@ end $$;
 -- Finishes a verified restore. Returns how many were set aside; null if it had finished before. Deletes unused
 -- invitation links, which may have been used or revoked since. New rows continue the original numbers.
 create or replace function public.relay_restore_finish(p_file uuid, p_numbers jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     aside bigint;
 begin

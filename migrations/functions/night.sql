@@ -10,8 +10,7 @@ $$;
 
 -- Returns spaces with something new between the last night's p_after_message/p_after_memory and p_message/p_memory:
 -- messages, memories, or goals whose date has passed.
-create or replace function relay.awake(
-    p_after_message bigint, p_message bigint, p_after_memory bigint, p_memory bigint)
+create or replace function relay.awake(p_after_message bigint, p_message bigint, p_after_memory bigint, p_memory bigint)
 returns setof bigint language sql stable set search_path = relay, extensions, pg_temp as $$
     -- By space and thread, the last row of each along an index: for the first night, that is all of them.
     select s.id from space s
@@ -233,8 +232,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Queues a digest, once for the time it is for: {text, plain, inputs, dropped_version}. See relay.say_first.
-create or replace function relay.say_digest(
-    p_place relay.digest, p_bot_id bigint, p_notice jsonb, p_at timestamptz)
+create or replace function relay.say_digest(p_place relay.digest, p_bot_id bigint, p_notice jsonb, p_at timestamptz)
 returns void language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     made_from constant text[] := array(select jsonb_array_elements_text(p_notice -> 'inputs'));

@@ -77,8 +77,7 @@ end $$;
 -- holds the lock.
 create or replace function relay.press_start(
     p_bot_id bigint, p_update_id bigint, p_user_id bigint, p_known boolean, p_start jsonb)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own person;
     came constant jsonb := jsonb_build_object('user_id', p_user_id, 'bot_id', p_bot_id, 'name', p_start ->> 'name',
@@ -218,8 +217,7 @@ end $$;
 -- Creates an invitation. Returns when it expires; null if p_most are open.
 create or replace function public.relay_invite(
     p_hash text, p_for_whom text, p_days integer, p_most integer, p_by bigint, p_by_name text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     open_until constant timestamptz := now() + make_interval(days => p_days);
 begin
@@ -272,8 +270,7 @@ $$;
 -- with changed; null if unknown.
 create or replace function public.relay_decide(
     p_user_id bigint, p_roles jsonb, p_role text, p_by bigint, p_by_name text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own person;
     changed boolean;
@@ -295,8 +292,7 @@ end $$;
 -- Revokes a person's access, their invitations and loans, and stops replies to them. Not for the last admin: p_owned says
 -- whether the settings name one. Returns done, last or unknown.
 create or replace function public.relay_revoke(p_user_id bigint, p_owned boolean, p_by bigint, p_by_name text)
-returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own person;
 begin

@@ -73,8 +73,7 @@ end $$;
 
 -- Returns a page of the reminders that a person sees from a space, the nearest first: {total, quiet_until, reminders}.
 -- In a group these are the group's.
-create or replace function public.relay_reminders(
-    p_space jsonb, p_user_id bigint, p_offset integer, p_limit integer)
+create or replace function public.relay_reminders(p_space jsonb, p_user_id bigint, p_offset integer, p_limit integer)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as materialized (
         select r.* from reminder r

@@ -20,15 +20,20 @@ SCHEMA = "relay-export/3"
 PARTS = ("sessions", "messages", "documents", "summaries", "keepits")
 REST = ("session_links", "context_settings", "feedback", "preference_decisions")
 """The parts that follow all threads."""
+PERSONAL = ("preference", "feedback", "preference_decision", "intent")
+"""Types of rows that only their person sees, in a group too."""
 
 
-async def pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[RawRow]]:
+async def pages(store: Store, space: Space, relay: str, reader: int | None = None) -> AsyncIterator[list[RawRow]]:
     """Yields all rows of a space in pages; nothing if it has no messages. The header; its chat's settings and
     personas; memories, oldest first; preferences, which are there to be read; each thread with sessions, messages,
     documents, summaries and markers; other artefacts; links, settings and feedback; and the number of rows, so that a
-    truncated file is recognized. Removes keys, tokens and card numbers from what was said."""
+    truncated file is recognized. Removes keys, tokens and card numbers from what was said. `reader`: a person who gets
+    a group's export, without what is personal to others; None: the operator."""
     rows = 0
     async for page in _pages(store, space, relay):
+        if reader is not None and space.kind == "group":
+            page = [row for row in page if row.get("type") not in PERSONAL or _person_of(row) == reader]
         rows += len(page)
         yield page
     if rows:
@@ -82,6 +87,10 @@ async def _read(page_after: Callable[[Any], Awaitable[ExportPage]]) -> AsyncIter
 def line(row: RawRow) -> bytes:
     """Formats a row as a line."""
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _person_of(row: RawRow) -> object:
+    return row["row"]["user_id"] if "row" in row else row["user_id"]
 
 
 def _row_without(row: RawRow) -> RawRow:

@@ -6,16 +6,17 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Sequence
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import IO, BinaryIO
+from zoneinfo import ZoneInfo
 
 from relay.archive.export import line, pages
 from relay.archive.export_file import LINES
 from relay.archive.export_rows import RawRow
 from relay.archive.readable.text import Readable
 from relay.core.errors import RelayError
-from relay.core.models import Space
+from relay.core.models import Export
 from relay.core.private_files import in_thread
 from relay.memory.store import Store
 
@@ -33,9 +34,7 @@ class TooMuchToSend(RelayError):
         return "Your export is larger than the 49 MB that I can send here. My admins can write it for you."
 
 
-async def pack(
-    store: Store, space: Space, relay: str, title: str, zone: tzinfo, folder: Path, most: int | None = MOST_BYTES
-) -> BinaryIO:
+async def pack(store: Store, wanted: Export, relay: str, folder: Path, most: int | None = MOST_BYTES) -> BinaryIO:
     """Returns the archive, open at its beginning. It is an unnamed file in `folder`, so nothing of it remains.
 
     `most`: the most bytes; None: any number. Raises `TooMuchToSend`, `OSError` if the disk is full, and the database's
@@ -44,9 +43,9 @@ async def pack(
     archive = _nameless(folder)
     try:
         with _nameless(folder) as text, zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-            readable = Readable(title, zone)
+            readable = Readable(wanted.title, zone_named(wanted.zone))
             with packed.open(LINES, "w", force_zip64=True) as lines:
-                async for page in pages(store, space, relay):
+                async for page in pages(store, wanted.space, relay, wanted.reader):
                     await in_thread(_write, page, lines, readable, text)
                     _check(archive, most)
             with packed.open(TEXT, "w", force_zip64=True) as target:
@@ -57,6 +56,14 @@ async def pack(
         archive.close()
         raise
     return archive
+
+
+def zone_named(name: str) -> tzinfo:
+    """Returns a time zone by name; UTC if it is unknown here."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, LookupError, OSError):
+        return UTC
 
 
 def _write(page: Sequence[RawRow], lines: IO[bytes], readable: Readable, text: BinaryIO) -> None:

@@ -203,6 +203,8 @@ class Export:
     title: str
     zone: str
     """The time zone for its dates."""
+    reader: int
+    """The person who gets it."""
 
 
 @frozen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 
 from relay.jobs.kinds import JobKind, Retry
@@ -20,9 +20,9 @@ from relay.memory.rows.jobs import ClaimedJob
 PATIENT = Retry(most=1_000)
 
 
-def digest_kind(batch: BatchModel, bot_id: int) -> JobKind:
+def digest_kind(batch: BatchModel, bot_id: int, admins: Callable[[], Collection[int]]) -> JobKind:
     """Returns the kind for a space's next digest in the morning."""
-    return JobKind("digest", partial(tell_morning, batch, bot_id), timeout=240, retry=PATIENT, at_once=2)
+    return JobKind("digest", partial(tell_morning, batch, bot_id, admins), timeout=240, retry=PATIENT, at_once=2)
 
 
 def growth_kind(gardener: Gardener) -> JobKind:

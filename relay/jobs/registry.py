@@ -58,7 +58,7 @@ def make_kinds(services: JobServices) -> list[JobKind]:
         compression_kind(services.compressor),
         reminder_kind(lookout, bot_id, services.send_queued),
         heartbeat_kind(lookout, bot_id),
-        digest_kind(batch, bot_id),
+        digest_kind(batch, bot_id, services.admins),
         growth_kind(Gardener(batch, lookout.limits, bot_id, services.admins)),
         night_kind(store, services.phases, services.sleep_at),
         backup_kind(store, services.back_up),

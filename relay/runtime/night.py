@@ -25,11 +25,12 @@ def phases(relay: Runtime, bot_id: int, runner: Runner) -> list[Phase]:
     writes owed texts."""
     batch = make_batch_model(relay, relay.background_gate)
     consolidation = Consolidation(batch, bot_id, lambda: sorted(relay.people.admins))
+    digests = Digests(batch, bot_id, lambda: relay.people.admins)
     return [
         Phase("backup", partial(back_up, runner)),
         Phase("consolidate", consolidation.run),
         Phase("decay", Decay(relay.store, relay.background_gate).run),
-        Phase("digest", Digests(batch, bot_id).run),
+        Phase("digest", digests.run),
         Phase("prepare", Preparation(relay.store, writings(runner)).run),
         Phase("files", lambda _: rewrite_files(relay)),
     ]

@@ -19,7 +19,7 @@ from relay.clients.telegram.client import Telegram
 from relay.core.errors import MessengerError
 from relay.core.settings import Settings
 from relay.jobs.watch.conditions import LOST
-from relay.surfaces.cli.doctor import model, telegram
+from relay.surfaces.cli.doctor import model, storage, telegram
 from relay.surfaces.cli.doctor.finding import Finding
 from relay.surfaces.telegram.incoming.polling import Polling
 from relay.surfaces.telegram.turns.polling_lease import PollLease
@@ -96,6 +96,13 @@ async def test_doctor_reports_several_wrong_settings_at_once(tmp_path: Path) -> 
 
 
 # In this process: each condition.
+
+
+async def test_before_the_first_start_nothing_in_the_database_has_to_be_fixed(tmp_path: Path) -> None:
+    first, *others = (await storage.look(Settings(_env_file=None, RELAY_DATA_DIR=tmp_path))).findings  # type: ignore[call-arg]
+    assert (first.state, first.said) == ("skipped", "Relay's own; created at the first start")
+    assert {(one.state, one.said) for one in others} == {("skipped", "not checked: there is no database yet")}
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.shared_relay import SharedRelay
 from tests.acceptance.test_edits import AGAIN, exchange
@@ -288,6 +289,23 @@ async def test_quiet_holds_back_reminders(bot: SharedBot) -> None:
     assert not any(one.text.startswith("⏰ quiet thing\n\n") for one in bot.tg.messages(dm))
     assert "I speak up" in (await bot.ask(dm, ada, "/quiet off")).text
     await told(bot, dm, "quiet thing")
+
+
+async def test_only_its_administrators_and_admins_make_relay_quiet_in_a_group(bot: SharedBot) -> None:
+    (ada, dm), (ben, _), olga = bot.person(), bot.person("Ben"), bot.tg.user(OWNER, "Olga")
+    group, at = bot.group(ada, ben, olga), f"@{bot.tg.bot.username}"
+    bot.tg.set_member(group, ada, "administrator")
+    for person, text, told in (
+        (ben, "on", "In a group, only its administrators and my admins can do that"),
+        (ben, "", "Its administrators can hold my messages back"),
+        (ada, "on", "I'm quiet in this group until its administrators write /quiet off."),
+        (ben, "off", "In a group, only its administrators and my admins can do that"),
+        (ben, "", "I'm quiet in this group until"),
+        (olga, "off", "I speak up in this group when something is due."),
+    ):
+        assert told in (await bot.ask(group, person, f"/quiet{at} {text}".strip())).text
+    assert "I'm quiet until you write" in (await bot.ask(dm, ada, "/quiet on")).text
+    assert "I speak up" in (await bot.ask(dm, ada, "/quiet off")).text
 
 
 async def test_a_reminder_can_be_triggered_by_a_mention(bot: SharedBot) -> None:

@@ -100,6 +100,17 @@ def reads_well(screen: str) -> None:
     assert not [line for line in screen.split(WRITTEN)[0].splitlines() if len(line) > 80]
 
 
+async def test_closing_the_terminal_stops_the_bot_and_its_database(
+    start: Start, model: AnthropicStandIn, folder: Path
+) -> None:
+    more = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY, "RELAY_ADMINS": str(OWNER)}
+    person = start("run", TELEGRAM_BOT_TOKEN=TOKEN, RELAY_EMBEDDER="off", **more)
+    await person.sees("relay is running")
+    person.child.ptyproc.fileobj.close()
+    assert await asyncio.to_thread(person.child.wait) == 0
+    assert "database system is shut down" in (folder / "data" / "postgres.log").read_text()
+
+
 async def test_setup_leads_from_nothing_to_a_conversation(
     start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path
 ) -> None:

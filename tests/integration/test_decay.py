@@ -210,7 +210,7 @@ async def test_decay_reports_its_work_in_the_digest_and_the_status(resting: Turn
     begun = await store.begin_night()
     assert await Decay(store, gate_of(store)).run(begun.id) == {"made": 1, "dropped": 0, "left": 0}
     mind = BatchModel(store, gate_of(store), "small")
-    assert await Digests(mind, BOT.id).run(begun.id) == {"sent": 1, "left": 0}
+    assert await Digests(mind, BOT.id, tuple).run(begun.id) == {"sent": 1, "left": 0}
     [(text,)] = await sql("select request ->> 'text' from outbox where status = 'queued'")
     assert text == "🗜 I made 1 compressed version of older conversations (/sessions)."
     assert (await store.status(private(ADA))).versions.by_night == 1
@@ -229,7 +229,7 @@ async def test_a_version_dropped_by_decay_is_restored_from_the_digest(
         await sql(MADE)
     begun = await store.begin_night()
     assert (await Decay(store, gate_of(store)).run(begun.id))["dropped"] == 1
-    await Digests(BatchModel(store, gate_of(store), "small"), BOT.id).run(begun.id)
+    await Digests(BatchModel(store, gate_of(store), "small"), BOT.id, tuple).run(begun.id)
     messenger = FakeMessenger()
     await send_queued(store, messenger)
     [(_, sent)] = messenger.calls

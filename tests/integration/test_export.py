@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import stat
 import uuid
 import zipfile
@@ -707,6 +708,30 @@ async def test_export_sends_personal_data_in_private_and_group_data_to_members_o
     assert again.seen == {"memories": 1}
     assert not +again.added
     assert {*own} == {LINES, packed.TEXT}
+
+
+async def test_a_groups_export_has_no_preferences_feedback_or_intents_of_other_members(
+    relay: Inside, tmp_path: Path
+) -> None:
+    people = {"Ada": relay.tg.user(ADA, "Ada"), "Ben": relay.tg.user(BEN, "Ben")}
+    room = relay.tg.group(GROUP, "Tent_club", [*people.values()])
+    at = "@relay_test_bot"
+    for name, user in people.items():
+        await told(relay, room, user, f"/preferences{at} prefer answers like {name}Likes")
+        await told(relay, room, user, f"/preferences{at} forget {name}Likes")
+        await told(relay, room, user, f"/preferences{at} prefer jokes like {name}Jokes")
+        await told(relay, room, user, f"/remind{at} when {name}Dentist: take {name}Card")
+    for name, user in people.items():
+        dm = relay.tg.dm(user)
+        await told(relay, room, user, f"/export{at}")
+        (packed_for,) = archives(relay, dm)
+        other = next(one for one in people if one != name)
+        for file, content in packed_for.items():
+            assert f"{name}Jokes".lower() in content.lower(), file
+            assert not re.search(f"{other}(likes|jokes|dentist|card)", content, re.IGNORECASE), file
+        assert "of other members aren't in it" in said_in(relay, dm)[0]
+        (tmp_path / "sent.zip").write_bytes(sent_in(relay, dm)[0])
+        assert check(tmp_path / "sent.zip")
 
 
 async def test_a_person_who_only_comments_from_outside_a_group_gets_none_of_its_data(relay: Inside) -> None:

@@ -302,6 +302,42 @@ async def test_learning_off_skips_judging_and_learning_ask_makes_findings_pendin
     assert [row[:2] for row in await memories(sql)] == [("Ada lives in Lisbon.", "pending")]
 
 
+@pytest.mark.parametrize("contradicts", [False, True])
+async def test_the_same_proposal_is_not_made_again_while_it_waits(
+    driver: TurnDriver, sql: Sql, contradicts: bool
+) -> None:
+    small = Small(Lisbon="Ada lives in Lisbon.")
+    await driver.teach(ADA, "Ada lives in Berlin.")
+    await driver.store.choose(ADA, {"learning": "ask"})
+
+    def decide(text: str) -> list[Json]:
+        known = next(int(line.split()[0]) for line in text.splitlines() if "Berlin" in line)
+        return [{"new": 1, "is": "contradicts", "known": known}] if contradicts else []
+
+    async def count_open() -> int:
+        await driver.exchange(ADA, MOVED)
+        await judge_due(judge(driver.store, small))
+        [(waiting,)] = await sql("select count(*) from memory_change where status = 'pending'")
+        return int(waiting)
+
+    small.decides = decide
+    assert (await count_open(), await count_open()) == (1, 1)
+    assert [row[0] for row in await memories(sql, "pending")] == ["Ada lives in Lisbon."]
+    [(change,)] = await sql("select id from memory_change where status = 'pending'")
+    await driver.store.decide_change(change, ADA, False, "discard")
+    assert await count_open() == 1, "what was discarded may be said again"
+
+
+async def test_a_proposal_waits_for_each_person_who_said_it(driver: TurnDriver, sql: Sql) -> None:
+    small = Small(Lisbon="The club meets in Lisbon.")
+    small.kinds = {"Lisbon": "discovery"}
+    for user_id in (ADA, BEN, ADA):
+        await driver.store.choose(user_id, {"learning": "ask"})
+        await driver.exchange(user_id, MOVED, chat_id=GROUP)
+        await judge_due(judge(driver.store, small))
+    assert await sql("select user_id from memory_change where status = 'pending' order by id") == [(ADA,), (BEN,)]
+
+
 async def test_with_capture_set_to_tags_nothing_is_judged_later(driver: TurnDriver, sql: Sql) -> None:
     small = Small(Lisbon="Ada lives in Lisbon.")
     await driver.exchange(ADA, MOVED)

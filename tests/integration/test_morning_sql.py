@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -24,7 +25,7 @@ from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.test_erase_sql import erase
 from tests.integration.test_reminder_sql import make
-from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, private, send_queued
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, private, send_queued
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TOLD = '[{"topic": "Garden", "points": ["Roses were planted."]}]'
@@ -50,12 +51,12 @@ async def wanted(store: Store, user_id: int = ADA, at: time = time(7, 30)) -> No
     await store.want_digest(private(user_id), place)
 
 
-async def morning(store: Store, sql: Sql, writer: Writer) -> None:
+async def morning(store: Store, sql: Sql, writer: Writer, admins: Callable[[], Collection[int]] = tuple) -> None:
     """Runs the digest that is due in the morning."""
     await sql("update digest set next_at = now()")
     await sql("update job set due_at = now() where kind = 'digest'")
     mind = BatchModel(store, Gate(writer, store), "small")
-    await Runner(store, [digest_kind(mind, BOT.id)], BOT.id).run_due("digest")
+    await Runner(store, [digest_kind(mind, BOT.id, admins)], BOT.id).run_due("digest")
 
 
 async def told(sql: Sql) -> list[str]:
@@ -154,7 +155,7 @@ async def test_two_processes_send_a_digest_once_and_the_night_leaves_it_out(
     await store.end_night(night.id)
     await sql("update job set due_at = now() where kind = 'digest'")
     minds = [BatchModel(one, Gate(Writer(), one), "small") for one in (store, another())]
-    runners = [Runner(mind.store, [digest_kind(mind, BOT.id)], BOT.id) for mind in minds]
+    runners = [Runner(mind.store, [digest_kind(mind, BOT.id, tuple)], BOT.id) for mind in minds]
     await asyncio.gather(*(runner.run_due("digest") for runner in runners))
     assert len(await told(sql)) == 1
 
@@ -178,6 +179,32 @@ async def test_a_morning_digest_becomes_a_message_that_people_can_answer(
     assert "Roses were planted." in last.text
 
 
+@pytest.mark.parametrize("at", [None, time(7, 30)])
+async def test_a_groups_digest_ends_when_the_person_who_set_it_is_no_admin_any_more(
+    store: Store, sql: Sql, driver: TurnDriver, at: time | None
+) -> None:
+    """It must not be written either: nobody who may ask for it wants it, and it costs."""
+    place = DigestPlace(ADA, GROUP, 0)
+    if at is not None:
+        place = replace(place, at_time=at, zone="Europe/Berlin", bot_id=BOT.id, next_at=datetime.now(UTC))
+    await store.want_digest(group(), place)
+    admins = {ADA}
+    for word in ("roses", "tulips"):
+        await driver.exchange(ADA, f"We planted the {word} today", chat_id=GROUP)
+        writer = Writer(TOLD.replace("Roses", word))
+        if at is not None:
+            await morning(store, sql, writer, lambda: admins)
+        else:
+            begun = await store.begin_night()
+            mind = BatchModel(store, Gate(writer, store), "small")
+            await Digests(mind, BOT.id, lambda: admins).run(begun.id)
+            await store.end_night(begun.id)
+        assert (len(await told(sql)), len(writer.asked)) == (1, len(admins))
+        admins.clear()
+    assert await store.digest_wanted(group()) is None
+    assert await sql("select count(*) from job where kind = 'digest'") == [(0,)]
+
+
 async def test_a_nightly_digest_becomes_a_message_and_makes_no_space_active(
     store: Store, sql: Sql, driver: TurnDriver
 ) -> None:
@@ -190,7 +217,7 @@ async def test_a_nightly_digest_becomes_a_message_and_makes_no_space_active(
         assert len(spaces) == awake
         for space in spaces:
             await store.consolidate(space.space_id, (), None)
-        assert (await Digests(mind, BOT.id).run(begun.id))["sent"] == awake
+        assert (await Digests(mind, BOT.id, tuple).run(begun.id))["sent"] == awake
         await store.end_night(begun.id)
     told = await driver.exchange(ADA, "Yes, tell me more")
     assert "Roses were planted." in told.context.recent[-1].text
@@ -205,7 +232,7 @@ async def test_an_unsent_digest_leaves_the_thread_when_the_next_replaces_it(
         await driver.exchange(ADA, f"We planted the {word} today")
         begun = await store.begin_night()
         writer = Writer(TOLD.replace("Roses", word))
-        await Digests(BatchModel(store, Gate(writer, store), "small"), BOT.id).run(begun.id)
+        await Digests(BatchModel(store, Gate(writer, store), "small"), BOT.id, tuple).run(begun.id)
         await store.end_night(begun.id)
     told = await driver.exchange(ADA, "Yes, tell me more")
     assert ["tulips" in one.text for one in told.context.recent if "What the day brought" in one.text] == [True]

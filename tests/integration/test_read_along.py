@@ -156,9 +156,29 @@ async def test_a_command_whose_reply_was_stored_before_a_crash_is_shown_only_to_
     assert SECRET not in shown
 
 
-async def test_a_lender_who_leaves_the_group_takes_their_memory_along(relay: Inside, asked: PromptRecorder) -> None:
-    kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, BEN])
+async def lend(relay: Inside) -> Chat:
+    """Returns a group to which Ada, now an admin, lends her memory."""
+    kitchen = relay.tg.group(GROUP, "Kitchen", [ADA, BEN, relay.tg.user(EVE, "Eve")])
+    await relay.sql("insert into person (user_id, bot_id, name, role) values (%s, 1, 'Ada', 'admin')", ADA)
     await relay.sql("insert into link (chat_id, owner_id) values (%s, %s)", kitchen.id, ADA)
+    return kitchen
+
+
+async def test_a_lender_who_is_no_admin_any_more_lends_nothing(relay: Inside, asked: PromptRecorder) -> None:
+    kitchen = await lend(relay)
+    for role in ("admin", "user"):
+        await relay.sql("update person set role = %s", role)
+        await relay.tg.say(kitchen, ADA, f"what can I bake, {BOT}?")
+        await relay.settled()
+        assert (SECRET in asked.prompts[-1]) is (role == "admin")
+    await relay.tg.say(kitchen, EVE, f"/link{BOT}")
+    await relay.settled()
+    assert "already lent" not in said(relay, kitchen)[-1]
+    assert await relay.sql("select count(*) from link") == [(0,)]
+
+
+async def test_a_lender_who_leaves_the_group_takes_their_memory_along(relay: Inside, asked: PromptRecorder) -> None:
+    kitchen = await lend(relay)
     await relay.tg.say(kitchen, ADA, f"what can I bake, {BOT}?")
     await relay.settled()
     assert SECRET in asked.prompts[-1]

@@ -95,7 +95,7 @@ def phases(store: Store, model: Any, asks: Sequence[int] = (BEN,)) -> list[Phase
     mind = BatchModel(store, Gate(model, store), "small")
     return [
         Phase("consolidate", Consolidation(mind, BOT.id, lambda: asks).run),
-        Phase("digest", Digests(mind, BOT.id).run),
+        Phase("digest", Digests(mind, BOT.id, lambda: (ADA, BEN)).run),
         Phase("prepare", Preparation(store, {}).run),
     ]
 

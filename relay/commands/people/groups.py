@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Literal
 
 from relay.commands.context import CommandContext
@@ -121,4 +122,9 @@ async def take_back(ctx: CommandContext, lender: int) -> Lending:
 
 
 async def _place(ctx: CommandContext) -> GroupPlace:
-    return await ctx.store.place(ctx.chat_id, EVERYWHERE)
+    """Returns the group's settings. Ends the loan of a lender who is no admin any more."""
+    place = await ctx.store.place(ctx.chat_id, EVERYWHERE)
+    if place.lender is None or place.lender in ctx.services.people.admins:
+        return place
+    await ctx.store.unlink(ctx.chat_id, place.lender)
+    return replace(place, lender=None)

@@ -19,6 +19,10 @@ HOW = "For example: /remind tomorrow 9:00 call the dentist"
 MENTION = "Without a time, that works in the chat: /remind when dentist: take the insurance card"
 GONE = "That reminder is gone or isn't yours."
 OVER = "It's already over."
+QUIET_HERE = (
+    "In a group, only its administrators and my admins can do that, because it concerns everyone. You can pause your "
+    "own reminders: /reminders"
+)
 CHANGED = "That reminder has changed in the meantime. See /reminders."
 REFUSED = {
     "many": f"You have {OPEN_REMINDERS} reminders, which is the limit. Delete one first: /reminders",
@@ -237,15 +241,18 @@ async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:
 @command(
     "quiet",
     usage="[on|off|until 8:00]",
-    help="hold back reminders and everything else I say first",
+    help="hold back reminders and everything else I say first (in a group: its administrators)",
     surfaces=("chat", "cli", "http"),
 )
-async def quiet(ctx: CommandContext, words: str = "") -> Quiet:
-    """Holds back unasked messages until a time or until `off`, or no longer. Without words, returns the state."""
+async def quiet(ctx: CommandContext, words: str = "", administers: bool = False) -> Quiet:
+    """Holds back unasked messages until a time or until `off`, or no longer. Without words, returns the state. In a
+    group this concerns everyone, so only those who administer it and admins may set it."""
     await ctx.require_sight()
     word = words.strip().casefold()
     if not word:
         return Quiet((await ctx.store.reminders(ctx.space, ctx.user_id, 0, 1)).quiet_until)
+    if ctx.space.kind == "group" and not (administers or ctx.admin):
+        raise NotAllowed(QUIET_HERE)
     if word in ("on", "off"):
         until = FOREVER if word == "on" else None
         await ctx.store.quiet(ctx.space, until.isoformat() if until else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import tzinfo
 from html import unescape
 from itertools import groupby
@@ -11,13 +11,15 @@ import structlog
 
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
+from relay.core.models import Space
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.night.answers import AnswerRow, AnswerUnclear
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.decay import decay_told
 from relay.memory.rows.upkeep.digest import DigestDay, PutAway
-from relay.memory.rows.upkeep.night import PhaseResult
+from relay.memory.rows.upkeep.night import NightSpace, PhaseResult
+from relay.memory.store import Store
 from relay.memory.writing.summaries import format_message
 
 log = structlog.get_logger()
@@ -49,6 +51,7 @@ class Digests:
 
     batch: BatchModel
     bot_id: int
+    admins: Callable[[], Collection[int]]
 
     async def run(self, night_id: int) -> PhaseResult:
         """Writes and queues the due digests, silently and once each; returns how many."""
@@ -58,19 +61,31 @@ class Digests:
             for space in spaces:
                 after = space.space_id
                 try:
-                    sent += await self._space(after)
+                    sent += await self._space(space)
                 except (RelayError, TimeoutError) as error:
                     log.warning("no digest", space_id=after, error=str(error))
                     left += 1
         return {"sent": sent, "left": left}
 
-    async def _space(self, space_id: int) -> int:
+    async def _space(self, space: NightSpace) -> int:
         """Writes and queues one space's digest. Returns 1 if there was something to report."""
-        day = await self.batch.store.digest_due(space_id)
+        if await end_digest(self.batch.store, space.group_id, space.user_id, self.admins()):
+            return 0
+        day = await self.batch.store.digest_due(space.space_id)
         if day is None:
             return 0
         notice = day_notice(self.batch, day, await write_digest(self.batch, day))
-        return int(await self.batch.store.post_digest(space_id, self.bot_id, notice))
+        return int(await self.batch.store.post_digest(space.space_id, self.bot_id, notice))
+
+
+async def end_digest(store: Store, group_id: int | None, user_id: int | None, admins: Collection[int]) -> bool:
+    """Turns a group's digest off if the person who turned it on is no admin any more. Returns whether it did.
+    `group_id`: None for a person's own digest, which stays."""
+    if group_id is None or user_id in admins:
+        return False
+    log.info("a digest ends: no admin wants it", chat_id=group_id)
+    await store.want_digest(Space("group", chat_id=group_id), None)
+    return True
 
 
 async def write_digest(batch: BatchModel, day: DigestDay, user_id: int | None = None) -> tuple[DigestTopic, ...]:

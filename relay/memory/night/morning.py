@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, time, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -10,7 +10,7 @@ import structlog
 
 from relay.core.errors import RelayError
 from relay.memory.night.asking import BatchModel
-from relay.memory.night.digest import DigestTopic, day_notice, plain, short, write_digest
+from relay.memory.night.digest import DigestTopic, day_notice, end_digest, plain, short, write_digest
 from relay.memory.reminders.recurrence import next_clock
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.proactive.reminders import Reminder
@@ -20,11 +20,14 @@ log = structlog.get_logger()
 TEXT_LENGTH = 120
 
 
-async def tell_morning(batch: BatchModel, bot_id: int, job: ClaimedJob) -> bool:
+async def tell_morning(batch: BatchModel, bot_id: int, admins: Callable[[], Collection[int]], job: ClaimedJob) -> bool:
     """Writes and queues one space's digest. Returns whether there was something to report. Raises the model's errors
     and `BudgetUsedUp` only if nothing is due, because due reminders are listed without a model."""
     work = await batch.store.morning_work(job)
     if work is None:
+        return False
+    own = work.digest
+    if await end_digest(batch.store, own.chat_id if own.chat_id < 0 else None, own.user_id, admins()):
         return False
     zone = ZoneInfo(work.digest.zone)
     next_at = next_clock(work.digest.at_time or time(), zone, work.now)

@@ -84,9 +84,8 @@ async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bo
     else:
         told = f"{pluralize(removed, 'backup')} removed." if purge else done.remains or ""
         print(f"Erased for good: {counts(done.step.counts)}. {told}".strip())
-        if done.step.waiting:
-            waiting = pluralize(done.step.waiting, "message")
-            print(f"{waiting} of the bot's messages repeat it; `{RELAY} run` deletes them.")
+        if waiting := done.step.waiting:
+            print(f"Messages of the bot that repeat it: {waiting}. `{RELAY} run` deletes them.")
         print(remains or CLEARED)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ log = structlog.get_logger()
 
 
 async def run(settings: Settings) -> None:
-    """Runs the bot until SIGTERM or SIGINT; a second signal ends it at once. Raises `SettingsError`, among others."""
+    """Runs the bot until SIGTERM, SIGINT or SIGHUP; a second ends it at once. Raises `SettingsError`, among others."""
     seal()
     if settings.backup_days and settings.backup_dir:
         make_directory(settings.backup_dir, "RELAY_BACKUP_DIR")
@@ -80,15 +81,22 @@ async def identify(telegram: Telegram) -> Bot:
 
 
 def _handle_signals(stopping: asyncio.Event) -> None:
-    """Makes the first SIGTERM or SIGINT set `stopping`, and the second end the process."""
+    """Makes the first SIGTERM, SIGINT or SIGHUP (the terminal was closed) set `stopping`, and a second
+    SIGTERM or SIGINT end the process. With nohup, SIGHUP stays ignored."""
     loop = asyncio.get_running_loop()
+    terminal = [descriptor for descriptor in (1, 2) if os.isatty(descriptor)]
 
     def heard(number: int) -> None:
-        if stopping.is_set():
+        if number not in (signal.SIGTERM, signal.SIGINT):
+            for descriptor in terminal:  # it is gone, and writing to it would fail
+                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+        elif stopping.is_set():
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         stopping.set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(number, heard, number)
+    for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            with contextlib.suppress(NotImplementedError):
+                loop.add_signal_handler(number, heard, number)

@@ -46,6 +46,8 @@ class NightSpace:
     """How many active memories it has."""
     chat_id: int | None = None
     """The chat that gets its digest; None: nobody wants one."""
+    user_id: int | None = None
+    """Who turned its digest on."""
 
 
 @frozen

@@ -15,10 +15,11 @@ from relay.surfaces.chat.reply import CommandReply
 @shows("export", private=True)
 async def export(call: ChatContext) -> CommandReply:
     """Sends this space's memories and messages, to read and to import; from a group, to the person's own chat."""
-    group = await title_of(call, call.space.chat_id or 0) if call.space.kind == "group" else ""
-    file = await export_command(call, group)
+    shared = call.space.kind == "group"
+    file = await export_command(call, await title_of(call, call.space.chat_id or 0) if shared else "")
+    own = "Preferences and feedback of other members aren't in it. " if shared else ""
     text = (
-        f"Here's everything I know and everything that was said{await place_of(call, call.space)}. {TEXT} is for you "
-        f"to read, {LINES} is for another Relay (`{RELAY} import`). Keep it safe: it's private."
+        f"Here's everything I know and everything that was said{await place_of(call, call.space)}. {own}{TEXT} is for "
+        f"you to read, {LINES} is for another Relay (`{RELAY} import`). Keep it safe: it's private."
     )
     return CommandReply(text, file=file)

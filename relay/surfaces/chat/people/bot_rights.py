@@ -133,6 +133,12 @@ async def name_in(messenger: Messenger, chat_id: int, user_id: int) -> str:
     return (member.user.first_name if member else "") or "Someone"
 
 
+async def administers(messenger: Messenger, chat_id: int, user_id: int) -> bool:
+    """Whether a person is an administrator of a group; false if Telegram does not say."""
+    member = await ask(ChatMember, messenger, "getChatMember", chat_id=chat_id, user_id=user_id)
+    return member is not None and member.status in ADMINISTRATOR
+
+
 def reads_all(me: BotUser | None, member: ChatMember | None) -> bool | None:
     """Whether the bot gets every message of a group."""
     if (me and me.can_read_all_group_messages) or (member and member.status == "administrator"):

@@ -16,6 +16,7 @@ from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.people.bot_rights import administers
 from relay.surfaces.chat.reminders import intents
 from relay.surfaces.chat.reminders.wording import plain_moment, say_repeats, say_who_sends, show_moment
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
@@ -86,18 +87,19 @@ async def reminders(call: ChatContext) -> CommandReply:
 @shows("quiet")
 async def quiet(call: ChatContext) -> CommandReply:
     """Holds back all messages that the bot sends unasked."""
-    now = await commands.quiet(call, call.text)
+    asks = call.space.kind == "group" and bool(call.text.strip())
+    now = await commands.quiet(call, call.text, asks and await administers(call.messenger, call.chat_id, call.user_id))
     return CommandReply(say_quiet(call, now.until), result=now)
 
 
 def say_quiet(call: ChatContext, until: datetime | None) -> str:
     """Says whether messages are held back."""
+    here, who = (" in this group", "its administrators write") if call.space.kind == "group" else ("", "you write")
     if until is None:
-        return "I speak up when something is due. `/quiet until 8:00` or `/quiet on` holds my messages back."
-    held = "I'm quiet until you write `/quiet off`." if until.year > 9000 else (
-        f"I'm quiet until {show_moment(until, call.zone, datetime.now(UTC))}."
-    )  # fmt: skip
-    return f"🤫 {held} Whatever comes due waits."
+        how = "Its administrators can hold" if here else "You can hold"
+        return f"I speak up{here} when something is due. {how} my messages back: `/quiet until 8:00` or `/quiet on`."
+    end = f"{who} `/quiet off`" if until.year > 9000 else show_moment(until, call.zone, datetime.now(UTC))
+    return f"🤫 I'm quiet{here} until {end}. Whatever comes due waits."
 
 
 @pressed(ListReminders)

@@ -64,9 +64,10 @@ def _suggest_fix(settings: Settings) -> str:
 
 def _skip_rest(first: Finding | str) -> DatabaseReport:
     """The findings without a database."""
+    why = "fix the database first"
     if isinstance(first, str):
-        first = skipped("database", first)
-    return DatabaseReport([first, *(skipped(name, "not checked: fix the database first") for name in NAMES[1:])])
+        first, why = skipped("database", first), "there is no database yet"
+    return DatabaseReport([first, *(skipped(name, f"not checked: {why}") for name in NAMES[1:])])
 
 
 async def _check_inside(opened: Storage, settings: Settings) -> DatabaseReport:

@@ -20,7 +20,6 @@ from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
-from relay.surfaces.telegram.outgoing.exports import zone_named
 from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, Bot
@@ -138,11 +137,8 @@ class Desk:
             await self._terminal.call("sendDocument", document=reply.file)
 
     async def _send_export(self, call: ChatContext, wanted: Export) -> None:
-        services = self._services
-        zone = zone_named(wanted.zone)
-        with await pack(
-            call.store, wanted.space, services.installation.version, wanted.title, zone, services.installation.scratch
-        ) as archive:
+        here = self._services.installation
+        with await pack(call.store, wanted, here.version, here.scratch) as archive:
             await self._terminal.call("sendDocument", document=File(wanted.name, archive))
 
     @contextlib.asynccontextmanager

@@ -74,7 +74,7 @@ async def export_all(ctx: Reading, core: Annotated[ApiCore, Depends(hold_export)
     wanted = await export(ctx)
     here = ctx.services.installation
     async with core.packing:
-        archive = await pack(ctx.store, wanted.space, here.version, wanted.title, ctx.zone, here.scratch, most=None)
+        archive = await pack(ctx.store, wanted, here.version, here.scratch, most=None)
     headers = {"Content-Disposition": f'attachment; filename="{wanted.name}"'}
     return StreamingResponse(_read(archive), media_type="application/zip", headers=headers)
 

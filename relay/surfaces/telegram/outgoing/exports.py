@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from datetime import UTC, tzinfo
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from relay.archive.packed import pack
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import RelayError
-from relay.core.models import File, Space
+from relay.core.models import Export, File, Space
 from relay.core.ports import Messenger
 from relay.memory.rows.delivery import Request
 from relay.memory.store import Store
@@ -44,26 +42,21 @@ class Exports:
     async def pack(self, request: Request, stop: asyncio.Event | None) -> AsyncIterator[File]:
         """Yields the file of a request while it is sent. Raises `TooMuchToSend`, `NotPacked`, or `Stopped` once `stop`
         is set."""
-        wanted, at = request["export"], {"chat_id": request["chat_id"]}
+        stored, at = request["export"], {"chat_id": request["chat_id"]}
+        # Requests that an earlier version stored name no reader.
+        space, reader = Space(**stored["space"]), stored.get("reader", 0)
+        wanted = Export(request["file"]["name"], space, stored["title"], stored["zone"], reader)
         stop = stop or asyncio.Event()
         shown = asyncio.create_task(chat_action.show_action(self._messenger, at, "upload_document"))
         try:
             async with contextlib.AsyncExitStack() as held:
                 if await wait_or_cancel(stop, self._take_place(held)) is None:
                     raise Stopped
-                work = pack(
-                    self._store,
-                    Space(**wanted["space"]),
-                    self._version,
-                    wanted["title"],
-                    zone_named(wanted["zone"]),
-                    self._folder,
-                )
-                archive = await wait_or_cancel(stop, work)
+                archive = await wait_or_cancel(stop, pack(self._store, wanted, self._version, self._folder))
                 if archive is None:
                     raise Stopped
                 with archive:
-                    yield File(request["file"]["name"], archive)
+                    yield File(wanted.name, archive)
         except OSError as error:
             raise NotPacked() from error
         finally:
@@ -73,11 +66,3 @@ class Exports:
         """Waits for the lock, and holds it until the stack is closed."""
         await held.enter_async_context(self._alone)
         return True
-
-
-def zone_named(name: str) -> tzinfo:
-    """Returns a time zone by name; UTC if it is unknown here."""
-    try:
-        return ZoneInfo(name)
-    except (ValueError, LookupError, OSError):
-        return UTC

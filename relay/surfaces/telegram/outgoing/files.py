@@ -34,7 +34,7 @@ def file_request(file: File | Export, place: Place) -> Request:
     """Returns the stored request of a file; `choose_method` makes the real one. An export stores its parameters."""
     name = UNSAFE.sub("-", file.name)[-60:]
     if isinstance(file, Export):
-        wanted = {"space": file.space.as_json(), "title": file.title, "zone": file.zone}
+        wanted = {"space": file.space.as_json(), "title": file.title, "zone": file.zone, "reader": file.reader}
         request = {"method": "sendDocument", "file": {"name": name}, "export": wanted, "disable_notification": True}
         return {**place.address(), **request}
     assert isinstance(file.content, bytes)  # noqa: S101 — only an export is an open file, once it is packed

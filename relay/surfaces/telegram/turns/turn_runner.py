@@ -95,6 +95,8 @@ class TurnRunner:
         """Answers a turn, and starts over when a late message joins it. Returns the same as `run`."""
         to = self.connection
         while True:
+            if not admin:
+                turn = replace(turn, linked_to=None)  # only an admin lends their memory, as long as they are one
             understood = await understand(turn, to.bot, to.groups, to.messenger, self.engine.store)
             if understood.wanted:
                 understood = with_model(understood, self.services, admin)
