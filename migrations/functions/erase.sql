@@ -101,7 +101,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                     or line ~ '^[^[:alnum:]]' and right(line, length(named)) = named and named <> ''))) as text,
             jsonb_agg(one order by place) filter (where not goes) as blocks
         from block) rest
-    where m.id = any (p_messages) and m.role = 'user' and jsonb_array_length(m.blocks) > jsonb_array_length(rest.blocks)
+    where m.id = any (p_messages) and m.role = 'user' and jsonb_array_length(m.blocks) > 1
+        and jsonb_array_length(m.blocks) > jsonb_array_length(rest.blocks)
         and rest.blocks @> '[{"file": {}}]' and not relay.says(rest.text || rest.blocks::text, p_needles)
 $$;
 

@@ -416,7 +416,7 @@ end $$;
 create or replace function relay.erase_counts(p_plan jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select jsonb_object_agg(name, (select count(*) from jsonb_array_elements(p_plan -> name) as one
-        where name <> 'messages' or not p_plan -> 'shortened' @> one))
+        where name <> 'messages' or (p_plan -> 'shortened' @> one) is not true))
     from unnest(array['memories', 'messages', 'summaries', 'artefacts', 'documents', 'feedback', 'preferences']) as name
 $$;
 

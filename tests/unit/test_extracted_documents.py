@@ -168,6 +168,9 @@ OLD = {
     "İmzalı kira sözleşmesini ay sonuna kadar göndermenizi rica ederim. Anahtarları komşuya bırakacağım.": (
         "cp1254", "iso-8859-9"),
     "Прошу прислать подписанный договор аренды до конца сентября. Ключи оставлю у соседа.": ("cp1251", "koi8-r"),
+    "אנא שלחו את חוזה השכירות החתום עד סוף החודש. את המפתחות אשאיר אצל השכן, שגר בקומה השנייה."
+    " תודה רבה על הסבלנות, ולהתראות בשבוע הבא במשרד": ("cp1255", "iso-8859-8"),
+    "Prašome atsiųsti pasirašytą nuomos sutartį iki mėnesio pabaigos. Raktus paliksiu kaimynui šalia.": ("cp1257",),
     "Παρακαλώ να στείλετε το υπογεγραμμένο μισθωτήριο μέχρι το τέλος Σεπτεμβρίου.": ("cp1253", "iso-8859-7"),
     "Merci d’envoyer le bail signé avant la fin août ; les clés « de réserve » sont à côté.": ("cp1252",),
     "Leigusamningurinn rennur út í lok mars og lyklarnir eru hjá nágrannanum, sem býr við hliðina.": ("cp1252",),

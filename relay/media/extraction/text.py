@@ -43,15 +43,18 @@ LATIN = {
     ),
     "cp1250": EASTERN,
     "iso-8859-2": EASTERN,
+    "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž"),
 }  # fmt: skip
 """The letters beyond ASCII of languages, by encoding. What isn't sure is in the first. It differs from the next only in
 Turkish letters."""
 OTHERS = {
+    "cp1255": ("אבגדהוזחטיךכלםמןנסעףפץצקרשת",),
     "cp1251": (CYRILLIC, CYRILLIC + "іїєґў"),
     "koi8-r": (CYRILLIC,),
     "cp1253": ("αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώ",),
 }
-"""The same for languages that write all words in them. Their capitals are small letters in another encoding."""
+"""The same for languages that write all words in them. Their capitals are small letters in another encoding. Hebrew
+letters are Russian ones in cp1251, where a text of any length has others, too."""
 SIGNS = "«»„“”‚‘’–—…°§€\xa0"
 """Signs of all of these languages."""
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
@@ -120,7 +123,7 @@ def _guess(content: bytes) -> str:
     else:
         letters = {one: _count(high.decode(one, "replace"), OTHERS[one]) for one in OTHERS}
         encoding = max(letters, key=letters.__getitem__)
-        if letters[encoding] < 0.9 * len(high):
+        if letters[encoding] < 0.9 * len(high) or (encoding == "cp1255" and len(high) < 100):
             from charset_normalizer import from_bytes
 
             guess = from_bytes(head, cp_exclusion=["mac_cyrillic", "mac_greek"]).best()

@@ -108,13 +108,15 @@ def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
 
 def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> list[list[Button]]:
     """Returns the buttons for a memory, and the one back to the list."""
-    number = row.id
-    first = [button("✎ Edit", EditMemory(number))] if edits else []
+    number, rows = row.id, []
+    if edits and row.status != "active":
+        rows.append([button("✎ Edit", EditMemory(number))])
     if yours and row.status == "active":
         pin = button("Unpin", UnpinMemory(number, view)) if row.pinned else button("📌 Pin", PinMemory(number, view))
-        first += [button("🗑 Forget", ForgetMemory(number, view)), pin]
+        rows.append([button("✎ Edit", EditMemory(number))] if edits else [])
+        rows[-1] += [button("🗑 Forget", ForgetMemory(number, view)), pin]
         if not row.validated_at:
-            first.append(button("✔ Right", ValidateMemory(number, view)))
+            rows[-1].append(button("✔ Right", ValidateMemory(number, view)))
     more = [button("Where from", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]
     if row.replaced_by:
         more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))
@@ -125,7 +127,7 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> lis
     if row.status == "pending":
         more.append(button("⏳ Keep or discard…", ListChanges(row.space_id, HistoryView(waiting=True))))
     pairs = [more[n : n + 2] for n in range(0, len(more), 2)]
-    return [*([first] if first else []), *pairs, [button("‹ Back", ListMemories(row.space_id, view))]]
+    return [*rows, *pairs, [button("‹ Back", ListMemories(row.space_id, view))]]
 
 
 def describe_learning(row: OpenedMemory, viewer: int) -> str:
