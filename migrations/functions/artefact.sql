@@ -273,8 +273,7 @@ begin
             if declared ? 'adopt' then
                 execute format('select %s($1)', declared ->> 'adopt') into given using given;
             end if;
-            execute format('insert into relay.%1$I (%2$s) select %2$s from jsonb_populate_record(null::relay.%1$I, $1)
-                returning id', own.name, relay.columns_named(own.name, given)) into found_id using given;
+            found_id := relay.insert_row(own.name, given);
             perform relay.import_children(declared -> 'children', given, found_id);
             added := added + 1;
         end if;

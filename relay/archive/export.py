@@ -48,7 +48,7 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
     }
     choices = [{"type": "choices", "choices": found.choices}] if found.choices else []
     yield [header, *choices, *found.personas, *found.places]
-    async for rows in _read(partial(store.export_memories, space)):
+    async for rows in _read(partial(store.export_rows, "memories", space)):
         yield list(rows)
     async for rows in _read(partial(store.export_rows, "preferences", space)):
         yield [_row_without(row) for row in rows]
@@ -56,7 +56,7 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
         yield [thread]
         sessions: set[int] = set()
         for part in PARTS:
-            async for rows in _read(partial(store.export_thread, part, space, links_of(thread).id or 0)):
+            async for rows in _read(partial(store.export_rows, part, space, thread_id=links_of(thread).id)):
                 linked = [(row, links_of(row)) for row in rows]
                 sessions |= {links.id for _, links in linked if links.type == "session" and links.id is not None}
                 # New messages may be in a session that the file lacks.

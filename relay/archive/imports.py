@@ -199,7 +199,6 @@ class Import:
 
     async def _give(self, batch: list[tuple[RawRow, RowLinks]]) -> None:
         kind = batch[0][1].type
-        more = {"taken": list(self._taken)} if kind == "memory" else {}
         with _blame_file():
             rows = [self._reassign(self._renumber(row, links)) for row, links in batch]
             if kind == "message":
@@ -208,7 +207,8 @@ class Import:
                 rows = [{**row, "settings": valid_settings(row["settings"])} for row in rows]
         part = PARTS.get(kind)
         if part:
-            done = await self.store.import_rows(part, self._space_id, rows, **more)
+            taken = list(self._taken) if kind == "memory" else []
+            done = await self.store.import_rows(part, self._space_id, rows, taken)
         else:
             artefact = artefact_kind(kind)
             part = artefact.plural if artefact else kind

@@ -356,9 +356,10 @@ async def test_messages_said_during_an_export_do_not_break_the_file(
 ) -> None:
     await lived(driver, sql)
     before = (await written(driver.store, private(ADA), tmp_path)).read_bytes().splitlines()
-    read, at = driver.store.export_thread, []
+    read, at = driver.store.export_rows, []
 
-    async def meanwhile(asked: str, space: Space, thread: int, after: Any) -> Any:
+    async def meanwhile(asked: str, space: Space, after: Any, thread_id: int | None = None) -> Any:
+        thread = thread_id
         if asked == part and thread not in at:
             at.append(thread)
             ((topic,),) = await sql("select topic_id from thread where id = %s", thread)
@@ -376,9 +377,9 @@ async def test_messages_said_during_an_export_do_not_break_the_file(
                 " from message where thread_id = %s group by thread_id, session_id order by session_id desc limit 1",
                 thread,
             )
-        return await read(asked, space, thread, after)
+        return await read(asked, space, after, thread)
 
-    monkeypatch.setattr(driver.store, "export_thread", meanwhile)
+    monkeypatch.setattr(driver.store, "export_rows", meanwhile)
     path = await written(driver.store, private(ADA), tmp_path, "second")
     assert at
     check(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.memory.calls.base import Calls, rpc
+from relay.memory.calls.base import WORKER, Calls, rpc
 from relay.memory.rows.jobs import ClaimedJob, OwedJob
 
 LEASE_SECONDS = 24
@@ -13,21 +13,12 @@ renewals may be lost. (Turns have the queue's lease, which each claim renews.)""
 class JobCalls(Calls):
     """Owed background work."""
 
+    @rpc(worker=WORKER)
     async def claim_jobs(
         self, kind: str, bot_id: int | None, limit: int, key: str | None = None, lease_seconds: int = LEASE_SECONDS
     ) -> list[ClaimedJob]:
         """Leases due jobs of a kind, longest wait first: those for any process, and those of one bot. With a `key`,
         leases only that job, even if it waits after a failure."""
-        return await self._list(
-            ClaimedJob,
-            "claim_jobs",
-            kind=kind,
-            key=key,
-            bot_id=bot_id,
-            worker=self._worker,
-            limit=limit,
-            lease_seconds=lease_seconds,
-        )
 
     @rpc()
     async def renew_job(self, job: ClaimedJob, lease_seconds: int = LEASE_SECONDS) -> bool:

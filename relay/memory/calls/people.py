@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from relay.memory.calls.base import Calls, rpc
-from relay.memory.rows.choices import Choices
+from relay.memory.rows.choices import StoredChoices
 from relay.memory.rows.people import DecidedPerson, GroupPlace, Invitation, KnownPeople, Member, Person, SpokenGroup
 
 CLAIM_MINUTES = 15
@@ -58,13 +58,13 @@ class PeopleCalls(Calls):
         """Revokes a person's access. `owned`: the settings name an admin. Returns done, last (the only admin) or
         unknown."""
 
-    async def choices(self, user_id: int) -> Choices:
+    @rpc()
+    async def choices(self, user_id: int) -> StoredChoices:
         """Returns a person's settings."""
-        return Choices.from_stored(await self._call("choices", user_id=user_id))
 
-    async def choose(self, user_id: int, choices: Mapping[str, str | bool]) -> Choices:
+    @rpc()
+    async def choose(self, user_id: int, choices: Mapping[str, str | bool]) -> StoredChoices:
         """Changes settings by field names of `Choices`. Returns all of them."""
-        return Choices.from_stored(await self._call("choose", user_id=user_id, choices=dict(choices)))
 
     @rpc()
     async def place(self, chat_id: int, topic_id: int) -> GroupPlace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.memory.calls.base import Calls, rpc
+from relay.memory.calls.base import WORKER, Calls, rpc
 from relay.memory.claims import ClaimedTurn, ClaimResult
 from relay.memory.rows.delivery import Delivered, Message
 from relay.memory.rows.turns.inbox import InboxRow
@@ -62,9 +62,9 @@ class QueueCalls(Calls):
     async def absorb(self, turn: ClaimedTurn) -> ClaimedTurn:
         """Adds the user's later messages to a turn that has not answered yet."""
 
+    @rpc(worker=WORKER)
     async def release(self) -> int:
         """Releases everything that this process holds. Returns how many turns."""
-        return int(await self._call("release", worker=self._worker))
 
     @rpc()
     async def ask_stop(self, bot_id: int, chat_id: int, topic_id: int, turn_id: int | None) -> bool:

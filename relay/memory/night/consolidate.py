@@ -83,7 +83,7 @@ class Consolidation:
                 active=space.active,
                 through=through,
                 to=to,
-                question=question(lost, space.active, space.kind == "group"),
+                notice={"text": question(lost, space.active, space.kind == "group")},
             )
             return {"spaces": 1, "asked": int(asked)}
         return {"spaces": 1} | asdict(await store.consolidate(space_id, plan, through) or TidiedCounts())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, decode_row, encode_row, rpc
+from relay.memory.calls.base import Calls, encode_row, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.contexts.composition import (
     ComposableSessions,
@@ -20,8 +19,6 @@ from relay.memory.rows.contexts.composition import (
 )
 from relay.memory.rows.sessions import SessionEnd
 
-Row = TypeVar("Row")
-
 
 class CompositionCalls(Calls):
     """Compositions: versions of several sessions together, within a budget."""
@@ -30,15 +27,14 @@ class CompositionCalls(Calls):
         self, space: Space, where: Mapping[str, object], user_id: int, request: ComposeRequest
     ) -> Composition | Refusal:
         """Composes sessions and returns the composition. `where`: `{chat_id, topic_id, bot_id, zone}`."""
-        return await self._or_refusal(
-            Composition, "compose", space=space.as_json(), user_id=user_id, request=request.as_json() | dict(where)
-        )
+        return await self._compose(space, user_id, request.as_json() | dict(where))
 
+    @rpc("compose")
+    async def _compose(self, space: Space, user_id: int, request: Mapping[str, object]) -> Composition | Refusal: ...
+
+    @rpc()
     async def plan_composition(self, space: Space, request: ComposeRequest) -> CompositionPlan | Refusal:
         """Returns what composing would do."""
-        return await self._or_refusal(
-            CompositionPlan, "plan_composition", space=space.as_json(), request=request.as_json()
-        )
 
     @rpc()
     async def composition(self, space: Space, which: Mapping[str, object], rows: bool = False) -> Composition | None:
@@ -54,12 +50,11 @@ class CompositionCalls(Calls):
     ) -> ComposableSessions:
         """Returns a page of the sessions of a thread, or of the whole space, that can be composed."""
 
+    @rpc()
     async def use_composition(
         self, space: Space, chat_id: int, topic_id: int, composition_id: int
     ) -> SessionEnd | Refusal:
         """Ends a thread's session and begins a new one with a composition."""
-        where = {"space": space.as_json(), "chat_id": chat_id, "topic_id": topic_id}
-        return await self._or_refusal(SessionEnd, "use_composition", **where, composition_id=composition_id)
 
     @rpc()
     async def drop_composition(self, space: Space, composition_id: int) -> DroppedComposition | None:
@@ -76,7 +71,3 @@ class CompositionCalls(Calls):
         self, turn_id: int, space: Space, user_id: int, change: Mapping[str, object]
     ) -> Draft | None:
         """Changes some fields of a person's draft and returns it; None: there is no draft. See `relay_change_draft`."""
-
-    async def _or_refusal(self, row: type[Row], function: str, **arguments: Any) -> Row | Refusal:
-        found = await self._call(function, **arguments)
-        return decode_row(Refusal, found) if "refused" in found else decode_row(row, found)

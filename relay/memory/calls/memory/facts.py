@@ -12,6 +12,7 @@ from relay.memory.rows.memories import KeepableMessage, MemoryFilter, MemoryPage
 
 Action = Mapping[str, object]
 """Requests in the form of `relay.apply_actions`."""
+ALL = MemoryFilter()
 
 
 class FactCalls(Calls):
@@ -29,12 +30,9 @@ class FactCalls(Calls):
     async def change_directly(self, space: Space, user_id: int | None, actions: Sequence[Action]) -> Changed:
         """Applies requests of a script, in a separate turn."""
 
-    async def memories(self, space: Space, offset: int, limit: int, chosen: MemoryFilter | None = None) -> MemoryPage:
+    @rpc("list_memories")
+    async def memories(self, space: Space, offset: int, limit: int, chosen: MemoryFilter = ALL) -> MemoryPage:
         """Returns a page of memories, newest first; past the end, the last page."""
-        wanted = chosen.as_json() if chosen else {}
-        return await self._fetch(
-            MemoryPage, "list_memories", space=space.as_json(), chosen=wanted, offset=offset, limit=limit
-        )
 
     @rpc()
     async def open_memory(self, memory_id: int, user_id: int, admin: bool) -> OpenedMemory | None:

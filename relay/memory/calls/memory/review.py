@@ -85,10 +85,9 @@ class ReviewCalls(Calls):
     async def list_known_besides(self, space_id: int, name: str, messages: Sequence[int]) -> list[OtherKnownMemory]:
         """Returns other memories from some messages, current or ended for good."""
 
+    @rpc("wanted")
     async def check_wanted(self, space_id: int, candidates: Sequence[Candidate]) -> list[bool]:
         """Tests for each candidate whether nobody has forgotten, undone or discarded it."""
-        told = [{"subject_id": one.subject_id, "evidence": list(one.evidence)} for one in candidates]
-        return list(await self._call("wanted", space_id=space_id, candidates=told))
 
     @rpc()
     async def apply_derived(self, space_id: int, was: Note | None, memory: FoundMemory | None) -> bool:
