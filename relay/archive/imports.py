@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relay.archive.artefact_rows import list_cited, renumber
 from relay.archive.export import SCHEMA
 from relay.archive.export_file import ImportRefused, broken_file_error, read_linked_rows, rows_of
 from relay.archive.export_rows import Owner, RawRow, RowLinks, header_of, links_of, owner_of
-from relay.archive.imported import usable
+from relay.archive.imported import list_cited, renumber, usable
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 from relay.core.frozen import frozen
 from relay.core.models import Space

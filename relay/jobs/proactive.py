@@ -8,8 +8,8 @@ from functools import partial
 
 from relay.jobs.kinds import JobKind, Retry
 from relay.memory.night.asking import BatchModel
+from relay.memory.night.digest import tell_morning
 from relay.memory.night.growth import Gardener, grow
-from relay.memory.night.morning import tell_morning
 from relay.memory.proactive.checking import check
 from relay.memory.proactive.heartbeat import beat
 from relay.memory.proactive.looking import Lookout

@@ -13,8 +13,7 @@ from relay.memory.night.asking import BatchModel
 from relay.memory.night.consolidate import Consolidation
 from relay.memory.night.decay import Decay
 from relay.memory.night.digest import Digests
-from relay.memory.night.prepare import Preparation
-from relay.memory.night.run import Phase
+from relay.memory.night.run import Phase, Preparation
 from relay.memory.rows.upkeep.night import PhaseResult
 from relay.memory.spending.gate import Gate
 from relay.runtime.runtime import Runtime

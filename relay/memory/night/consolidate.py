@@ -15,8 +15,7 @@ from relay.core.limits import MERGED_FACT_LENGTH
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
-from relay.memory.night.answers import AnswerRow, AnswerUnclear
-from relay.memory.night.asking import BatchModel
+from relay.memory.night.asking import AnswerRow, AnswerUnclear, BatchModel
 from relay.memory.night.words import format_share
 from relay.memory.review.distinction import difference, find_telling_words, loses_in_merge
 from relay.memory.rows.upkeep.night import MemoryPair, NightSpace, PhaseResult, PlanStep, TidiedCounts

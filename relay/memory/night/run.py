@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import structlog
 
@@ -49,3 +49,22 @@ async def run_night(store: Store, phases: Sequence[Phase]) -> dict[str, PhaseRes
     if failed := [f"{name}: {done['failed']}" for name, done in told.items() if "failed" in done]:
         raise NightFailed(" ".join(failed))
     return told
+
+
+@frozen
+class Preparation:
+    """The preparation of a night. `owed`: functions that write owed texts, by name; each returns its count."""
+
+    store: Store
+    owed: Mapping[str, Callable[[], Awaitable[int]]]
+
+    async def run(self, night_id: int) -> PhaseResult:
+        """Prepares everything; returns the counts."""
+        told = {name: await write() for name, write in self.owed.items()}
+        return told | {"tables analysed": await self._statistics()}
+
+    async def _statistics(self) -> int:
+        tables, last = 0, await self.store.statistics(None)
+        while last is not None:
+            tables, last = tables + 1, await self.store.statistics(last)
+        return tables

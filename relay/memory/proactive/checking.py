@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 
 from relay.core.errors import RelayError
 from relay.core.prompt_markup import neutralize_markup
-from relay.memory.proactive.gates import explain_closed
-from relay.memory.proactive.looking import Lookout, Notice, Task, look
+from relay.memory.proactive.looking import Lookout, Notice, Task, explain_closed, look
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.proactive.reminders import Checked, DueReminder
 

@@ -7,8 +7,7 @@ from itertools import groupby
 
 from relay.core.prompt_markup import neutralize_markup
 from relay.core.text import escape_markdown
-from relay.memory.proactive.gates import explain_closed
-from relay.memory.proactive.looking import Lookout, Task, look
+from relay.memory.proactive.looking import Lookout, Task, explain_closed, look
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.proactive.heartbeat import Heartbeat, HeartbeatWork, Looked
 from relay.memory.writing.summaries import format_message

@@ -15,9 +15,16 @@ from relay.core.prompt_markup import estimate_tokens
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.rederivation.change import Change, Estimate, Step
 from relay.memory.results import MOST, get_or_make
-from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage
+from relay.memory.rows.upkeep.judging import (
+    Candidate,
+    Candidates,
+    DerivedMemory,
+    FoundMemory,
+    JudgedMessage,
+    OtherKnownMemory,
+    TaughtThread,
+)
 from relay.memory.rows.upkeep.night import Note
-from relay.memory.rows.upkeep.rederivation import Candidates, DerivedMemory, OtherKnownMemory, TaughtThread
 from relay.memory.store import Store
 
 BATCH = 20

@@ -11,13 +11,15 @@ from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.judging import (
     Candidate,
     Comparison,
+    DerivedMemory,
     FoundMemory,
     JudgedMessage,
     JudgingResult,
     JudgingWork,
+    OtherKnownMemory,
+    TaughtThread,
 )
 from relay.memory.rows.upkeep.night import DatedNote, Note
-from relay.memory.rows.upkeep.rederivation import DerivedMemory, OtherKnownMemory, TaughtThread
 from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary, SourcedSummary
 
 

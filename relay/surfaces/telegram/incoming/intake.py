@@ -14,7 +14,7 @@ import structlog
 from relay.core import metrics
 from relay.core.errors import DatabaseError, DataRefused, MessengerError
 from relay.core.ports import Messenger
-from relay.jobs.watch.unstored import say_unstored
+from relay.jobs.watch.alerts import say_unstored
 from relay.memory.people import People
 from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.memory.store import Store
