@@ -54,13 +54,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns the next rows of a part of an export as lines, each with its key: those of a space after a key, and of one
--- thread if the part belongs to threads. Nothing off the record.
+-- thread if the part belongs to threads. Nothing off the record. A part may be a kind of artefact; its lines hold {type,
+-- id, thread, session, inputs, row: the other columns and the rows of children}.
 create or replace function relay.export_lines(
     p_part text, p_space_id bigint, p_thread_id bigint, p_after jsonb, p_most integer)
 returns table (line jsonb, key jsonb)
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     after constant bigint := case when p_part <> 'memories' then coalesce((p_after ->> 0)::bigint, 0) end;
+    own record;
+    children text;
 begin
     case p_part
     when 'memories' then  -- oldest first
@@ -159,6 +162,23 @@ begin
         return query select jsonb_build_object('type', 'context_setting', 'settings', c.settings,
             'created_at', c.changed_at), '[1]'::jsonb
         from context_setting c where c.space_id = p_space_id and after = 0;
+    else
+        select k.*, relay.declared(k.name) -> 'artefact' as declared into own
+        from relay.artefact_kinds() k where k.kind = p_part and not k.own ? 'export';
+        if own.kind is null then
+            return;
+        end if;
+        select coalesce(string_agg(format(' || jsonb_build_object(%1$L, (select coalesce(jsonb_agg(to_jsonb(c) - %2$L
+            order by to_jsonb(c)), ''[]'') from relay.%1$I c where c.%2$I = t.id))', child.key, child.value), ''), '')
+        into children from jsonb_each_text(own.declared -> 'children') child;
+        return query execute format('
+            select jsonb_build_object(''type'', $1, ''id'', t.id, ''thread'', t.thread_id, ''session'', t.session_id,
+                ''inputs'', to_jsonb(%s), ''row'', to_jsonb(t) - array[''id'', ''space_id'', ''thread_id'', ''session_id'',
+                    ''inputs'']%s), jsonb_build_array(t.id)
+            from relay.%I t left join session s on s.id = t.session_id
+            where %s = $4 and s.private is not true and t.id > $3 and %s
+            order by t.id limit $2', own.inputs, children, own.name, own.space, coalesce(own.declared ->> 'whole', 'true'))
+            using p_part, p_most, after, p_space_id;
     end case;
 end $$;
 
@@ -168,7 +188,8 @@ create or replace function public.relay_export_rows(
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
     select relay.export_page(array_agg(line order by nr) filter (where nr is not null), array_agg(key order by nr), most,
         p_after)
-    from (select case p_part when 'documents' then least(p_most, 4) else p_most end as most) few
+    from (select least(p_most, case when p_part = 'documents' then 4  -- a page is built before it is cut
+        when exists (select from relay.artefact_kinds() k where k.kind = p_part) then 20 end) as most) few
     left join relay.export_lines(p_part, relay.find_space(p_space), p_thread_id, p_after, most)
         with ordinality as lines (line, key, nr) on true
     group by most

@@ -96,7 +96,10 @@ begin
                 and d.pattern = p_row ->> 'pattern' and d.action = p_row ->> 'action' and d.at = made_at limit 1)
         when 'keepits' then (
             select id from keepit
-            where message_id = (p_row ->> 'message')::bigint and seq = (p_row #>> '{row,seq}')::integer) end;
+            where message_id = (p_row ->> 'message')::bigint and seq = (p_row #>> '{row,seq}')::integer)
+        when 'session_links' then null
+        when 'context_settings' then null
+        else relay.find_artefact(p_part, p_space_id, p_row) end;
 end $$;
 
 -- Stores a row of an export, with what belongs to it, and returns its id. Null: it is not stored.
@@ -179,11 +182,13 @@ begin
         insert into context_setting (space_id, settings, changed_at)
         values (p_space_id, p_row -> 'settings', (p_row ->> 'created_at')::timestamptz)
         on conflict do nothing returning space_id into made;
+    else
+        made := relay.import_artefact(p_part, p_space_id, p_row);
     end case;
     return made;
 end $$;
 
--- Imports rows of a part of an export, as relay.export_lines names the parts. p_taken: the memories that rows just before
+-- Imports rows of a part of an export: see relay.export_lines. p_taken: the memories that rows just before
 -- these were.
 create or replace function public.relay_import_rows(p_part text, p_space_id bigint, p_rows jsonb, p_taken jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -13,7 +13,7 @@ from relay.archive.export_rows import RawRow, links_of
 from relay.core.models import Space
 from relay.core.redaction.redact import redact_value
 from relay.memory.derivations.artefacts import list_exported_kinds
-from relay.memory.rows.upkeep.export import ExportPage
+from relay.memory.rows.upkeep.erasure import ExportPage
 from relay.memory.store import Store
 
 SCHEMA = "relay-export/3"
@@ -63,7 +63,7 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
                 known = [row for row, links in linked if links.session is None or links.session in sessions]
                 yield await asyncio.to_thread(_remove_secrets, known)
     for kind in list_exported_kinds():
-        async for rows in _read(partial(store.export_artefacts, kind.kind, space)):
+        async for rows in _read(partial(store.export_rows, kind.kind, space)):
             yield await asyncio.to_thread(_remove_secrets, rows)
     for part in REST:
         async for rows in _read(partial(store.export_rows, part, space)):

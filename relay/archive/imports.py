@@ -204,14 +204,10 @@ class Import:
                 rows = [usable(row) for row in rows]
             elif kind == "context_setting":
                 rows = [{**row, "settings": valid_settings(row["settings"])} for row in rows]
-        part = PARTS.get(kind)
-        if part:
-            taken = list(self._taken) if kind == "memory" else []
-            done = await self.store.import_rows(part, self._space_id, rows, taken)
-        else:
-            artefact = artefact_kind(kind)
-            part = artefact.plural if artefact else kind
-            done = await self.store.import_artefacts(kind, self._space_id, rows)
+        taken = list(self._taken) if kind == "memory" else []
+        done = await self.store.import_rows(PARTS.get(kind, kind), self._space_id, rows, taken)
+        artefact = artefact_kind(kind)
+        part = PARTS.get(kind) or (artefact.plural if artefact else kind)
         if kind == "memory":
             times = [links.created_at or "" for _, links in batch]
             made = {id: at for id, at in zip(done.ids, times, strict=True) if id is not None}

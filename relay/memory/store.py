@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from relay.memory.calls.api import ApiCalls
 from relay.memory.calls.contexts.composition import CompositionCalls
-from relay.memory.calls.contexts.markers import MarkerCalls
 from relay.memory.calls.contexts.projects import ProjectCalls
 from relay.memory.calls.contexts.versions import VersionCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.jobs import JobCalls
-from relay.memory.calls.memory.controls import ControlCalls
 from relay.memory.calls.memory.erasure import ErasureCalls
 from relay.memory.calls.memory.facts import FactCalls
 from relay.memory.calls.memory.preferences import PreferenceCalls
@@ -31,12 +29,10 @@ class Store(
     TurnCalls,
     ApiCalls,
     CompositionCalls,
-    ControlCalls,
     DeliveryCalls,
     ErasureCalls,
     FactCalls,
     JobCalls,
-    MarkerCalls,
     NightCalls,
     OperationCalls,
     PeopleCalls,

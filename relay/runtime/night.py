@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from relay.archive.nightly import make_nightly_backup
-from relay.jobs.backup import back_up
+from relay.jobs.night import back_up
 from relay.jobs.runner import Runner
 from relay.memory.index import enter
 from relay.memory.night.asking import BatchModel

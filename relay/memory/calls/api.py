@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, rpc
-from relay.memory.rows.people import ApiCaller, ApiRequest, ApiToken, TokenKind
-from relay.memory.rows.proactive.feed import CalendarToken, Marks
+from relay.memory.rows.people import ApiCaller, ApiRequest, ApiToken, CalendarToken, Marks, TokenKind
 
 RUNNING_SECONDS = 300
 """How many seconds a request may run. After that it counts as interrupted and may be repeated."""

@@ -8,7 +8,8 @@ from datetime import datetime
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.upkeep.digest import Decayed, DigestDay, DigestPlace, MorningWork
+from relay.memory.rows.proactive.heartbeat import MorningWork
+from relay.memory.rows.upkeep.digest import Decayed, DigestDay, DigestPlace
 from relay.memory.rows.upkeep.night import (
     Night,
     NightAhead,

@@ -7,8 +7,15 @@ from typing import Any
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, rpc
-from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep, Retraction
-from relay.memory.rows.upkeep.export import ExportedSpace, ExportPage, ImportedRows, ImportedSpace
+from relay.memory.rows.upkeep.erasure import (
+    ErasePreview,
+    ErasureStep,
+    ExportedSpace,
+    ExportPage,
+    ImportedRows,
+    ImportedSpace,
+    Retraction,
+)
 
 RawRow = Mapping[str, Any]
 """A line of an export."""
@@ -66,14 +73,6 @@ class ErasureCalls(Calls):
     ) -> ExportPage:
         """Returns a page of a part of a space, or of one of its threads: see `relay.export_lines`. `after`: the `last`
         of the page before."""
-
-    @rpc(most=PAGE)
-    async def export_artefacts(self, kind: str, space: Space, after: Sequence[object] | None) -> ExportPage:
-        """Returns a page of the artefacts of a kind that exports write as rows."""
-
-    @rpc()
-    async def import_artefacts(self, kind: str, space_id: int, rows: Sequence[RawRow]) -> ImportedRows:
-        """Adds the artefacts of a kind that are missing."""
 
     async def import_space(
         self,

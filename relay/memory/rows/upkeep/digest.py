@@ -7,7 +7,6 @@ from datetime import datetime, time
 from typing import Literal
 
 from relay.core.frozen import frozen
-from relay.memory.rows.proactive.reminders import Reminder
 
 
 @frozen
@@ -89,17 +88,3 @@ class DigestDay:
     put_away: tuple[PutAway, ...] = ()
     """Archived preferences that no digest has reported yet."""
     decay: Decayed | None = None
-
-
-@frozen
-class MorningWork:
-    """What a morning digest is made from."""
-
-    now: datetime
-    quiet: bool
-    """No message may be sent now."""
-    digest: DigestPlace
-    day: DigestDay
-    reminders: tuple[Reminder, ...]
-    """Reminders that are due within a day."""
-    through_message: int
