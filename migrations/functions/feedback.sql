@@ -49,7 +49,7 @@ begin
     return same;
 end $$;
 
--- Stores feedback about an answer (p_about), or about all answers: {id, coalesced, acts}. The same act about an answer
+-- Stores feedback about an answer (p_about), or about all answers: {id, acts}. The same act about an answer
 -- replaces the first within half a minute. p_act: {kind, value, source, by: the turn of the command, which gives it only
 -- once; observations: [{type, pattern, polarity, weight, reinforcing}]}; without observations, a model finds them once
 -- the act has settled. `acts`: those of the patterns that prompts show now. A pattern counts once for an answer. If
@@ -95,7 +95,7 @@ begin
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action)
     select space_id, user_id, thread_id, type, pattern, polarity, 'told' from preference
     where id in (select (one ->> 'id')::bigint from jsonb_array_elements(acts) as one where one -> 'new' = 'true');
-    return jsonb_build_object('id', same.id, 'coalesced', same.value is distinct from p_act -> 'value', 'acts', acts);
+    return jsonb_build_object('id', same.id, 'acts', acts);
 end $$;
 
 -- Stores an act's observations: [{type, pattern, polarity, weight, reinforcing, explicit}]. Patterns that the person

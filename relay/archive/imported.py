@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from relay.archive.export_rows import RawRow
+from relay.archive.export_file import RawRow
 from relay.core.models import Attachment, Block
 from relay.media.media_cost import is_number
 

@@ -10,8 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from relay.archive.export import SCHEMA
-from relay.archive.export_file import ImportRefused, broken_file_error, read_linked_rows, rows_of
-from relay.archive.export_rows import Owner, RawRow, RowLinks, header_of, links_of, owner_of
+from relay.archive.export_file import (
+    ImportRefused,
+    Owner,
+    RawRow,
+    RowLinks,
+    broken_file_error,
+    header_of,
+    links_of,
+    owner_of,
+    read_linked_rows,
+    rows_of,
+)
 from relay.archive.imported import list_cited, renumber, usable
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 from relay.core.frozen import frozen

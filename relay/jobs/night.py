@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from relay.core.errors import RelayError
 from relay.jobs.kinds import JobKind, Retry
 from relay.jobs.runner import Runner
-from relay.memory.calls.jobs import LEASE_SECONDS
+from relay.memory.calls.queue import JOB_LEASE_SECONDS
 from relay.memory.night.run import NightFailed, Phase, run_night
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.night import PhaseResult
@@ -43,7 +43,7 @@ async def back_up(runner: Runner, night_id: int) -> PhaseResult:
     """Owes a night's backup, runs it, and returns its result. Raises `BackupOwed` if it fails."""
     store, key = runner.store, str(night_id)
     await store.owe_job("backup", key)
-    await runner.run_due("backup", patience=LEASE_SECONDS + 1)  # a killed process may have begun it
+    await runner.run_due("backup", patience=JOB_LEASE_SECONDS + 1)  # a killed process may have begun it
     if job := await store.job("backup", key):
         raise BackupOwed(job.last_error or "Another process is still making it.")
     return (await store.begin_night()).phases["backup"]

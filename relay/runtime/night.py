@@ -11,9 +11,8 @@ from relay.jobs.runner import Runner
 from relay.memory.index import enter
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.consolidate import Consolidation
-from relay.memory.night.decay import Decay
 from relay.memory.night.digest import Digests
-from relay.memory.night.run import Phase, Preparation
+from relay.memory.night.run import Decay, Phase, Preparation
 from relay.memory.rows.upkeep.night import PhaseResult
 from relay.memory.spending.gate import Gate
 from relay.runtime.runtime import Runtime

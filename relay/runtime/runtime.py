@@ -26,7 +26,7 @@ from relay.runtime.storage import Storage, open_storage, prepare_schema
 
 if TYPE_CHECKING:
     from relay.archive.backup import Backup
-    from relay.archive.backup_purge import ErasureCleanup
+    from relay.archive.nightly import ErasureCleanup
     from relay.archive.transfer import Watcher
     from relay.memory.api import Memory
     from relay.memory.people import People
@@ -111,7 +111,7 @@ class Runtime:
     @cached_property
     def erasure_cleanup(self) -> ErasureCleanup:
         """Removes what remains of erased texts outside of the tables."""
-        from relay.archive.backup_purge import ErasureCleanup
+        from relay.archive.nightly import ErasureCleanup
 
         return ErasureCleanup(self.backup, self.settings.backups, self.settings.backup_days, self.clients.media_store)
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import icalendar
 import pytest
 
-from relay.archive.packed import pack
+from relay.archive.export import pack
 from relay.memory.store import Store
 from relay.surfaces.http.api import history
 from tests.integration.api import open_api, refused

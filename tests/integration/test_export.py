@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from relay.archive import packed
+from relay.archive import export
 from relay.archive.export import line, pages
 from relay.archive.export_file import LINES, ImportRefused
 from relay.archive.imports import Import, check
@@ -707,7 +707,7 @@ async def test_export_sends_personal_data_in_private_and_group_data_to_members_o
     await again.run()
     assert again.seen == {"memories": 1}
     assert not +again.added
-    assert {*own} == {LINES, packed.TEXT}
+    assert {*own} == {LINES, export.TEXT}
 
 
 async def test_a_person_who_only_comments_from_outside_a_group_gets_none_of_its_data(relay: Inside) -> None:
@@ -728,7 +728,7 @@ async def test_an_export_that_is_empty_or_too_large_is_explained(
     await told(relay, dm, ada, "/export")
     await told(relay, dm, ada, "/remember I like tea")
     with monkeypatch.context() as patch:
-        patch.setattr(exports, "pack", partial(packed.pack, most=100))
+        patch.setattr(exports, "pack", partial(export.pack, most=100))
         await told(relay, dm, ada, "/export")
     assert archives(relay, dm) == []
     said = said_in(relay, dm)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from relay.archive.export_rows import (
+from relay.archive.export_file import (
     CompositionRow,
     CompressionRow,
     Id,

@@ -13,8 +13,9 @@ from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.query_vectors import embed_query
-from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, Speakers, StoredSearch, ThreadPlace
+from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, Speakers, StoredSearch
 from relay.memory.rows.search_context import OpenedArtefact, OpenedMemory, OpenedSummary
+from relay.memory.rows.upkeep.writing import TopicPlace
 
 HOW = (
     "What should I look for? For example: /search boiler repair\n\n"
@@ -108,7 +109,7 @@ def make_search_query(query: Query, asked: StoredSearch) -> SearchQuery:
         words=query.words,
         phrases=query.phrases,
         by=by if query.me or query.you or query.names else None,
-        here=ThreadPlace(asked.chat_id, asked.topic_id) if query.here else None,
+        here=TopicPlace(asked.chat_id, asked.topic_id) if query.here else None,
         places=query.places,
         since=query.since,
         until=query.until,

@@ -15,7 +15,7 @@ from relay.core.frozen import frozen
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.night.asking import AnswerRow, AnswerUnclear, BatchModel
-from relay.memory.night.decay import decay_told
+from relay.memory.night.run import decay_told
 from relay.memory.reminders.recurrence import next_clock
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.proactive.reminders import Reminder

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from relay.core.frozen import frozen
 from relay.memory.rows.memories import Posted
+from relay.memory.rows.upkeep.writing import TopicPlace
 
 
 @frozen
@@ -21,14 +22,6 @@ class Speakers:
     """Also the assistant."""
     names: tuple[str, ...]
     """Parts of speakers' names."""
-
-
-@frozen
-class ThreadPlace:
-    """A chat and topic."""
-
-    chat_id: int
-    topic_id: int
 
 
 @frozen
@@ -46,7 +39,7 @@ class SearchQuery:
     words: str
     phrases: tuple[str, ...] = ()
     by: Speakers | None = None
-    here: ThreadPlace | None = None
+    here: TopicPlace | None = None
     places: tuple[str, ...] = ()
     """Parts of the names of topics and groups."""
     since: datetime | None = None

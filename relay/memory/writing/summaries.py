@@ -28,7 +28,7 @@ from relay.memory.intents import read_words
 from relay.memory.results import MOST, get_or_make
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.upkeep.writing import EarlierSummary, MarkedPassage, NewSummary, SourceMessage, WrittenSummary
+from relay.memory.rows.upkeep.writing import MarkedPassage, NewSummary, ShownSummary, SourceMessage, WrittenSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
@@ -98,7 +98,7 @@ async def summarise(summariser: Summariser, job: ClaimedJob) -> bool:
 
 
 def summary_derivation(
-    summariser: Summariser, previous: EarlierSummary | None, messages: Sequence[SourceMessage]
+    summariser: Summariser, previous: ShownSummary | None, messages: Sequence[SourceMessage]
 ) -> Derivation:
     """Returns the derivation of a summary: its inputs and the version of the summariser."""
     before = [Input("summary", previous.id, previous.text)] if previous else []
@@ -111,7 +111,7 @@ async def write_summary(
     summariser: Summariser,
     space_id: int,
     derivation: Derivation,
-    previous: EarlierSummary | None,
+    previous: ShownSummary | None,
     messages: Sequence[SourceMessage],
     charge: Charge,
 ) -> WrittenSummary:
@@ -145,7 +145,7 @@ def read_summary(step: Step) -> str:
 
 
 def summary_messages(
-    previous: EarlierSummary | None, messages: Sequence[SourceMessage], zone: tzinfo, share: float = 1.0
+    previous: ShownSummary | None, messages: Sequence[SourceMessage], zone: tzinfo, share: float = 1.0
 ) -> list[ModelMessage]:
     """Returns the summariser's one user message: the summary so far and the messages since with their days, as data.
     `zone`: the installation's. `share` (0–1]: how much of the messages' text to keep; the longest are cut."""
@@ -171,7 +171,7 @@ def format_message(role: str, name: str | None, text: str, foreign: bool) -> str
     return f"{who}: {mark_untrusted(text, 'message') if foreign else neutralize_markup(text)}"
 
 
-def is_tainted(previous: EarlierSummary | None, messages: Sequence[SourceMessage]) -> bool:
+def is_tainted(previous: ShownSummary | None, messages: Sequence[SourceMessage]) -> bool:
     """Tests whether a summary derives from what others wrote, or from several people's words."""
     people = {row.user_id for row in messages}
     return (
@@ -223,7 +223,7 @@ def choose_passages(markers: Sequence[MarkedPassage]) -> Passages:
     return Passages(kept, len(markers) - len(kept))
 
 
-def remove_passages(summary: EarlierSummary | None) -> EarlierSummary | None:
+def remove_passages(summary: ShownSummary | None) -> ShownSummary | None:
     """Returns a summary as the model or a person wrote it, without passages, as the basis of the next one."""
     if summary is None:
         return None

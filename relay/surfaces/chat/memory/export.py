@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from relay.archive.export import TEXT
 from relay.archive.export_file import LINES
-from relay.archive.packed import TEXT
 from relay.commands.memory.export import export as export_command
 from relay.core.program import RELAY
 from relay.surfaces.chat.context import ChatContext

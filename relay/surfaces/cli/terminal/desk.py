@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
-from relay.archive.packed import pack
+from relay.archive.export import pack
 from relay.commands.context import Services
 from relay.commands.session.voice import OFF
 from relay.core.errors import RelayError

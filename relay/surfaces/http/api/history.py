@@ -8,7 +8,7 @@ from typing import Annotated, Any, BinaryIO
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
-from relay.archive.packed import pack
+from relay.archive.export import pack
 from relay.commands.history.search import search as run_search
 from relay.commands.history.why import explain_turn
 from relay.commands.memory.export import export

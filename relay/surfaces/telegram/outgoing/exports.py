@@ -9,7 +9,7 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from relay.archive.packed import pack
+from relay.archive.export import pack
 from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import RelayError
 from relay.core.models import File, Space

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import structlog
 
-from relay.archive.packed import TooMuchToSend
+from relay.archive.export import TooMuchToSend
 from relay.core.errors import (
     ChatGone,
     ChatMigrated,
