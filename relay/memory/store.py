@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.memory.calls.contexts.versions import CompositionCalls, VersionCalls
+from relay.memory.calls.contexts.versions import VersionCalls
 from relay.memory.calls.delivery import DeliveryCalls
 from relay.memory.calls.memory.erasure import ErasureCalls
 from relay.memory.calls.memory.facts import FactCalls
@@ -12,9 +12,9 @@ from relay.memory.calls.memory.search import SearchCalls
 from relay.memory.calls.night import NightCalls
 from relay.memory.calls.operations import OperationCalls
 from relay.memory.calls.people import ApiCalls, PeopleCalls
-from relay.memory.calls.queue import JobCalls, QueueCalls
+from relay.memory.calls.queue import QueueCalls
 from relay.memory.calls.reminders import ReminderCalls
-from relay.memory.calls.sessions import ProjectCalls, SessionCalls
+from relay.memory.calls.sessions import SessionCalls
 from relay.memory.calls.soul import SoulCalls
 from relay.memory.calls.turn import TurnCalls
 from relay.memory.calls.usage import UsageCalls
@@ -24,16 +24,13 @@ class Store(
     QueueCalls,
     TurnCalls,
     ApiCalls,
-    CompositionCalls,
     DeliveryCalls,
     ErasureCalls,
     FactCalls,
-    JobCalls,
     NightCalls,
     OperationCalls,
     PeopleCalls,
     PreferenceCalls,
-    ProjectCalls,
     ReminderCalls,
     ReviewCalls,
     SearchCalls,

@@ -13,12 +13,15 @@ from relay.memory.rows.turns.inbox import InboxRow
 LEASE_SECONDS = 20
 """How many seconds a turn belongs to a process after its last renewal. A dead process's turns wait this long, and until
 another process's next claim."""
+JOB_LEASE_SECONDS = 24
+"""How many seconds a job belongs to a process after its last renewal. It is renewed every `RENEW_SECONDS`, so three
+renewals may be lost. (Turns have the queue's lease, which each claim renews.)"""
 FAILURES = 3
 """A turn that failed this often is set aside."""
 
 
 class QueueCalls(Calls):
-    """Stores updates, and claims and releases turns."""
+    """Stores updates, claims and releases turns, and the same for jobs: owed background work."""
 
     async def intake(
         self, bot_id: int, updates: Sequence[InboxRow], limit: int, running: Sequence[int] = ()
@@ -87,15 +90,6 @@ class QueueCalls(Calls):
     @rpc()
     async def drop_records(self, days: int, limit: int) -> int:
         """Deletes old records: prompts, sent messages, spending. Returns how many."""
-
-
-JOB_LEASE_SECONDS = 24
-"""How many seconds a job belongs to a process after its last renewal. It is renewed every `RENEW_SECONDS`, so three
-renewals may be lost. (Turns have the queue's lease, which each claim renews.)"""
-
-
-class JobCalls(Calls):
-    """Owed background work."""
 
     @rpc(worker=WORKER)
     async def claim_jobs(

@@ -25,7 +25,8 @@ from relay.memory.rows.upkeep.writing import NewSummary, SourceMessage, TopicPla
 
 
 class SessionCalls(Calls):
-    """Sessions: the parts of a thread between one /new and the next; their titles and summaries; cached derivations."""
+    """Sessions: the parts of a thread between one /new and the next; their titles and summaries; cached derivations;
+    and sessions as a library, found by a thread, or by ids alone for programs and the app."""
 
     @rpc()
     async def new_session(self, space: Space, chat_id: int, topic_id: int, title: str) -> SessionEnd:
@@ -99,10 +100,6 @@ class SessionCalls(Calls):
     @rpc()
     async def keep_result(self, space_id: int, derivation: Mapping[str, object], result: object, most: int) -> None:
         """Caches a derivation's result, up to `most` per space; the least recently used go."""
-
-
-class ProjectCalls(Calls):
-    """Sessions as a library: by a thread, or by ids alone for programs and the app."""
 
     @rpc()
     async def find_project(self, kind: Literal["project", "session", "composition"], id: int) -> ProjectPlace | None:

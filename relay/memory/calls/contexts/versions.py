@@ -35,7 +35,8 @@ from relay.memory.rows.turns.edits import MarkedMessage
 
 
 class VersionCalls(Calls):
-    """Compressed versions of sessions, and markers. `may`: this person may also change what others marked or said."""
+    """Compressed versions of sessions, markers, and compositions (versions of several sessions together, within a
+    budget). `may`: this person may also change what others marked or said."""
 
     @rpc()
     async def session_outline(
@@ -150,10 +151,6 @@ class VersionCalls(Calls):
     @rpc()
     async def undo_keepits(self, turn_id: int, user_id: int, removed: bool) -> int:
         """Removes the markers of a turn's message, or restores them. Returns how many markers changed."""
-
-
-class CompositionCalls(Calls):
-    """Compositions: versions of several sessions together, within a budget."""
 
     async def compose(
         self, space: Space, where: Mapping[str, object], user_id: int, request: ComposeRequest
