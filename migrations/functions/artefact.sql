@@ -202,42 +202,7 @@ begin
     return found;
 end $$;
 
--- Export and import.
-
--- Exports a page of a kind's artefacts after an id, none off the record: {type, id, thread, session, inputs, row: the
--- other columns and the rows of children}.
-create or replace function public.relay_export_artefacts(p_space jsonb, p_kind text, p_after jsonb, p_most integer)
-returns jsonb
-language plpgsql stable set search_path = relay, extensions, pg_temp set timezone = 'UTC' as $$
-declare
-    most constant integer := least(p_most, 20);  -- a page is built before it is cut
-    own record;
-    declared jsonb;
-    children text;
-    page jsonb;
-begin
-    select * into own from relay.artefact_kinds() k where k.kind = p_kind and not k.own ? 'export';
-    if own.kind is null then
-        return relay.export_page('{}', '{}', p_most, p_after);
-    end if;
-    declared := relay.declared(own.name) -> 'artefact';
-    select coalesce(string_agg(format(' || jsonb_build_object(%1$L, (select coalesce(jsonb_agg(to_jsonb(c) - %2$L
-        order by to_jsonb(c)), ''[]'') from relay.%1$I c where c.%2$I = t.id))', key, value), ''), '') into children
-    from jsonb_each_text(declared -> 'children');
-    execute format('
-        select relay.export_page(array_agg(jsonb_build_object(''type'', $1, ''id'', id, ''thread'', thread_id,
-                ''session'', session_id, ''inputs'', to_jsonb(inputs), ''row'', line) order by id),
-            array_agg(jsonb_build_array(id) order by id), $2, $3)
-        from (
-            select t.id, t.thread_id, t.session_id, %s as inputs, to_jsonb(t) - ''id'' - ''space_id'' - ''thread_id''
-                - ''session_id'' - ''inputs''%s as line
-            from relay.%I t left join session s on s.id = t.session_id
-            where %s = relay.find_space($4) and s.private is not true and t.id > coalesce(($3 ->> 0)::bigint, 0) and %s
-            order by t.id limit $2) page', own.inputs, children, own.name, own.space,
-            coalesce(declared ->> 'whole', 'true'))
-        into page using p_kind, most, p_after, p_space;
-    return page;
-end $$;
+-- Import. (relay.export_lines exports them.)
 
 -- Returns the stored columns of a table that a row names, to insert it: an export from a newer version may have others.
 create or replace function relay.columns_named(p_table text, p_row jsonb) returns text
@@ -247,53 +212,50 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and attidentity = '' and attgenerated = '' and p_row ? attname
 $$;
 
--- Imports artefacts of a kind. One with the same time, thread and text (or what the kind declares) is the same.
-create or replace function public.relay_import_artefacts(p_space_id bigint, p_kind text, p_rows jsonb) returns jsonb
+-- Returns a row of an export as a row of the artefact's table.
+create or replace function relay.artefact_row(p_space_id bigint, p_row jsonb) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select (p_row -> 'row') || jsonb_build_object('space_id', p_space_id, 'thread_id', p_row -> 'thread',
+        'session_id', p_row -> 'session', 'inputs', p_row -> 'inputs')
+$$;
+
+-- Returns the stored artefact that a row of an export is: of the same time, thread and text (or what the kind declares).
+create or replace function relay.find_artefact(p_kind text, p_space_id bigint, p_row jsonb) returns bigint
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    own record;
+    found_id bigint;
+begin
+    select * into strict own from relay.artefact_kinds() k where k.kind = p_kind and not k.own ? 'export';
+    execute format('select t.id from relay.%1$I t, jsonb_populate_record(null::relay.%1$I, $1) n
+        where %2$s = $2 and t.created_at = n.created_at and t.thread_id is not distinct from n.thread_id and %3$s limit 1',
+        own.name, own.space, coalesce(relay.declared(own.name) #>> '{artefact,same}', format(
+            '%s is not distinct from %s', own.body, replace(own.body, 't.', 'n.'))))
+        into found_id using relay.artefact_row(p_space_id, p_row), p_space_id;
+    return found_id;
+end $$;
+
+-- Imports an artefact with the rows of its children. Returns its id.
+create or replace function relay.import_artefact(p_kind text, p_space_id bigint, p_row jsonb) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own record;
-    declared jsonb;
-    one jsonb;
-    given jsonb;
-    found_id bigint;
-    ids bigint[] := '{}';
-    added integer := 0;
-begin
-    select * into strict own from relay.artefact_kinds() k where k.kind = p_kind and not k.own ? 'export';
-    declared := relay.declared(own.name) -> 'artefact';
-    for one in select jsonb_array_elements(p_rows) loop
-        given := (one -> 'row') || jsonb_build_object('space_id', p_space_id, 'thread_id', one -> 'thread',
-            'session_id', one -> 'session', 'inputs', one -> 'inputs');
-        execute format('select t.id from relay.%1$I t, jsonb_populate_record(null::relay.%1$I, $1) n
-            where %2$s = $2 and t.created_at = n.created_at and t.thread_id is not distinct from n.thread_id
-                and %3$s limit 1', own.name, own.space, coalesce(declared ->> 'same', format(
-                '%s is not distinct from %s', own.body, replace(own.body, 't.', 'n.'))))
-            into found_id using given, p_space_id;
-        if found_id is null then
-            if declared ? 'adopt' then
-                execute format('select %s($1)', declared ->> 'adopt') into given using given;
-            end if;
-            execute format('insert into relay.%1$I (%2$s) select %2$s from jsonb_populate_record(null::relay.%1$I, $1)
-                returning id', own.name, relay.columns_named(own.name, given)) into found_id using given;
-            perform relay.import_children(declared -> 'children', given, found_id);
-            added := added + 1;
-        end if;
-        ids := ids || found_id;
-    end loop;
-    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
-end $$;
-
--- Imports the rows of an artefact's children.
-create or replace function relay.import_children(p_children jsonb, p_row jsonb, p_id bigint) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
+    given jsonb := relay.artefact_row(p_space_id, p_row);
+    made bigint;
     child record;
     one jsonb;
 begin
-    for child in select key as name, value as parent from jsonb_each_text(p_children) loop
-        for one in select jsonb_array_elements(p_row -> child.name) || jsonb_build_object(child.parent, p_id) loop
+    select k.name, relay.declared(k.name) -> 'artefact' as declared into strict own
+    from relay.artefact_kinds() k where k.kind = p_kind;
+    if own.declared ? 'adopt' then
+        execute format('select %s($1)', own.declared ->> 'adopt') into given using given;
+    end if;
+    made := relay.insert_row(own.name, given);
+    for child in select key as name, value as parent from jsonb_each_text(own.declared -> 'children') loop
+        for one in select jsonb_array_elements(given -> child.name) || jsonb_build_object(child.parent, made) loop
             execute format('insert into relay.%1$I (%2$s) select %2$s from jsonb_populate_record(null::relay.%1$I, $1)
                 on conflict do nothing', child.name, relay.columns_named(child.name, one)) using one;
         end loop;
     end loop;
+    return made;
 end $$;

@@ -109,17 +109,6 @@ begin
     return to_jsonb(taken);
 end $$;
 
--- Returns the places where a person's acts count, if a model attributed some of them or an estimate is left.
-create or replace function relay.estimated_places(p_space_id bigint, p_user_id bigint)
-returns table (space_id bigint, user_id bigint, thread_id bigint)
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select o.space_id, o.user_id, o.thread_id from observation o
-    where o.space_id = p_space_id and o.user_id = p_user_id and not o.explicit
-    union
-    select p.space_id, p.user_id, p.thread_id from preference p
-    where p.space_id = p_space_id and p.user_id = p_user_id and p.sureness is not null
-$$;
-
 create or replace function relay.estimate_key(p_space_id bigint, p_user_id bigint, p_thread_id bigint) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select concat_ws(' ', p_space_id, p_user_id, p_thread_id)
@@ -132,7 +121,14 @@ language sql set search_path = relay, extensions, pg_temp as $$
     insert into job as j (kind, key, payload)
     select 'estimate', relay.estimate_key(space_id, user_id, thread_id),
         jsonb_build_object('space_id', space_id, 'user_id', user_id, 'counts_in', thread_id)
-    from relay.estimated_places(p_space_id, p_user_id) order by 2
+    from (
+        -- The places where their acts count, if a model attributed some of these or an estimate is left.
+        select space_id, user_id, thread_id from observation
+        where space_id = p_space_id and user_id = p_user_id and not explicit
+        union
+        select space_id, user_id, thread_id from preference
+        where space_id = p_space_id and user_id = p_user_id and sureness is not null) place
+    order by 2
     on conflict (kind, key) do update set due_at = '-infinity', failures = 0, last_error = null, parked_at = null,
         lease_owner = null, lease_until = null, fence = j.fence + 1
 $$;

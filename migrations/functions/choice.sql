@@ -29,12 +29,8 @@ create or replace function relay.let_stand(p_turn relay.turn, p_place integer, p
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     chosen constant bigint := p_turn.prompt #>> array['two', 'ids', p_place::text];
-    change memory_change;
 begin
-    for change in select * from relay.taught_by(p_turn.id) where status in ('applied', 'pending') order by id desc loop
-        perform public.relay_decide_change(change.id, p_turn.user_id, true,
-            case change.status when 'pending' then 'discard' else 'undo' end);
-    end loop;
+    perform relay.take_back_taught(p_turn.id, p_turn.user_id);
     update message set status = case when id = chosen then 'complete' else 'replaced' end
     where id in (select one::bigint from jsonb_array_elements_text(p_turn.prompt #> '{two,ids}') as one)
         and status <> case when id = chosen then 'complete' else 'replaced' end;

@@ -42,15 +42,17 @@ begin
     end if;
 end $$;
 
--- Returns for each current marker whether it survives. p_spans: [{from, through: message ids, ratio, level}] by tier, with
--- no ratio where messages stay as they are. p_mode: decay, preserve-all or ignore. p_distance: null is the real one.
-create or replace function relay.marker_fates(p_session_id bigint, p_spans jsonb, p_mode text, p_distance integer)
-returns table (id bigint, message_id bigint, weight numeric, content text, role text, at timestamptz,
-    threshold numeric, survived boolean)
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select k.id, k.message_id, k.weight, k.content, m.role, m.created_at, judged.threshold,
-        span.ratio is null or case p_mode when 'decay' then relay.keepit_survives(k.weight, judged.threshold, decay.rules)
-            else p_mode = 'preserve-all' end
+-- Returns for each current marker whether it survives: [{id, message_id, weight, content, role, at, threshold, survived}].
+-- p_spans: [{from, through: message ids, ratio, level}] by tier, with no ratio where messages stay as they are. p_mode:
+-- decay, preserve-all or ignore. p_distance: null is the real one.
+create or replace function public.relay_marker_fates(
+    p_session_id bigint, p_spans jsonb, p_mode text, p_distance integer)
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(jsonb_build_object('id', k.id, 'message_id', k.message_id, 'weight', k.weight,
+        'content', k.content, 'role', m.role, 'at', m.created_at, 'threshold', judged.threshold,
+        'survived', span.ratio is null or case p_mode
+            when 'decay' then relay.keepit_survives(k.weight, judged.threshold, decay.rules)
+            else p_mode = 'preserve-all' end) order by k.message_id, k.seq), '[]')
     from session s
     cross join lateral (select relay.context_settings(s.space_id) -> 'keepitDecay' as rules) decay
     cross join lateral (select coalesce(p_distance, relay.session_distance(s.id)) as away) far
@@ -61,14 +63,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     cross join lateral (select coalesce(relay.keepit_threshold(span.level, span.ratio, far.away, decay.rules), 0)
         as threshold) judged
     where s.id = p_session_id and not s.private
-    order by k.message_id, k.seq
-$$;
-
--- The same as JSON: [{id, message_id, weight, content, role, at, threshold, survived}].
-create or replace function public.relay_marker_fates(
-    p_session_id bigint, p_spans jsonb, p_mode text, p_distance integer)
-returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(to_jsonb(f)), '[]') from relay.marker_fates(p_session_id, p_spans, p_mode, p_distance) f
 $$;
 
 -- Asks for a version of a session with complete settings. Returns its id; a job makes it. The same is asked for once

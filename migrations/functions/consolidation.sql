@@ -9,39 +9,6 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         and (p_one.kind = 'learning') = (p_other.kind = 'learning')
 $$;
 
--- Returns up to three older memories with the most similar words.
-create or replace function relay.near_by_words(p_memory relay.memory) returns setof bigint
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select o.id from memory o
-    where o.space_id = p_memory.space_id and o.status = 'active' and o.id < p_memory.id
-        and o.content % p_memory.content and relay.of_one_kind(o, p_memory)
-    order by similarity(o.content, p_memory.content) desc, o.id limit 3
-$$;
-
--- Returns up to three older memories with the most similar meaning; none if either has no vector.
-create or replace function relay.near_by_meaning(p_memory relay.memory) returns setof bigint
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with own as materialized (
-        select v.vector, v.model from entry e join embedding v on v.entry_id = e.id
-        where e.kind = 'memory' and e.source_id = p_memory.id and e.part = 0)
-    select o.id from own
-    join embedding v on v.space_id = p_memory.space_id and v.model = own.model
-        and vector_dims(v.vector) = vector_dims(own.vector)
-    join entry e on e.id = v.entry_id and e.kind = 'memory'
-    join memory o on o.id = e.source_id and o.space_id = p_memory.space_id and o.status = 'active' and o.id < p_memory.id
-        and relay.of_one_kind(o, p_memory)
-    order by v.vector <=> own.vector, o.id limit 3
-$$;
-
--- Returns the three latest earlier memories of the same kind and subject.
-create or replace function relay.latest_before(p_memory relay.memory) returns setof bigint
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select o.id from memory o
-    where o.space_id = p_memory.space_id and o.status = 'active' and o.id < p_memory.id and o.kind = p_memory.kind
-        and relay.of_one_kind(o, p_memory)
-    order by o.id desc limit 3
-$$;
-
 -- Orders two memories by when they were said, and by id if that is equal. An import can bring old statements late, so
 -- the order of learning is not enough.
 create or replace function relay.in_order(p_one relay.memory, p_other relay.memory)
@@ -51,21 +18,38 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select (relay.memory_said_at(p_one), p_one.id) < (relay.memory_said_at(p_other), p_other.id) as one_first) said
 $$;
 
--- Returns the earlier memories to compare a memory with: nearest by words and by meaning, or the latest if there is no
--- vector. Leaves out pairs that may neither merge nor replace each other.
+-- Returns the earlier memories to compare a memory with: the three nearest by words and by meaning, or the latest if there
+-- is no vector. Leaves out pairs that may neither merge nor replace each other.
 create or replace function relay.near_older(p_memory relay.memory) returns setof relay.memory
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    near bigint[] := array(select relay.near_by_meaning(p_memory));
+    near bigint[] := array(
+        with own as materialized (
+            select v.vector, v.model from entry e join embedding v on v.entry_id = e.id
+            where e.kind = 'memory' and e.source_id = p_memory.id and e.part = 0)
+        select o.id from own
+        join embedding v on v.space_id = p_memory.space_id and v.model = own.model
+            and vector_dims(v.vector) = vector_dims(own.vector)
+        join entry e on e.id = v.entry_id and e.kind = 'memory'
+        join memory o on o.id = e.source_id and o.space_id = p_memory.space_id and o.status = 'active'
+            and o.id < p_memory.id and relay.of_one_kind(o, p_memory)
+        order by v.vector <=> own.vector, o.id limit 3);
 begin
     if cardinality(near) = 0 then
-        near := array(select relay.latest_before(p_memory));
+        near := array(
+            select o.id from memory o
+            where o.space_id = p_memory.space_id and o.status = 'active' and o.id < p_memory.id
+                and o.kind = p_memory.kind and relay.of_one_kind(o, p_memory)
+            order by o.id desc limit 3);
     end if;
+    near := near || array(
+        select o.id from memory o
+        where o.space_id = p_memory.space_id and o.status = 'active' and o.id < p_memory.id
+            and o.content % p_memory.content and relay.of_one_kind(o, p_memory)
+        order by similarity(o.content, p_memory.content) desc, o.id limit 3);
     return query select o.* from memory o
-        where (o.id = any (near) or o.id in (select relay.near_by_words(p_memory)))
-            and exists (select from relay.in_order(o, p_memory) p
-                where not (relay.not_unasked(p.older, p.newer, 'merge')
-                    and relay.not_unasked(p.older, p.newer, 'supersede')));
+        where o.id = any (near) and exists (select from relay.in_order(o, p_memory) p
+            where not (relay.not_unasked(p.older, p.newer, 'merge') and relay.not_unasked(p.older, p.newer, 'supersede')));
 end $$;
 
 -- Returns a memory as a note of a pair: {id, content, at: when it was last said, sessions: those in which it was said}.

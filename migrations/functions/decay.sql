@@ -34,38 +34,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select id, preset from meant where preset is not null order by used, id
 $$;
 
--- Returns the versions that the night made of old sessions and that a newer one of its own replaces, unless they were used
--- or a composition holds them.
-create or replace function relay.decay_past(p_space_id bigint) returns setof bigint
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select v.id from compression v join session s on s.id = v.session_id
-    where v.space_id = p_space_id and v.created_by = 0 and v.status = 'ready' and v.last_used_at is null
-        and exists (select from compression n
-            where n.session_id = v.session_id and n.created_by = 0 and n.status = 'ready' and n.number > v.number)
-        and not exists (select from composition_part p join composition c on c.id = p.composition_id
-            where p.compression_id = v.id and c.deleted_at is null)
-        and relay.session_recency(s) <= now() - make_interval(
-            days => (relay.context_settings(p_space_id) #>> '{autoDecay,pruneIntermediateAfterDays}')::integer)
-$$;
-
--- Makes up to p_most due versions of a space and drops replaced ones. Returns {made, dropped}.
-create or replace function relay.decay(p_space_id bigint, p_most integer) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    settings constant jsonb := relay.context_settings(p_space_id);
-    one record;
-    made integer := 0;
-    past bigint[];
-begin
-    for one in select * from relay.decay_due(p_space_id) limit greatest(p_most, 0) loop
-        perform relay.make_version(one.session_id, 0, relay.decay_version(settings, one.preset));
-        made := made + 1;
-    end loop;
-    past := array(select relay.decay_past(p_space_id));
-    update compression set status = 'dropped', dropped_at = now(), dropped_by_night = true where id = any (past);
-    return jsonb_build_object('made', made, 'dropped', cardinality(past));
-end $$;
-
 -- Returns up to 100 spaces after an id whose old conversations the night looks after: those that have versions, or
 -- switched this on.
 create or replace function public.relay_decay_spaces(p_after bigint) returns jsonb
@@ -85,28 +53,46 @@ create or replace function public.relay_decay(p_space_id bigint, p_night_id bigi
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own night;
-    auto constant jsonb := relay.context_settings(p_space_id) -> 'autoDecay';
-    done jsonb := '{"made": 0, "dropped": 0}';
-    retired bigint[];
+    settings constant jsonb := relay.context_settings(p_space_id);
+    auto constant jsonb := settings -> 'autoDecay';
+    one record;
+    made integer := 0;
+    past bigint[] := '{}';
 begin
     select * into strict own from night where id = p_night_id;
     if (auto ->> 'enabled')::boolean
         and (auto ->> 'schedule' = 'daily' or auto ->> 'schedule' = 'weekly' and p_sunday)
     then
-        done := relay.decay(p_space_id, case when p_pays then 20 - (
-            select count(*)::integer from compression
-            where space_id = p_space_id and created_by = 0 and created_at >= own.begun_at) else 0 end);
+        for one in
+            select * from relay.decay_due(p_space_id) where p_pays limit greatest(20 - (
+                select count(*) from compression
+                where space_id = p_space_id and created_by = 0 and created_at >= own.begun_at), 0)
+        loop
+            perform relay.make_version(one.session_id, 0, relay.decay_version(settings, one.preset));
+            made := made + 1;
+        end loop;
+        -- Versions that the night made of old sessions and that a newer one of its own replaces, unless they were used or
+        -- a composition holds them.
+        past := array(
+            select v.id from compression v join session s on s.id = v.session_id
+            where v.space_id = p_space_id and v.created_by = 0 and v.status = 'ready' and v.last_used_at is null
+                and exists (select from compression n
+                    where n.session_id = v.session_id and n.created_by = 0 and n.status = 'ready' and n.number > v.number)
+                and not exists (select from composition_part p join composition c on c.id = p.composition_id
+                    where p.compression_id = v.id and c.deleted_at is null)
+                and relay.session_recency(s)
+                    <= now() - make_interval(days => (auto ->> 'pruneIntermediateAfterDays')::integer));
+        update compression set status = 'dropped', dropped_at = now(), dropped_by_night = true where id = any (past);
     end if;
-    retired := relay.apply_retention(p_space_id);
-    done := done || jsonb_build_object('dropped', (done ->> 'dropped')::integer + cardinality(retired));
-    if done <> '{"made": 0, "dropped": 0}' then
+    past := past || relay.apply_retention(p_space_id);
+    if made > 0 or past <> '{}' then
         insert into sleep_due (space_id, night_id, after_message, through_message, after_memory, through_memory,
             consolidated)
         select space_id, own.id, own.through_message, own.through_message, own.through_memory, own.through_memory, true
         from digest where space_id = p_space_id
         on conflict do nothing;
     end if;
-    return done;
+    return jsonb_build_object('made', made, 'dropped', cardinality(past));
 end $$;
 
 -- Returns what a night did to a space's versions, for its digest: {made, dropped, undo: one of those dropped}; null for

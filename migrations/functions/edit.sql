@@ -226,17 +226,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 and c.action in ('learn', 'supersede', 'merge') and c.status = 'applied')) end
 $$;
 
--- Undoes the memory changes of the replaced answer, last change first. Keeps what has changed again since.
-create or replace function relay.withdraw_taught(p_turn relay.turn) returns void
+-- Undoes or discards the memory changes that an answer made, last change first. Keeps what has changed again since.
+create or replace function relay.take_back_taught(p_turn_id bigint, p_user_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     change memory_change;
 begin
     for change in
-        select * from relay.taught_by(p_turn.replaces_turn_id) where status in ('applied', 'pending') order by id desc
+        select * from relay.taught_by(p_turn_id) where status in ('applied', 'pending') order by id desc
     loop
-        perform public.relay_decide_change(change.id, p_turn.user_id, true,
-            case change.status when 'pending' then 'discard' else 'undo' end);
+        perform public.relay_decide_change(
+            change.id, p_user_id, true, case change.status when 'pending' then 'discard' else 'undo' end);
     end loop;
 end $$;
 

@@ -168,23 +168,6 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where summary_id = any (p_summaries)
 $$;
 
--- Returns the new summary that each affected session needs, of the hundred messages before its end: [{thread_id,
--- session_id, context_from, through}].
-create or replace function relay.erase_owed(p_summaries bigint[]) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(to_jsonb(owed)), '[]') from (
-        select thread_id, session_id, min(from_message_id) as context_from, max(through_message_id) as through
-        from summary where id = any (p_summaries) group by thread_id, session_id) owed
-$$;
-
-create or replace function relay.owe_summaries(p_owed jsonb) returns void
-language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.free_jobs('summary', array(select one ->> 'through' from jsonb_array_elements(p_owed) as one));
-    select relay.owe_job_anew('summary', o.through::text,
-        jsonb_build_object('session_id', o.session_id, 'context_from', o.context_from))
-    from jsonb_to_recordset(p_owed) as o (session_id bigint, context_from bigint, through bigint)
-$$;
-
 -- Deletes memories with their history, derived rows, and any night's plans for them.
 create or replace function relay.erase_memory_rows(
     p_space_id bigint, p_memories bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
@@ -206,16 +189,6 @@ begin
     delete from memory where id = any (p_memories) and space_id = p_space_id;
     perform relay.erase_turns(turns, p_erasure_id, p_needles);
 end $$;
-
--- Merges two plans.
-create or replace function relay.erase_both(p_one jsonb, p_other jsonb) returns jsonb
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select p_one || p_other || jsonb_object_agg(name, (
-        select coalesce(jsonb_agg(distinct one order by one), '[]')
-        from jsonb_array_elements(coalesce(p_one -> name, '[]') || coalesce(p_other -> name, '[]')) as one))
-    from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'artefacts', 'documents',
-        'feedback', 'preferences']) as name
-$$;
 
 -- Returns the rows of a plan that still exist: {memories, messages, summaries, documents, feedback, preferences} as
 -- ids, {artefacts} as names.
@@ -243,6 +216,7 @@ create or replace function public.relay_erase_begin(p_erasure_id bigint, p_user_
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
+    since jsonb;
     plan jsonb;
 begin
     select * into own from erasure
@@ -252,8 +226,13 @@ begin
         return to_jsonb(exists (
             select from erasure where id = p_erasure_id and user_id = p_user_id and status <> 'preview'));
     end if;
-    plan := relay.erase_both(own.work,
-        relay.erase_plan(own.space_id, own.work -> 'query', p_user_id, p_admin, 2000));
+    since := relay.erase_plan(own.space_id, own.work -> 'query', p_user_id, p_admin, 2000);
+    select own.work || since || jsonb_object_agg(name, (
+        select coalesce(jsonb_agg(distinct one order by one), '[]')
+        from jsonb_array_elements(coalesce(own.work -> name, '[]') || coalesce(since -> name, '[]')) as one))
+    into plan
+    from unnest(array['needles', 'loose', 'close', 'memories', 'messages', 'summaries', 'artefacts', 'documents',
+        'feedback', 'preferences']) as name;
     -- Leave out what another erasure has taken since the preview.
     plan := plan || relay.existing(plan);
     update erasure set status = 'working', created_at = now(), counts = relay.erase_counts(plan),
@@ -314,12 +293,19 @@ begin
         plan := plan || jsonb_build_object('messages', messages[201:]);
     elsif cardinality(summaries) > 0 then
         if plan -> 'owed' = '[]' then
-            plan := plan || jsonb_build_object('owed', relay.erase_owed(summaries));
+            -- The new summary that each affected session needs, of the hundred messages before its end.
+            plan := plan || jsonb_build_object('owed', (
+                select coalesce(jsonb_agg(to_jsonb(owed)), '[]') from (
+                    select session_id, min(from_message_id) as context_from, max(through_message_id) as through
+                    from summary where id = any (summaries) group by thread_id, session_id) owed));
         end if;
         perform relay.erase_summary_rows(p_erasure.space_id, summaries[:300]);
         plan := plan || jsonb_build_object('summaries', summaries[301:]);
     else
-        perform relay.owe_summaries(plan -> 'owed');
+        perform relay.free_jobs('summary', array(select one ->> 'through' from jsonb_array_elements(plan -> 'owed') as one));
+        perform relay.owe_job_anew('summary', o.through::text,
+            jsonb_build_object('session_id', o.session_id, 'context_from', o.context_from))
+        from jsonb_to_recordset(plan -> 'owed') as o (session_id bigint, context_from bigint, through bigint);
         perform relay.erase_memory_rows(p_erasure.space_id,
             array(select jsonb_array_elements_text(plan -> 'memories')::bigint), p_erasure.id, plan -> 'close');
         perform relay.erase_feedback(p_erasure.space_id,
@@ -349,8 +335,11 @@ begin
     perform relay.erase_messages(p_erasure.space_id, late, p_erasure.id, p_erasure.work -> 'loose')
     from (select relay.said_from(p_erasure.space_id, relay.gone_inputs(p_erasure)) as late) own where late <> '{}';
     perform relay.sweep_memories(p_erasure), relay.sweep_derived(p_erasure);
-    perform relay.sweep_feedback(p_erasure.space_id, p_erasure.work -> 'loose', p_erasure.user_id,
-        (p_erasure.work ->> 'admin')::boolean);
+    perform relay.erase_feedback(p_erasure.space_id, relay.feedback_saying(p_erasure.space_id, p_erasure.work -> 'loose',
+        p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
+    delete from preference_decision
+    where space_id = p_erasure.space_id and relay.says(pattern, p_erasure.work -> 'loose')
+        and relay.may_erase(space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
     -- What else was shown can still be erased, but for what asks for the same words of the same people, or is gone.
     with dropped as (
         delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (

@@ -49,7 +49,7 @@ begin
     return same;
 end $$;
 
--- Stores feedback about an answer (p_about), or about all answers: {id, coalesced, acts}. The same act about an answer
+-- Stores feedback about an answer (p_about), or about all answers: {id, acts}. The same act about an answer
 -- replaces the first within half a minute. p_act: {kind, value, source, by: the turn of the command, which gives it only
 -- once; observations: [{type, pattern, polarity, weight, reinforcing}]}; without observations, a model finds them once
 -- the act has settled. `acts`: those of the patterns that prompts show now. A pattern counts once for an answer. If
@@ -95,7 +95,7 @@ begin
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action)
     select space_id, user_id, thread_id, type, pattern, polarity, 'told' from preference
     where id in (select (one ->> 'id')::bigint from jsonb_array_elements(acts) as one where one -> 'new' = 'true');
-    return jsonb_build_object('id', same.id, 'coalesced', same.value is distinct from p_act -> 'value', 'acts', acts);
+    return jsonb_build_object('id', same.id, 'acts', acts);
 end $$;
 
 -- Stores an act's observations: [{type, pattern, polarity, weight, reinforcing, explicit}]. Patterns that the person
@@ -248,15 +248,6 @@ returns bigint[] language sql stable set search_path = relay, extensions, pg_tem
                 or exists (select from observation o where o.feedback_id = f.id and relay.says(o.pattern, p_needles))))
 $$;
 
--- Erases the acts that match the needles, and the decisions about such patterns.
-create or replace function relay.sweep_feedback(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
-returns void language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.erase_feedback(p_space_id, relay.feedback_saying(p_space_id, p_needles, p_user_id, p_admin));
-    delete from preference_decision
-    where space_id = p_space_id and relay.may_erase(p_space_id, user_id, p_user_id, p_admin)
-        and relay.says(pattern, p_needles)
-$$;
-
 -- Returns the preferences in a space that only these acts taught.
 create or replace function relay.preferences_of(p_space_id bigint, p_feedback bigint[]) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -299,13 +290,6 @@ begin
         perform relay.take_act(before, null, '{"kind": "abandon", "value": {"how": "again"}, "source": "button"}');
     end if;
 end $$;
-
--- Stores as feedback that a person kept an answer as a memory: it was right.
-create or replace function relay.accept_answer(p_message_id bigint, p_user_id bigint) returns void
-language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.take_act(about, null, '{"kind": "accept", "value": {}, "source": "button"}') from turn about
-    where assistant_message_id = p_message_id and user_id = p_user_id
-$$;
 
 -- Returns the tags that a person put on an answer to them: [{type, pattern, polarity}]. Null if it was not to them.
 create or replace function public.relay_answer_tags(p_space jsonb, p_user_id bigint, p_turn_id bigint) returns jsonb

@@ -1,12 +1,5 @@
 -- Search results as turns, the model's tool, people's search and the terminal receive them.
 
--- Returns the lowest cosine at which a text is relevant to a question for a model. Measured for the e5 family, whose
--- cosines are all high (in long chats a lower value returns small talk). Null for other models: words alone decide.
-create or replace function relay.near_enough(p_model text) returns real
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select case when p_model ~* 'e5' then 0.86 end
-$$;
-
 -- Returns the results of relay.find_entries: [{kind, id, part, at, role, user_id, name, thread_id, message_id (of a
 -- message or of the one that brought a document), untrusted, snippet, score, relevance, subject, label,
 -- status and valid_until of a memory, document and parts of a part}].
@@ -81,7 +74,9 @@ begin
     then
         perform relay.enter_due(50);
     end if;
+    -- near: the lowest cosine at which a text is relevant. Measured for the e5 family, whose cosines are all high (in long
+    -- chats a lower value returns small talk). For other models, words alone decide.
     return jsonb_build_object('found', relay.found_json(own_space, p_query || jsonb_build_object(
-        'not_thread', own.id, 'not_from', greatest(own.context_from, own.window_from),
-        'valid', true, 'floor', 0.35, 'near', relay.near_enough(p_query ->> 'model')), p_limit));
+        'not_thread', own.id, 'not_from', greatest(own.context_from, own.window_from), 'valid', true, 'floor', 0.35,
+        'near', case when p_query ->> 'model' ~* 'e5' then 0.86::real end), p_limit));
 end $$;

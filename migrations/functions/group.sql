@@ -114,17 +114,6 @@ begin
     where id = p_into and given = 0;
 end $$;
 
--- Moves the rows of tables that declare `regroup: follow` to another space.
-create or replace function relay.follow_space(p_into bigint, p_from bigint) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one record;
-begin
-    for one in select name from relay.declared_tables() where declared ->> 'regroup' = 'follow' order by name loop
-        execute format('update relay.%I set space_id = $1 where space_id = $2', one.name) using p_into, p_from;
-    end loop;
-end $$;
-
 -- Moves the artefacts of a thread or a space (p_column), with their entries, to another one.
 create or replace function relay.move_artefacts(p_column text, p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -145,10 +134,15 @@ end $$;
 -- Moves everything in another group space into this one; the empty space stays.
 create or replace function relay.merge_spaces(p_into bigint, p_from bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
 begin
     perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
     update turn set space_id = p_into where space_id = p_from;
-    perform relay.follow_space(p_into, p_from);  -- an erasure that has begun finds there what it is to erase
+    for one in select name from relay.declared_tables() where declared ->> 'regroup' = 'follow' order by name loop
+        -- Also of an erasure that has begun, which finds there what it is to erase.
+        execute format('update relay.%I set space_id = $1 where space_id = $2', one.name) using p_into, p_from;
+    end loop;
     delete from document d where d.space_id = p_from and exists (
         select from document o where o.space_id = p_into and o.unique_id = d.unique_id);
     update document set space_id = p_into where space_id = p_from;

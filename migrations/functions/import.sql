@@ -1,5 +1,5 @@
 -- Imports an export into a space. Rows that already exist, by their unchanging fields (where, when and by whom), are
--- left alone, so an import can be repeated. Each function returns the ids of its rows in order: {ids, added}.
+-- left alone, so an import can be repeated. The ids of the rows are returned in order: {ids, added}.
 
 -- Imports the space and its threads, and its chat's settings where none exist: {space_id, ids}.
 create or replace function public.relay_import_space(p_space jsonb, p_rows jsonb) returns jsonb
@@ -38,243 +38,182 @@ begin
     return jsonb_build_object('space_id', own, 'ids', to_jsonb(ids));
 end $$;
 
--- Imports sessions, identified by thread and start.
-create or replace function public.relay_import_sessions(p_space_id bigint, p_rows jsonb) returns jsonb
+-- Inserts a row of a table from JSON by the names of its columns, and returns its id. Null: it is there already.
+create or replace function relay.insert_row(p_table text, p_row jsonb) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    one record;
-    found_id bigint;
-    ids bigint[] := '{}';
-    added integer := 0;
+    made bigint;
 begin
-    for one in select * from jsonb_to_recordset(p_rows) as r (
-        thread bigint, title text, titled_by text, topics text[], started_at timestamptz, ended_at timestamptz,
-        registered_at timestamptz, last_accessed_at timestamptz)
-    loop
-        select id into found_id from session where thread_id = one.thread and started_at = one.started_at limit 1;
-        if found_id is null then
-            insert into session (thread_id, space_id, title, titled_by, topics, started_at, ended_at, registered_at,
-                last_accessed_at)
-            values (one.thread, p_space_id, one.title, one.titled_by, one.topics, one.started_at, one.ended_at,
-                one.registered_at, one.last_accessed_at)
-            returning id into found_id;
-            added := added + 1;
-        end if;
-        ids := ids || found_id;
-    end loop;
-    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
+    execute format('insert into relay.%1$I (%2$s) select %2$s from jsonb_populate_record(null::relay.%1$I, $1)
+        on conflict do nothing returning id', p_table, relay.columns_named(p_table, p_row)) into made using p_row;
+    return made;
 end $$;
 
--- Imports messages, identified by session, role and time (two answers to choose from share it). Messages that were judged
--- are not judged again: the export brings their findings, including forgotten ones.
-create or replace function public.relay_import_messages(p_space_id bigint, p_rows jsonb) returns jsonb
+-- Returns some fields of an object, without those that are null.
+create or replace function relay.fields_of(p_row jsonb, variadic p_names text[]) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(p_row) where key = any (p_names) and value <> 'null'
+$$;
+
+-- Returns the stored row that a row of an export is, by what never changes. Null: it is new. p_taken: the rows that those
+-- just before it were; others may share their time.
+create or replace function relay.find_imported(p_part text, p_space_id bigint, p_row jsonb, p_taken bigint[])
+returns bigint language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    made_at constant timestamptz := p_row ->> 'created_at';
+begin
+    return case p_part
+        when 'sessions' then (
+            select id from session
+            where thread_id = (p_row ->> 'thread')::bigint and started_at = (p_row ->> 'started_at')::timestamptz limit 1)
+        when 'messages' then (
+            select id from message
+            where session_id = (p_row ->> 'session')::bigint and role = p_row ->> 'role' and created_at = made_at
+                and id <> all (p_taken)
+            order by text <> p_row ->> 'text', id limit 1)
+        when 'documents' then (
+            select id from document where space_id = p_space_id and unique_id = p_row ->> 'unique_id')
+        when 'summaries' then (
+            select id from summary where thread_id = (p_row ->> 'thread')::bigint and created_at = made_at limit 1)
+        when 'memories' then (
+            -- Memories from one answer share their time, so only one with the same words, or one that was reworded,
+            -- matches.
+            select id from memory m
+            where space_id = p_space_id and created_at = made_at and id <> all (p_taken)
+                and (kind = 'learning') = (p_row ->> 'kind' = 'learning')  -- a fact that is said again may get another kind
+                and (relay.normal_form(content) = relay.normal_form(p_row ->> 'content')
+                    or exists (select from memory_change c
+                        where c.memory_id = m.id and c.before ->> 'content' = p_row ->> 'content')
+                    or exists (select from jsonb_array_elements(p_row -> 'changes') as c where c ->> 'before' = m.content))
+            order by (content = p_row ->> 'content') desc, id limit 1)
+        when 'feedback' then (
+            select f.id from feedback f
+            where f.space_id = p_space_id and f.user_id = (p_row ->> 'user_id')::bigint and f.kind = p_row ->> 'kind'
+                and f.at = made_at limit 1)
+        when 'preference_decisions' then (
+            select d.id from preference_decision d
+            where d.space_id = p_space_id and d.user_id = (p_row ->> 'user_id')::bigint and d.type = p_row ->> 'kind'
+                and d.pattern = p_row ->> 'pattern' and d.action = p_row ->> 'action' and d.at = made_at limit 1)
+        when 'keepits' then (
+            select id from keepit
+            where message_id = (p_row ->> 'message')::bigint and seq = (p_row #>> '{row,seq}')::integer)
+        when 'session_links' then null
+        when 'context_settings' then null
+        else relay.find_artefact(p_part, p_space_id, p_row) end;
+end $$;
+
+-- Stores a row of an export, with what belongs to it, and returns its id. Null: it is not stored.
+create or replace function relay.import_row(p_part text, p_space_id bigint, p_row jsonb) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    one record;
-    found_id bigint;
-    ids bigint[] := '{}';
+    place constant jsonb := jsonb_build_object(
+        'space_id', p_space_id, 'thread_id', p_row -> 'thread', 'session_id', p_row -> 'session');
+    about constant bigint := p_row ->> 'message';
+    made bigint;
+begin
+    case p_part
+    when 'sessions' then
+        made := relay.insert_row('session', place || relay.fields_of(p_row, 'title', 'titled_by', 'topics', 'started_at',
+            'ended_at', 'registered_at', 'last_accessed_at'));
+    when 'messages' then
+        -- Messages that were judged are not judged again: the export brings their findings, including forgotten ones.
+        perform set_config('relay.judged', case when (p_row ->> 'judged')::boolean then 'yes' else 'no' end, true);
+        made := relay.insert_row('message', place || relay.fields_of(p_row, 'role', 'user_id', 'name', 'text', 'blocks',
+            'status', 'untrusted', 'tainted', 'started_by', 'created_at'));
+        insert into message_version (message_id, text, blocks, untrusted, replaced_at)
+        select made, v.text, v.blocks, v.untrusted, v.replaced_at
+        from jsonb_populate_recordset(null::message_version, p_row -> 'versions') v order by v.replaced_at;
+        insert into signal (space_id, message_id, user_id, emoji, created_at, removed_at)
+        select p_space_id, made, r.user_id, left(r.emoji, 64), r.created_at, r.removed_at
+        from jsonb_populate_recordset(null::signal, p_row -> 'reactions') r order by r.created_at
+        on conflict do nothing;
+    when 'documents' then
+        if exists (select from message where id = about and space_id = p_space_id) then
+            perform relay.keep_documents(about, p_space_id, jsonb_build_array(p_row));
+            update document set created_at = (p_row ->> 'created_at')::timestamptz
+            where space_id = p_space_id and unique_id = p_row ->> 'unique_id' returning id into made;
+        end if;
+    when 'summaries' then
+        if exists (select from thread where id = (p_row ->> 'thread')::bigint and space_id = p_space_id) then
+            made := relay.insert_row('summary', place || relay.fields_of(p_row, 'text', 'message_count', 'model',
+                'settings', 'tainted', 'author_id', 'created_at') || jsonb_build_object('previous_id', p_row -> 'previous',
+                'from_message_id', p_row -> 'from_message', 'through_message_id', p_row -> 'through_message'));
+        end if;
+    when 'memories' then
+        made := relay.insert_row('memory', place || relay.fields_of(p_row, 'kind', 'subject_id', 'subject', 'content',
+            'category', 'tags', 'importance', 'pinned', 'status', 'tainted', 'confidence', 'valid_from', 'valid_until',
+            'exact_at', 'evidence', 'promoted_by', 'recalled_at', 'last_used_at', 'uses', 'validated_at', 'validated_by',
+            'created_at', 'updated_at') || jsonb_build_object('source_message_id', p_row -> 'source',
+            'derivation', jsonb_build_object('name', coalesce(p_row ->> 'made_by', 'tag'), 'version', 1)));
+        insert into memory_change (space_id, memory_id, user_id, action, status, before, created_at, decided_at)
+        select p_space_id, made, c.user_id, c.action, c.status, case when c.before is not null then jsonb_strip_nulls(
+            jsonb_build_object('content', c.before, 'status', c.state)) end, c.created_at, c.decided_at
+        from jsonb_to_recordset(p_row -> 'changes') as c (user_id bigint, action text, status text, before text,
+            state text, created_at timestamptz, decided_at timestamptz)
+        order by c.created_at;
+    when 'feedback' then
+        made := relay.insert_row('feedback', place || relay.fields_of(p_row, 'user_id', 'kind', 'value', 'withdrawn_at')
+            || jsonb_build_object('message_id', about, 'source', 'import', 'at', p_row -> 'created_at',
+                'settles_at', p_row -> 'created_at'));
+        insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight,
+            reinforcing, explicit, pending, session_id, at, derivation)
+        select made, p_space_id, (p_row ->> 'user_id')::bigint, case when o.here then (p_row ->> 'thread')::bigint end,
+            o.kind, left(o.pattern, 60), o.polarity, o.weight, o.reinforcing, o.explicit, coalesce(o.pending, false),
+            (p_row ->> 'session')::bigint, (p_row ->> 'created_at')::timestamptz, o.made_by
+        from jsonb_to_recordset(p_row -> 'observations') as o (kind text, pattern text, polarity smallint, weight numeric,
+            reinforcing smallint, explicit boolean, here boolean, pending boolean, made_by jsonb);
+    when 'preference_decisions' then
+        made := relay.insert_row('preference_decision', place || relay.fields_of(p_row, 'user_id', 'polarity', 'action')
+            || jsonb_build_object('type', p_row -> 'kind', 'pattern', left(p_row ->> 'pattern', 60),
+                'at', p_row -> 'created_at'));
+    when 'keepits' then
+        select relay.insert_row('keepit', (p_row -> 'row') || jsonb_build_object('space_id', p_space_id,
+            'thread_id', m.thread_id, 'session_id', m.session_id, 'message_id', m.id, 'user_id', p_row -> 'user_id',
+            'origin', 'import')) into made
+        from message m where m.id = about and m.space_id = p_space_id;
+    when 'session_links' then
+        insert into session_link (source_session_id, target_thread_id, space_id, reason, linked_by, linked_at)
+        select s.id, t.id, p_space_id, p_row ->> 'reason', (p_row ->> 'linked_by')::bigint,
+            (p_row ->> 'created_at')::timestamptz
+        from session s join thread t on t.id = (p_row ->> 'thread')::bigint and t.space_id = p_space_id
+        where s.id = (p_row ->> 'session')::bigint and s.space_id = p_space_id and not s.private
+        on conflict do nothing returning source_session_id into made;
+    when 'context_settings' then  -- unless the space has its own
+        insert into context_setting (space_id, settings, changed_at)
+        values (p_space_id, p_row -> 'settings', (p_row ->> 'created_at')::timestamptz)
+        on conflict do nothing returning space_id into made;
+    else
+        made := relay.import_artefact(p_part, p_space_id, p_row);
+    end case;
+    return made;
+end $$;
+
+-- Imports rows of a part of an export: see relay.export_lines. p_taken: the memories that rows just before
+-- these were.
+create or replace function public.relay_import_rows(p_part text, p_space_id bigint, p_rows jsonb, p_taken jsonb)
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    taken bigint[] := array(select jsonb_array_elements_text(p_taken)::bigint);
     written bigint[] := '{}';
-    added integer := 0;
-begin
-    for one in select * from jsonb_to_recordset(p_rows) as r (
-        thread bigint, session bigint, role text, user_id bigint, name text, text text, blocks jsonb, status text,
-        untrusted boolean, tainted boolean, started_by text, judged boolean, created_at timestamptz, versions jsonb,
-        reactions jsonb)
-    loop
-        select id into found_id from message
-        where session_id = one.session and role = one.role and created_at = one.created_at and id <> all (ids)
-        order by text <> one.text, id limit 1;
-        if found_id is null then
-            perform set_config('relay.judged', case when one.judged then 'yes' else 'no' end, true);
-            insert into message (space_id, thread_id, session_id, role, user_id, name, text, blocks, status, untrusted,
-                tainted, started_by, created_at)
-            values (p_space_id, one.thread, one.session, one.role, one.user_id, one.name, one.text, one.blocks,
-                one.status, one.untrusted, one.tainted, one.started_by, one.created_at)
-            returning id into found_id;
-            insert into message_version (message_id, text, blocks, untrusted, replaced_at)
-            select found_id, v.text, v.blocks, v.untrusted, v.replaced_at
-            from jsonb_to_recordset(one.versions) as v (
-                text text, blocks jsonb, untrusted boolean, replaced_at timestamptz)
-            order by v.replaced_at;
-            insert into signal (space_id, message_id, user_id, emoji, created_at, removed_at)
-            select p_space_id, found_id, r.user_id, left(r.emoji, 64), r.created_at, r.removed_at
-            from jsonb_to_recordset(one.reactions) as r (
-                user_id bigint, emoji text, created_at timestamptz, removed_at timestamptz)
-            order by r.created_at
-            on conflict do nothing;
-            added := added + 1;
-            written := written || one.thread;
-        end if;
-        ids := ids || found_id;
-    end loop;
-    perform relay.turn_page(t) from (select distinct unnest(written) as t) threads;
-    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
-end $$;
-
--- Imports documents, identified by their file.
-create or replace function public.relay_import_documents(p_space_id bigint, p_rows jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one jsonb;
-    found_id bigint;
     ids bigint[] := '{}';
     added integer := 0;
+    found_id bigint;
+    one jsonb;
 begin
     for one in select jsonb_array_elements(p_rows) loop
-        select id into found_id from document where space_id = p_space_id and unique_id = one ->> 'unique_id';
-        if found_id is null and exists (
-            select from message where id = (one ->> 'message')::bigint and space_id = p_space_id)
-        then
-            perform relay.keep_documents((one ->> 'message')::bigint, p_space_id, jsonb_build_array(one));
-            update document set created_at = (one ->> 'created_at')::timestamptz
-            where space_id = p_space_id and unique_id = one ->> 'unique_id' returning id into found_id;
-            added := added + 1;
-        end if;
-        ids := ids || found_id;
-    end loop;
-    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
-end $$;
-
--- Imports summaries, identified by thread and time.
-create or replace function public.relay_import_summaries(p_space_id bigint, p_rows jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one record;
-    found_id bigint;
-    ids bigint[] := '{}';
-    added integer := 0;
-begin
-    for one in select * from jsonb_to_recordset(p_rows) as r (
-        thread bigint, session bigint, previous bigint, text text, from_message bigint, through_message bigint,
-        message_count integer, model text, settings jsonb, tainted boolean, author_id bigint, created_at timestamptz)
-    loop
-        select id into found_id from summary where thread_id = one.thread and created_at = one.created_at limit 1;
+        found_id := relay.find_imported(p_part, p_space_id, one, taken || ids);
         if found_id is null then
-            insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,
-                message_count, model, settings, tainted, author_id, created_at)
-            select one.thread, one.session, one.previous, one.text, one.from_message, one.through_message,
-                one.message_count, one.model, one.settings, one.tainted, one.author_id, one.created_at
-            from thread where id = one.thread and space_id = p_space_id
-            on conflict do nothing
-            returning id into found_id;
+            found_id := relay.import_row(p_part, p_space_id, one);
             added := added + (found_id is not null)::integer;
+            written := written || (one ->> 'thread')::bigint;
         end if;
         ids := ids || found_id;
     end loop;
+    if p_part = 'messages' then
+        perform relay.turn_page(t) from (select distinct unnest(written) as t) threads;
+    end if;
     return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
 end $$;
-
--- Imports memories with their changes, identified by time. Among several with the same time, matches the one with the
--- same words, else the first that is not in p_taken (matched just before).
-create or replace function public.relay_import_memories(p_space_id bigint, p_rows jsonb, p_taken jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one record;
-    found_id bigint;
-    taken bigint[] := array(select jsonb_array_elements_text(p_taken)::bigint);
-    ids bigint[] := '{}';
-    added integer := 0;
-begin
-    for one in select * from jsonb_to_recordset(p_rows) as r (
-        kind text, subject_id bigint, subject text, content text, category text, tags text[], importance smallint,
-        pinned boolean, status text, tainted boolean, thread bigint, session bigint, source bigint, made_by text,
-        confidence real, valid_from timestamptz, valid_until timestamptz, exact_at timestamptz, evidence bigint[],
-        promoted_by bigint, recalled_at timestamptz,
-        last_used_at timestamptz, uses integer, validated_at timestamptz, validated_by bigint, created_at timestamptz,
-        updated_at timestamptz, changes jsonb)
-    loop
-        -- Memories from one answer share their time, so only one with the same words, or one that was reworded,
-        -- matches.
-        select id into found_id from memory m
-        where space_id = p_space_id and created_at = one.created_at and id <> all (taken)
-            and (kind = 'learning') = (one.kind = 'learning')  -- a fact that is said again may get another kind
-            and (relay.normal_form(content) = relay.normal_form(one.content)
-                or exists (select from memory_change c
-                    where c.memory_id = m.id and c.before ->> 'content' = one.content)
-                or exists (select from jsonb_array_elements(one.changes) as c where c ->> 'before' = m.content))
-        order by (content = one.content) desc, id limit 1;
-        if found_id is null then
-            insert into memory (space_id, kind, subject_id, subject, content, category, tags, importance, pinned, status,
-                tainted, thread_id, session_id, source_message_id, confidence, valid_from, valid_until, exact_at,
-                evidence, promoted_by, recalled_at, last_used_at, uses, validated_at, validated_by, derivation, created_at,
-                updated_at)
-            values (p_space_id, one.kind, one.subject_id, one.subject, one.content, one.category, one.tags,
-                one.importance, one.pinned, one.status, one.tainted, one.thread, one.session, one.source,
-                coalesce(one.confidence, 1), one.valid_from, one.valid_until, one.exact_at, coalesce(one.evidence, '{}'),
-                one.promoted_by, one.recalled_at, one.last_used_at, coalesce(one.uses, 0), one.validated_at, one.validated_by,
-                jsonb_build_object('name', coalesce(one.made_by, 'tag'), 'version', 1), one.created_at, one.updated_at)
-            returning id into found_id;
-            insert into memory_change (space_id, memory_id, user_id, action, status, before, created_at, decided_at)
-            select p_space_id, found_id, c.user_id, c.action, c.status,
-                case when c.before is not null then jsonb_strip_nulls(
-                    jsonb_build_object('content', c.before, 'status', c.state)) end, c.created_at,
-                c.decided_at
-            from jsonb_to_recordset(one.changes) as c (
-                user_id bigint, action text, status text, before text, state text, created_at timestamptz,
-                decided_at timestamptz)
-            order by c.created_at;
-            added := added + 1;
-        end if;
-        taken := taken || found_id;
-        ids := ids || found_id;
-    end loop;
-    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
-end $$;
-
--- Imports feedback with its observations, identified by person, kind and time.
-create or replace function public.relay_import_feedback(p_space_id bigint, p_rows jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one record;
-    found_id bigint;
-    ids bigint[] := '{}';
-    added integer := 0;
-begin
-    for one in select * from jsonb_to_recordset(p_rows) as r (
-        thread bigint, session bigint, message bigint, user_id bigint, kind text, value jsonb,
-        created_at timestamptz, withdrawn_at timestamptz, observations jsonb)
-    loop
-        select id into found_id from feedback
-        where space_id = p_space_id and user_id = one.user_id and kind = one.kind and at = one.created_at limit 1;
-        if found_id is null then
-            insert into feedback (space_id, thread_id, session_id, user_id, kind, message_id, value, source, at,
-                settles_at, withdrawn_at)
-            values (p_space_id, one.thread, one.session, one.user_id, one.kind, one.message, one.value, 'import',
-                one.created_at, one.created_at, one.withdrawn_at)
-            returning id into found_id;
-            insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight,
-                reinforcing, explicit, pending, session_id, at, derivation)
-            select found_id, p_space_id, one.user_id, case when o.here then one.thread end, o.kind, left(o.pattern, 60),
-                o.polarity, o.weight, o.reinforcing, o.explicit, coalesce(o.pending, false), one.session, one.created_at,
-                o.made_by
-            from jsonb_to_recordset(one.observations) as o (kind text, pattern text, polarity smallint, weight numeric,
-                reinforcing smallint, explicit boolean, here boolean, pending boolean, made_by jsonb);
-            added := added + 1;
-        end if;
-        ids := ids || found_id;
-    end loop;
-    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
-end $$;
-
--- Imports decisions about patterns, identified by person, pattern and time.
-create or replace function public.relay_import_preference_decisions(p_space_id bigint, p_rows jsonb) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with given as (
-        select * from jsonb_to_recordset(p_rows) as r (
-            thread bigint, user_id bigint, kind text, pattern text, polarity smallint, action text,
-            created_at timestamptz)),
-    added as (
-        insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action, at)
-        select p_space_id, g.user_id, g.thread, g.kind, left(g.pattern, 60), g.polarity, g.action, g.created_at
-        from given g
-        where not exists (
-            select from preference_decision d
-            where d.space_id = p_space_id and d.user_id = g.user_id and d.type = g.kind and d.pattern = g.pattern
-                and d.action = g.action and d.at = g.created_at)
-        order by g.created_at returning 1)
-    select jsonb_build_object('ids', (select coalesce(jsonb_agg(null::bigint), '[]') from given),
-        'added', (select count(*) from added))
-$$;
 
 -- Links imported memories to those that replaced them, {id, replaced_by}, and the changes that did so to the replaced
 -- memories. Existing links stay.
@@ -293,62 +232,6 @@ language sql set search_path = relay, extensions, pg_temp as $$
         where c.memory_id = l.replaced_by and c.action in ('supersede', 'merge') and not c.before ? 'id'
             and c.before ->> 'content' = l.content returning c.id)
     select jsonb_build_object('linked', (select count(*) from linked), 'told', (select count(*) from told))
-$$;
-
--- Imports markers, identified by their message and place.
-create or replace function public.relay_import_keepits(p_space_id bigint, p_rows jsonb) returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    one jsonb;
-    of_message message;
-    given jsonb;
-    found_id bigint;
-    ids bigint[] := '{}';
-    added integer := 0;
-begin
-    for one in select jsonb_array_elements(p_rows) loop
-        select * into of_message from message where id = (one ->> 'message')::bigint and space_id = p_space_id;
-        select id into found_id from keepit
-        where message_id = of_message.id and seq = (one #>> '{row,seq}')::integer;
-        if found_id is null and of_message.id is not null then
-            given := (one -> 'row') || jsonb_build_object('space_id', p_space_id, 'thread_id', of_message.thread_id,
-                'session_id', of_message.session_id, 'message_id', of_message.id, 'user_id', one -> 'user_id',
-                'origin', 'import');
-            execute format('insert into relay.keepit (%1$s) select %1$s from jsonb_populate_record(null::relay.keepit, $1)
-                returning id', relay.columns_named('keepit', given)) into found_id using given;
-            added := added + 1;
-        end if;
-        ids := ids || found_id;
-    end loop;
-    return jsonb_build_object('ids', to_jsonb(ids), 'added', added);
-end $$;
-
--- Imports links from sessions to other conversations of the space.
-create or replace function public.relay_import_session_links(p_space_id bigint, p_rows jsonb) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with given as (
-        select * from jsonb_to_recordset(p_rows) as r (
-            session bigint, thread bigint, reason text, linked_by bigint, created_at timestamptz)),
-    added as (
-        insert into session_link (source_session_id, target_thread_id, space_id, reason, linked_by, linked_at)
-        select s.id, t.id, p_space_id, g.reason, g.linked_by, g.created_at
-        from given g join session s on s.id = g.session and s.space_id = p_space_id and not s.private
-        join thread t on t.id = g.thread and t.space_id = p_space_id
-        on conflict do nothing returning 1)
-    select jsonb_build_object('ids', (select coalesce(jsonb_agg(null::bigint), '[]') from given),
-        'added', (select count(*) from added))
-$$;
-
--- Imports a space's settings for contexts unless it has its own.
-create or replace function public.relay_import_context_settings(p_space_id bigint, p_rows jsonb) returns jsonb
-language sql set search_path = relay, extensions, pg_temp as $$
-    with added as (
-        insert into context_setting (space_id, settings, changed_at)
-        select p_space_id, one -> 'settings', (one ->> 'created_at')::timestamptz
-        from jsonb_array_elements(p_rows) one limit 1
-        on conflict do nothing returning 1)
-    select jsonb_build_object('ids', (select coalesce(jsonb_agg(null::bigint), '[]') from jsonb_array_elements(p_rows)),
-        'added', (select count(*) from added))
 $$;
 
 -- Finishes an import: threads that were empty continue with their last session. relay.turn_page handles the others.

@@ -117,10 +117,8 @@ end $$;
 -- Returns an intent as people and programs see it.
 create or replace function relay.intent_json(p_intent relay.standing_intent) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('id', p_intent.id, 'about', p_intent.about, 'text', p_intent.text,
-        'status', case when p_intent.expires_at < now() or p_intent.used >= p_intent.most then 'ended'
-            else p_intent.status end,
-        'used', p_intent.used, 'most', p_intent.most, 'cooldown_hours', p_intent.cooldown_hours, 'expires_at', p_intent.expires_at, 'user_id', p_intent.user_id)
+    select to_jsonb(p_intent) || jsonb_build_object('status',
+        case when p_intent.expires_at < now() or p_intent.used >= p_intent.most then 'ended' else p_intent.status end)
 $$;
 
 -- Returns a person's open intents in a space, newest first.

@@ -168,10 +168,8 @@ $$;
 -- Returns a marker with where it is and which versions kept it (survived) or did not (summarized), by name.
 create or replace function relay.keepit_json(p_keepit relay.keepit) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('id', p_keepit.id, 'weight', p_keepit.weight::text, 'content', p_keepit.content,
-        'context', p_keepit.context, 'start', p_keepit.start_at, 'end', p_keepit.end_at, 'origin', p_keepit.origin, 'user_id', p_keepit.user_id,
-        'message_id', p_keepit.message_id, 'session_id', p_keepit.session_id, 'role', m.role, 'name', m.name,
-        'title', s.title, 'at', m.created_at, 'created_at', p_keepit.created_at, 'updated_at', p_keepit.updated_at,
+    select to_jsonb(p_keepit) || jsonb_build_object('weight', p_keepit.weight::text, 'start', p_keepit.start_at,
+        'end', p_keepit.end_at, 'role', m.role, 'name', m.name, 'title', s.title, 'at', m.created_at,
         'removed', p_keepit.removed_at is not null, 'survived', fate.survived, 'summarized', fate.summarized)
     from message m join session s on s.id = m.session_id, (
         select coalesce(array_agg(c.name order by c.id) filter (where ck.survived), '{}') as survived,

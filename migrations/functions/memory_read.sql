@@ -111,10 +111,8 @@ begin
         'past', (select count(*) from memory where space_id = own and status in ('superseded', 'archived')),
         'people', relay.subjects(own),
         'memories', (
-            select coalesce(jsonb_agg(jsonb_build_object('id', id, 'number', number, 'kind', kind, 'subject', subject, 'subject_id',
-                subject_id, 'content', content, 'category', category, 'tags', tags, 'pinned', pinned, 'created_at',
-                created_at, 'status', status, 'valid_until', valid_until, 'tainted', tainted) order by id desc), '[]')
-            from memory where id = any (page)));
+            select coalesce(jsonb_agg(to_jsonb(m) - 'derivation' - 'evidence' order by m.id desc), '[]')
+            from memory m where m.id = any (page)));
 end $$;
 
 -- Counts a space's active memories. `matching`: those that are chosen by kind, facts, category, pinned and unconfirmed.
@@ -146,15 +144,9 @@ $$;
 create or replace function public.relay_open_memory(p_memory_id bigint, p_user_id bigint, p_admin boolean)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object('id', m.id, 'number', m.number, 'kind', m.kind, 'subject', m.subject,
-        'subject_id', m.subject_id, 'content', m.content, 'category', m.category, 'tags', m.tags, 'pinned', m.pinned, 'status', m.status,
-        'tainted', m.tainted, 'by', m.derivation ->> 'name', 'created_at', m.created_at, 'updated_at', m.updated_at,
-        'importance', m.importance, 'confidence', m.confidence, 'validated_at', m.validated_at,
-        'valid_from', m.valid_from, 'valid_until', m.valid_until,
-        'uses', m.uses, 'last_used_at', m.last_used_at, 'promoted_by', m.promoted_by, 'replaced_by', m.replaced_by,
-        'replaced_number', (select number from memory where id = m.replaced_by),
-        'evidence', cardinality(m.evidence), 'faded', relay.has_faded(m),
-        'space_id', m.space_id, 'space', public.relay_space(m.space_id),
+    select to_jsonb(m) || jsonb_build_object('by', m.derivation ->> 'name', 'evidence', cardinality(m.evidence),
+        'replaced_number', (select number from memory where id = m.replaced_by), 'faded', relay.has_faded(m),
+        'space', public.relay_space(m.space_id),
         'last', case when last.id is not null and relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
             then jsonb_build_object('id', last.id, 'action', last.action) end)
     from memory m

@@ -165,8 +165,10 @@ begin
     if p_decision = 'keep' and change.status = 'pending' then
         perform relay.take_effect(change);
         perform relay.validate_memory(change.memory_id, p_user_id) where change.action in ('learn', 'supersede', 'merge');
-        perform relay.accept_answer(source_message_id, p_user_id) from memory
-        where id = change.memory_id and promoted_by = p_user_id and source_message_id is not null;
+        -- Who keeps an answer as a memory says that it was right.
+        perform relay.take_act(t, null, '{"kind": "accept", "value": {}, "source": "button"}')
+        from memory m join turn t on t.assistant_message_id = m.source_message_id and t.user_id = p_user_id
+        where m.id = change.memory_id and m.promoted_by = p_user_id;
     elsif p_decision = 'discard' and change.status = 'pending' then
         update memory set status = 'discarded', updated_at = now()
         where id = change.memory_id and status = 'pending' and change.action in ('learn', 'supersede', 'merge');

@@ -222,7 +222,8 @@ create or replace function relay.move_empty() returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     execute (select 'truncate ' || string_agg(format('relay.%I', name), ', ') from (
-        select name from relay.move_tables() union select unnest(relay.tables_of_class('derived'))) t);
+        select name from relay.move_tables()
+        union select name from relay.declared_tables() where declared ->> 'class' = 'derived') t);
 end $$;
 
 -- Begins or resumes a move from a source into this database. Returns its row; null if the database holds other data and

@@ -75,7 +75,7 @@ begin
         return public.relay_open_night();
     end if;
     perform public.relay_settle_consolidation(id, false) from consolidation where asked_at < now() - interval '7 days';
-    perform relay.put_preferences_away(), relay.drop_unused_preferences();
+    perform relay.put_preferences_away();
     select * into last from night order by id desc limit 1;
     insert into night (through_message, through_memory)
     values (coalesce((select max(id) from message), 0), coalesce((select max(id) from memory), 0))

@@ -272,19 +272,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'last_seen', p_preference.last_seen)
 $$;
 
--- Stores which preferences time has put away. Digests report those that answers had followed, unless that was long ago
--- (the database was restored since).
+-- Stores which preferences time has put away: digests report those that answers had followed, unless that was long ago
+-- (the database was restored since). Notes which preferences prompts have shown since the last night, and drops all but the
+-- thousand used last of each person and space. What they were made from stays, so one that is taught again is found again.
 create or replace function relay.put_preferences_away() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update preference set status = 'archived',
         untold = status = 'stable' and (level >= 1 or sureness >= 2) and last_seen > now() - interval '210 days'
-    where status <> 'archived' and last_seen <= now() - interval '180 days'
-$$;
-
--- Notes which preferences prompts have shown since the last night, and drops all but the thousand used last of each person
--- and space. What they were made from stays, so one that is taught again is found again.
-create or replace function relay.drop_unused_preferences() returns void
-language sql set search_path = relay, extensions, pg_temp as $$
+    where status <> 'archived' and last_seen <= now() - interval '180 days';
     update preference p set used_at = shown.at
     from (
         select one::bigint as id, max(t.answered_at) as at

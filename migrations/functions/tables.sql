@@ -191,12 +191,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select obj_description(to_regclass(format('relay.%I', p_table)), 'pg_class')::jsonb
 $$;
 
--- Lists the tables of a class.
-create or replace function relay.tables_of_class(p_class text) returns text[]
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select array(select name from relay.declared_tables() where declared ->> 'class' = p_class order by name)
-$$;
-
 -- Gives every kind of artefact without index functions of its own a trigger that keeps its entries current.
 do $watch$
 declare

@@ -297,7 +297,7 @@ begin
                 p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)
             returning id into answer;
             if held.replaces_turn_id is not null then
-                perform relay.withdraw_taught(held);
+                perform relay.take_back_taught(held.replaces_turn_id, held.user_id);
                 perform relay.withdraw_set(held, p_reply #> '{told,reminders}', false);
             end if;
             held.tainted := (p_reply ->> 'tainted')::boolean;

@@ -8,14 +8,14 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter, ValidationError
 
-from relay.archive.move_rows import MovedTable
+from relay.archive.move_rows import MovedTable, TableSum
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 
@@ -82,18 +82,6 @@ class Marker:
 
 
 _FORM, _HEADER, _MARK = TypeAdapter(BackupContents), TypeAdapter(Header), TypeAdapter(Marker)
-
-
-@dataclass(slots=True)
-class TableSum:
-    """A table's row count and summed checksums, as `relay_move_digest` computes them."""
-
-    rows: int = 0
-    sum: int = 0
-
-    def add(self, line: bytes) -> None:
-        self.rows += 1
-        self.sum += int.from_bytes(hashlib.sha256(line).digest()[:8], "big", signed=True)
 
 
 class BackupWriter:

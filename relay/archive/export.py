@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from relay.archive.export_rows import RawRow, links_of
+from relay.archive.export_file import RawRow, links_of
 from relay.core.models import Space
 from relay.core.redaction.redact import redact_value
 from relay.memory.derivations.artefacts import list_exported_kinds
-from relay.memory.rows.upkeep.export import ExportPage
+from relay.memory.rows.upkeep.erasure import ExportPage
 from relay.memory.store import Store
 
 SCHEMA = "relay-export/3"
@@ -53,7 +53,7 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
     }
     choices = [{"type": "choices", "choices": found.choices}] if found.choices else []
     yield [header, *choices, *found.personas, *found.places]
-    async for rows in _read(partial(store.export_memories, space)):
+    async for rows in _read(partial(store.export_rows, "memories", space)):
         yield list(rows)
     async for rows in _read(partial(store.export_rows, "preferences", space)):
         yield [_row_without(row) for row in rows]
@@ -61,14 +61,14 @@ async def _pages(store: Store, space: Space, relay: str) -> AsyncIterator[list[R
         yield [thread]
         sessions: set[int] = set()
         for part in PARTS:
-            async for rows in _read(partial(store.export_thread, part, space, links_of(thread).id or 0)):
+            async for rows in _read(partial(store.export_rows, part, space, thread_id=links_of(thread).id)):
                 linked = [(row, links_of(row)) for row in rows]
                 sessions |= {links.id for _, links in linked if links.type == "session" and links.id is not None}
                 # New messages may be in a session that the file lacks.
                 known = [row for row, links in linked if links.session is None or links.session in sessions]
                 yield await asyncio.to_thread(_remove_secrets, known)
     for kind in list_exported_kinds():
-        async for rows in _read(partial(store.export_artefacts, kind.kind, space)):
+        async for rows in _read(partial(store.export_rows, kind.kind, space)):
             yield await asyncio.to_thread(_remove_secrets, rows)
     for part in REST:
         async for rows in _read(partial(store.export_rows, part, space)):

@@ -9,11 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relay.archive.artefact_rows import list_cited, renumber
 from relay.archive.export import SCHEMA
-from relay.archive.export_file import ImportRefused, broken_file_error, read_linked_rows, rows_of
-from relay.archive.export_rows import Owner, RawRow, RowLinks, header_of, links_of, owner_of
-from relay.archive.imported import usable
+from relay.archive.export_file import (
+    ImportRefused,
+    Owner,
+    RawRow,
+    RowLinks,
+    broken_file_error,
+    header_of,
+    links_of,
+    owner_of,
+    read_linked_rows,
+    rows_of,
+)
+from relay.archive.imported import list_cited, renumber, usable
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 from relay.core.frozen import frozen
 from relay.core.models import Space
@@ -199,20 +208,16 @@ class Import:
 
     async def _give(self, batch: list[tuple[RawRow, RowLinks]]) -> None:
         kind = batch[0][1].type
-        more = {"taken": list(self._taken)} if kind == "memory" else {}
         with _blame_file():
             rows = [self._reassign(self._renumber(row, links)) for row, links in batch]
             if kind == "message":
                 rows = [usable(row) for row in rows]
             elif kind == "context_setting":
                 rows = [{**row, "settings": valid_settings(row["settings"])} for row in rows]
-        part = PARTS.get(kind)
-        if part:
-            done = await self.store.import_rows(part, self._space_id, rows, **more)
-        else:
-            artefact = artefact_kind(kind)
-            part = artefact.plural if artefact else kind
-            done = await self.store.import_artefacts(kind, self._space_id, rows)
+        taken = list(self._taken) if kind == "memory" else []
+        done = await self.store.import_rows(PARTS.get(kind, kind), self._space_id, rows, taken)
+        artefact = artefact_kind(kind)
+        part = PARTS.get(kind) or (artefact.plural if artefact else kind)
         if kind == "memory":
             times = [links.created_at or "" for _, links in batch]
             made = {id: at for id, at in zip(done.ids, times, strict=True) if id is not None}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+import hashlib
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from relay.core.frozen import frozen
@@ -110,3 +111,15 @@ class OwedRewrite:
     owed: bool
     at: str
     """The database's present time."""
+
+
+@dataclass(slots=True)
+class TableSum:
+    """A table's row count and summed checksums, as `relay_move_digest` computes them."""
+
+    rows: int = 0
+    sum: int = 0
+
+    def add(self, line: bytes) -> None:
+        self.rows += 1
+        self.sum += int.from_bytes(hashlib.sha256(line).digest()[:8], "big", signed=True)

@@ -1,15 +1,20 @@
-"""The folder of nightly backups: their names, and which to delete."""
+"""The folder of backups: nightly ones, which to delete, and how erased text leaves them."""
 
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import structlog
 
-from relay.archive.backup import Backup, MadeBackup
+from relay.archive.backup import Backup, BackupRefused, MadeBackup
+from relay.archive.move_rows import OwedRewrite
+from relay.core.frozen import frozen
+from relay.core.ports import MediaStore, Rewrites
 from relay.core.private_files import FileRefused, in_thread
+from relay.memory.calls.base import decode_row
 
 log = structlog.get_logger()
 
@@ -81,3 +86,94 @@ def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
     except OSError as error:
         raise FileRefused(f"An old backup in {folder} cannot be removed: {error.strerror or error}.") from None
     return old
+
+
+OVER_REST = (
+    "The rows are deleted. Their words remain in the project's files until autovacuum has freed the space (mostly "
+    "within a day) and it was overwritten, in the write-ahead log until it is reused, and in Supabase's own backups "
+    "for as long as your plan keeps them (7 days on Pro, 14 on Team, up to 30 on Enterprise)."
+)
+LOG_STAYS = (
+    "The tables' files were rewritten. The server's write-ahead log may contain the words until it is reused (mostly "
+    "within hours). Its archive, replicas and the host's backups contain them for as long as they are kept."
+)
+BEING_MADE_SECONDS = 600.0
+"""A partial backup untouched for this long was left by a killed process."""
+
+
+@frozen
+class ErasureCleanup:
+    """An installation's backups, its database's files, and stored copies of media. `days`: how long nightly backups
+    are kept."""
+
+    backup: Backup
+    folder: Path
+    days: int
+    media_store: MediaStore
+
+    def files(self) -> list[Path]:
+        """Lists the backups, oldest first."""
+        return list_backups(self.folder) if self.folder.is_dir() else []
+
+    def describe_backups(self) -> str:
+        """Says until when backups contain what is erased now."""
+        made = [at for at in map(parse_backup_time, self.files()) if at]
+        if not made:
+            return "No backup in my backup folder contains it."
+        many = f"{len(made)} earlier backup{'s' if len(made) > 1 else ''} may still contain it"
+        if not self.days:
+            return f"{many}. Nightly backups are off, so they stay until someone deletes them."
+        gone = max(made[-1] + timedelta(days=self.days), datetime.now(UTC)) + timedelta(days=1)
+        return f"{many}. The last of them is deleted by {gone:%Y-%m-%d}."
+
+    async def purge(self) -> tuple[MadeBackup, int]:
+        """Makes a fresh backup and deletes all earlier ones. Returns it and how many were deleted. Raises
+        `FileRefused`, the errors of `Backup.make`, and `BackupRefused` while another backup, which may contain what
+        was just erased, is running; then nothing is deleted."""
+        parts = list_partials(self.folder) if self.folder.is_dir() else []
+        if any(map(_is_being_made, parts)):
+            raise BackupRefused("A backup is being made. Try again when it is finished, in ten minutes at most.")
+        before = self.files() + parts
+        made = await self.backup.make(new_backup_path(self.folder))
+        await in_thread(_remove, before)
+        log.info("backups purged", removed=len(before) - len(parts), file=str(made.path))
+        return made, len(before) - len(parts)
+
+    @property
+    def clears(self) -> bool:
+        """Tells whether the database's files can be rewritten. They can't over REST."""
+        return isinstance(self.backup.database, Rewrites)
+
+    async def is_owed(self) -> bool:
+        """Tells whether anything was erased since the database's files were last rewritten."""
+        return (await self._rewrite()).owed
+
+    async def _rewrite(self) -> OwedRewrite:
+        return decode_row(OwedRewrite, await self.backup.database.call("files_owed"))
+
+    async def clear(self) -> str:
+        """Rewrites the database's files without what was erased. Returns a sentence about where it may remain; empty:
+        nowhere. Raises the `DatabaseError` tree."""
+        database = self.backup.database
+        if not isinstance(database, Rewrites):
+            return OVER_REST
+        begun = (await self._rewrite()).at
+        log_too = await database.rewrite()
+        await self.backup.database.call("files_cleared", at=begun)
+        log.info("the database's files are written anew", log=log_too)
+        return "" if log_too else LOG_STAYS
+
+
+def _is_being_made(part: Path) -> bool:
+    try:
+        return part.stat().st_mtime > time.time() - BEING_MADE_SECONDS
+    except FileNotFoundError:
+        return True  # it has got its name just now
+
+
+def _remove(files: list[Path]) -> None:
+    try:
+        for path in files:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileRefused(f"A backup cannot be removed: {error.strerror or error}.") from None

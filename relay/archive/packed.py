@@ -12,8 +12,7 @@ from typing import IO, BinaryIO
 from zoneinfo import ZoneInfo
 
 from relay.archive.export import line, pages
-from relay.archive.export_file import LINES
-from relay.archive.export_rows import RawRow
+from relay.archive.export_file import LINES, RawRow
 from relay.archive.readable.text import Readable
 from relay.core.errors import RelayError
 from relay.core.models import Export

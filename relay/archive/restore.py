@@ -10,9 +10,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from relay.archive.backup_file import BackupDamaged, Header, TableSum, check_rows, read_header, rows
-from relay.archive.move_rows import Digest, MovedTable, MoveState, StoredRows
-from relay.archive.transfer import DIGEST_ROWS, FIRST_BYTES, LEAST_BYTES, MOST_BYTES, MOST_ROWS, Watcher
+from relay.archive.backup_file import BackupDamaged, Header, check_rows, read_header, rows
+from relay.archive.move_rows import MovedTable, MoveState, StoredRows, TableSum
+from relay.archive.transfer import MOST_ROWS, PageSize, Watcher, sum_table
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.ports import Database
@@ -96,7 +96,7 @@ class Restore:
     """How many messages were in progress when the backup was made. They may have been answered since then."""
     _columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The database's columns by table."""
-    _bytes: int = FIRST_BYTES
+    _size: PageSize = field(default_factory=PageSize)
 
     async def run(self, replace: bool) -> list[Restored]:
         """Restores the backup; an interrupted restore starts over. `replace`: existing data may be deleted. Tables and
@@ -139,7 +139,7 @@ class Restore:
             page = {"columns": list(table.names), "rows": [json.loads(line) for line in lines]}
             done = await self._call("restore_rows", file=self.backup.header.id, table=current_name(name), at=at, **page)
             there = decode_row(StoredRows, done)
-            self._suit(time.monotonic() - began)
+            self._size.adjust(time.monotonic() - began)
             stored[name], left_out[name] = there.rows, there.left_out
         for name, seen in stored.items():
             self.watcher.report("Storing", name, seen, seen)
@@ -150,24 +150,21 @@ class Restore:
         for table, group in groupby(rows(self.backup.path), lambda one: one[0]):
             page, size = list[bytes](), 0
             for _, line in group:
-                if page and (size + len(line) > self._bytes or len(page) == MOST_ROWS):
+                if page and (size + len(line) > self._size.bytes or len(page) == MOST_ROWS):
                     yield table, page
                     page, size = [], 0
                 page.append(line)
                 size += len(line)
             yield table, page
 
-    def _suit(self, seconds: float) -> None:
-        """Adjusts the page size to how long the last one took."""
-        if seconds > 0.7:
-            self._bytes = max(LEAST_BYTES, self._bytes // 2)
-        elif seconds < 0.2:
-            self._bytes = min(MOST_BYTES, self._bytes * 2)
-
     async def _compare(self, table: MovedTable, left_out: int) -> Restored:
         """Compares a table with the file: row count, and checksums if all rows and columns are there."""
         name, expected = current_name(table.name), self.backup.sums[table.name]
-        found = await self._digest(name, expected.rows)
+
+        def told(rows: int, end: bool) -> None:
+            self.watcher.report("Comparing", name, rows, max(expected.rows, rows))
+
+        found = await sum_table(self._call, name, told)
         whole = not left_out and table.names == self._columns[name]
         if found.rows != expected.rows - left_out or (whole and found.sum != expected.sum):
             raise RestoreDiffers(
@@ -179,16 +176,6 @@ class Restore:
                 f"{left_out} rows of the table {name} could not be restored: what they refer to is missing."
             )
         return Restored(name, found.rows, left_out)
-
-    async def _digest(self, table: str, of: int) -> TableSum:
-        total, after = TableSum(), None
-        while True:
-            found = await self._call("move_digest", table=table, after=after, most_rows=DIGEST_ROWS)
-            page = decode_row(Digest, found)
-            total.rows, total.sum, after = total.rows + page.rows, total.sum + page.sum, page.last
-            self.watcher.report("Comparing", table, total.rows, max(of, total.rows))
-            if page.end:
-                return total
 
     async def _call(self, function: str, **arguments: Any) -> Any:
         return await call_until_reached(self.database, function, arguments, self.watcher.say, PATIENCE, HINT)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from relay.archive.move_rows import BegunMove, Digest, MovedTable, MovePage, MoveState, StoredRows
+from relay.archive.move_rows import BegunMove, Digest, MovedTable, MovePage, MoveState, StoredRows, TableSum
 from relay.core.errors import RelayError, SchemaError
 from relay.core.frozen import frozen
 from relay.core.ports import Database
@@ -58,6 +60,34 @@ class ComparedTable:
 
 
 @dataclass(slots=True)
+class PageSize:
+    """The size of a page in bytes, adjusted to how long storing one takes."""
+
+    bytes: int = FIRST_BYTES
+
+    def adjust(self, seconds: float) -> None:
+        """Halves or doubles the size after a page that took long, or little."""
+        if seconds > 0.7:
+            self.bytes = max(LEAST_BYTES, self.bytes // 2)
+        elif seconds < 0.2:
+            self.bytes = min(MOST_BYTES, self.bytes * 2)
+
+
+async def sum_table(
+    call: Callable[..., Awaitable[Any]], table: str, told: Callable[[int, bool], None] = lambda rows, end: None
+) -> TableSum:
+    """Returns a table's row count and summed checksums. `call`: calls a function of the database. `told` is called with
+    the rows so far, and whether these are all."""
+    total, after = TableSum(), None
+    while True:
+        page = decode_row(Digest, await call("move_digest", table=table, after=after, most_rows=DIGEST_ROWS))
+        total.rows, total.sum, after = total.rows + page.rows, total.sum + page.sum, page.last
+        told(total.rows, page.end)
+        if page.end:
+            return total
+
+
+@dataclass(slots=True)
 class Transfer:
     """A move from `source` to `target`; both have this Relay's schema."""
 
@@ -65,7 +95,7 @@ class Transfer:
     target: Database
     watcher: Watcher
     source_id: str = ""
-    _bytes: int = FIRST_BYTES
+    _size: PageSize = field(default_factory=PageSize)
 
     async def run(self, replace: bool = False) -> list[ComparedTable]:
         """Moves, or resumes an interrupted move. `replace`: the target's data may be deleted. Raises `MoveRefused`,
@@ -137,7 +167,7 @@ class Transfer:
         self.watcher.report("Copying", name, rows, rows)
 
     async def _page(self, table: str, after: list[str] | None) -> MovePage:
-        more = {"most_rows": MOST_ROWS, "most_bytes": self._bytes}
+        more = {"most_rows": MOST_ROWS, "most_bytes": self._size.bytes}
         return await self._fetch(MovePage, self.source, "move_page", table=table, after=after, **more)
 
     async def _store(self, table: str, after: list[str] | None, page: MovePage) -> int:
@@ -147,30 +177,18 @@ class Transfer:
         there = await self._fetch(StoredRows, self.target, "move_insert", **given)
         if there.after != page.last:
             raise MoveRefused(f"Another `{RELAY} move` is at work on the target.")
-        taken = time.monotonic() - began
-        if taken > 0.7:
-            self._bytes = max(LEAST_BYTES, self._bytes // 2)
-        elif taken < 0.2:
-            self._bytes = min(MOST_BYTES, self._bytes * 2)
+        self._size.adjust(time.monotonic() - began)
         return there.rows
 
     async def _compare(self, table: MovedTable) -> ComparedTable:
-        ours, theirs = await asyncio.gather(
-            self._digest(self.source, table, told=True), self._digest(self.target, table, told=False)
-        )
-        return ComparedTable(table.name, ours[0], ours == theirs)
+        def told(rows: int, end: bool) -> None:
+            self.watcher.report("Comparing", table.name, rows, rows if end else max(rows, table.size))
 
-    async def _digest(self, side: Database, table: MovedTable, told: bool) -> tuple[int, int]:
-        """Returns a side's row count and summed checksums. `told`: also report progress."""
-        rows, total, after = 0, 0, None
-        while True:
-            more = {"after": after, "most_rows": DIGEST_ROWS}
-            page = await self._fetch(Digest, side, "move_digest", table=table.name, **more)
-            rows, total, after = rows + page.rows, total + page.sum, page.last
-            if told:
-                self.watcher.report("Comparing", table.name, rows, rows if page.end else max(rows, table.size))
-            if page.end:
-                return rows, total
+        ours, theirs = await asyncio.gather(
+            sum_table(partial(self._call, self.source), table.name, told),
+            sum_table(partial(self._call, self.target), table.name),
+        )
+        return ComparedTable(table.name, ours.rows, ours == theirs)
 
     async def _fetch(self, row: type[Row], side: Database, function: str, **arguments: Any) -> Row:
         return decode_row(row, await self._call(side, function, **arguments))

@@ -19,7 +19,7 @@ from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 
 if TYPE_CHECKING:
-    from relay.archive.backup_purge import ErasureCleanup
+    from relay.archive.nightly import ErasureCleanup
 
 
 NAMELESS = "User"

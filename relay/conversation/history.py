@@ -21,8 +21,9 @@ from relay.core.prompt_markup import (
 from relay.media.media_cost import first_kept
 from relay.media.showing import describe_file, introduce_file
 from relay.memory.contexts.markers import remove_markers
-from relay.memory.rows.turns.context import Context, ShownSummary, StoredMessage
+from relay.memory.rows.turns.context import Context, StoredMessage
 from relay.memory.rows.turns.record import PromptRecord
+from relay.memory.rows.upkeep.writing import ShownSummary
 
 NO_MEDIA: Mapping[str, Block] = {}
 WROTE_FIRST = "(You wrote first.)"

@@ -10,7 +10,7 @@ from relay.conversation.taint import reply_untrusted
 from relay.core.models import ReplyTo
 from relay.core.prompt_markup import clean_name, cut_to_tokens, estimate_tokens, mark_untrusted, neutralize_markup
 from relay.memory.contexts.markers import remove_markers
-from relay.memory.ids import id_of
+from relay.memory.derivations.artefacts import id_of
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Context, RepliedMessage
 

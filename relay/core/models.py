@@ -17,6 +17,16 @@ ToolDefinition = dict[str, Any]
 """A tool for the Messages API: `{name, description, input_schema}`, or a server tool's type and settings."""
 
 
+def list_tool(
+    name: str, description: str, items: str, properties: dict[str, Any], required: Sequence[str], most: int = 0
+) -> ToolDefinition:
+    """Returns a tool that takes a list of objects under the name `items`. `most`: how many; 0: any number."""
+    item = {"type": "object", "properties": properties, "required": list(required)}
+    listed = {"type": "array", "items": item} | ({"maxItems": most} if most else {})
+    schema = {"type": "object", "properties": {items: listed}, "required": [items]}
+    return {"name": name, "description": description, "input_schema": schema}
+
+
 @frozen
 class Space:
     """Whose memory it is: a person's (`owner_id`) or a group's (`chat_id`)."""

@@ -1,11 +1,11 @@
-"""The job that completes erasures after a crash."""
+"""The jobs that complete erasures, also those of off-the-record sessions, and retry what could not be deleted."""
 
 from __future__ import annotations
 
 from relay.core.errors import RelayError
 from relay.core.ports import MediaStore, Messenger
 from relay.jobs.kinds import JobKind, Retry
-from relay.memory.erasure import finish_erasure, remove_files, retract
+from relay.memory.erasure import finish_erasure, remove_files, retract, sweep
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
@@ -27,3 +27,13 @@ def erasure_kind(store: Store, media_store: MediaStore, messenger: Messenger | N
         return True
 
     return JobKind("erasure", run, timeout=3600, retry=Retry(most=20))
+
+
+def sweep_kind(store: Store, media_store: MediaStore, messenger: Messenger, bot_id: int) -> JobKind:
+    """Returns the kind for the sweep of a bot's chats."""
+
+    async def run(_: ClaimedJob) -> bool:
+        await sweep(store, media_store, messenger, bot_id)
+        return True
+
+    return JobKind("sweep", run, timeout=3600, retry=Retry(most=20), minutes=3)

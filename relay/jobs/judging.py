@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from relay.jobs.kinds import JobKind, Retry
-from relay.memory.review.judging import Judge, judge_thread
-from relay.memory.review.waiting import PAUSES
+from relay.memory.review.judging import PAUSES, Judge, judge_thread
 
 
 def judging_kind(judge: Judge) -> JobKind:

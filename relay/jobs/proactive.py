@@ -8,10 +8,9 @@ from functools import partial
 
 from relay.jobs.kinds import JobKind, Retry
 from relay.memory.night.asking import BatchModel
+from relay.memory.night.digest import tell_morning
 from relay.memory.night.growth import Gardener, grow
-from relay.memory.night.morning import tell_morning
-from relay.memory.proactive.checking import check
-from relay.memory.proactive.heartbeat import beat
+from relay.memory.proactive.heartbeat import beat, check
 from relay.memory.proactive.looking import Lookout
 from relay.memory.reminders.due import first_of, needs_check, tell
 from relay.memory.review.judging import notify_nobody

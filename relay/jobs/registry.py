@@ -5,20 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from relay.core.errors import RelayError
-from relay.jobs.backup import backup_kind
 from relay.jobs.clock.scheduler import Schedule
-from relay.jobs.compression import compression_kind
-from relay.jobs.erasure import erasure_kind
+from relay.jobs.erasure import erasure_kind, sweep_kind
 from relay.jobs.judging import judging_kind
 from relay.jobs.kinds import JobKind, JobServices
-from relay.jobs.night import night_kind
+from relay.jobs.night import backup_kind, night_kind, tidy_kind
 from relay.jobs.preference import attribution_kind, backfill_kind, estimating_kind
 from relay.jobs.proactive import digest_kind, growth_kind, heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
-from relay.jobs.summary import summary_kind
-from relay.jobs.sweep import sweep_kind
-from relay.jobs.tidy import tidy_kind
-from relay.jobs.title import title_kind
+from relay.jobs.writing import compression_kind, summary_kind, title_kind
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.growth import Gardener
 from relay.memory.preferences.attribution import Attributor

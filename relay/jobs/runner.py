@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 
 import structlog
@@ -11,7 +12,6 @@ import structlog
 from relay.core.errors import BudgetUsedUp, DatabaseError, ModelThrottled, RelayError
 from relay.core.frozen import frozen
 from relay.jobs.kinds import JobKind
-from relay.memory.lease import renew_lease
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
@@ -119,3 +119,24 @@ class Runner:
         parked = await self.store.fail_job(job, why, pause, most)
         log.warning(f"{job.kind} failed", key=job.key, failures=job.failures + 1, parked=parked, error=why)
         return pause
+
+
+RENEW_SECONDS = 6.0
+
+
+@contextlib.asynccontextmanager
+async def renew_lease(renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
+    """Renews a lease while the block runs. It is short, so that another process soon takes over a dead one's work."""
+
+    async def again() -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            with contextlib.suppress(DatabaseError):
+                await renew()
+
+    renewing = asyncio.create_task(again())
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)

@@ -9,7 +9,7 @@ from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.core.ports import Embedder
-from relay.memory.ids import id_of, read_id
+from relay.memory.derivations.artefacts import id_of, read_id
 from relay.memory.people import People
 from relay.memory.query_vectors import LOADING_SECONDS, embed_query
 from relay.memory.rows.found import FoundEntry

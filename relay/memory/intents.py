@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from relay.core.errors import ModelRefused
 from relay.core.frozen import frozen
 from relay.core.limits import FORGET_LETTERS, TAGGED_FACT_LENGTH
+from relay.core.models import Step
 from relay.memory.tags import Remembered, Scanner, one_line, storable
 
 MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
@@ -84,6 +86,13 @@ def process_intents(reply: str) -> Intents:
             else:
                 actions[verdict] = None
     return Intents(text, tuple(actions), tuple(rejected), scanner.voice_reply)
+
+
+def read_words(step: Step) -> str:
+    """Returns what a step of a model says, without tags. Raises `ModelRefused` for a refusal."""
+    if step.stop_reason == "refusal":
+        raise ModelRefused()
+    return process_intents("".join(block.get("text", "") for block in step.blocks)).text.strip()
 
 
 def remove_echoes(intents: Intents, texts: Iterable[str]) -> Intents:

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from relay.memory.calls.api import ApiCalls
-from relay.memory.calls.contexts.composition import CompositionCalls
-from relay.memory.calls.contexts.markers import MarkerCalls
-from relay.memory.calls.contexts.projects import ProjectCalls
 from relay.memory.calls.contexts.versions import VersionCalls
 from relay.memory.calls.delivery import DeliveryCalls
-from relay.memory.calls.jobs import JobCalls
-from relay.memory.calls.memory.controls import ControlCalls
 from relay.memory.calls.memory.erasure import ErasureCalls
 from relay.memory.calls.memory.facts import FactCalls
 from relay.memory.calls.memory.preferences import PreferenceCalls
@@ -17,7 +11,7 @@ from relay.memory.calls.memory.review import ReviewCalls
 from relay.memory.calls.memory.search import SearchCalls
 from relay.memory.calls.night import NightCalls
 from relay.memory.calls.operations import OperationCalls
-from relay.memory.calls.people import PeopleCalls
+from relay.memory.calls.people import ApiCalls, PeopleCalls
 from relay.memory.calls.queue import QueueCalls
 from relay.memory.calls.reminders import ReminderCalls
 from relay.memory.calls.sessions import SessionCalls
@@ -30,18 +24,13 @@ class Store(
     QueueCalls,
     TurnCalls,
     ApiCalls,
-    CompositionCalls,
-    ControlCalls,
     DeliveryCalls,
     ErasureCalls,
     FactCalls,
-    JobCalls,
-    MarkerCalls,
     NightCalls,
     OperationCalls,
     PeopleCalls,
     PreferenceCalls,
-    ProjectCalls,
     ReminderCalls,
     ReviewCalls,
     SearchCalls,

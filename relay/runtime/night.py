@@ -6,15 +6,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from relay.archive.nightly import make_nightly_backup
-from relay.jobs.backup import back_up
+from relay.jobs.night import back_up
 from relay.jobs.runner import Runner
 from relay.memory.index import enter
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.consolidate import Consolidation
-from relay.memory.night.decay import Decay
 from relay.memory.night.digest import Digests
-from relay.memory.night.prepare import Preparation
-from relay.memory.night.run import Phase
+from relay.memory.night.run import Decay, Phase, Preparation
 from relay.memory.rows.upkeep.night import PhaseResult
 from relay.memory.spending.gate import Gate
 from relay.runtime.runtime import Runtime

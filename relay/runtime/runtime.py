@@ -16,7 +16,7 @@ from relay.core.errors import SchemaError
 from relay.core.ports import Database, Embedder, Model
 from relay.core.prices import load as load_prices
 from relay.core.program import RELAY, read_version
-from relay.core.redaction import patterns, redact
+from relay.core.redaction import redact
 from relay.core.settings import Settings
 from relay.core.settings import load as load_settings
 from relay.memory import migrations
@@ -26,7 +26,7 @@ from relay.runtime.storage import Storage, open_storage, prepare_schema
 
 if TYPE_CHECKING:
     from relay.archive.backup import Backup
-    from relay.archive.backup_purge import ErasureCleanup
+    from relay.archive.nightly import ErasureCleanup
     from relay.archive.transfer import Watcher
     from relay.memory.api import Memory
     from relay.memory.people import People
@@ -111,7 +111,7 @@ class Runtime:
     @cached_property
     def erasure_cleanup(self) -> ErasureCleanup:
         """Removes what remains of erased texts outside of the tables."""
-        from relay.archive.backup_purge import ErasureCleanup
+        from relay.archive.nightly import ErasureCleanup
 
         return ErasureCleanup(self.backup, self.settings.backups, self.settings.backup_days, self.clients.media_store)
 
@@ -126,8 +126,7 @@ class Runtime:
     def make_lookout(self, gate: Gate) -> Lookout:
         """Returns what does the checks that people asked for and decides whether there is something to say."""
         from relay.conversation.tools.looking import look_tools
-        from relay.memory.proactive.gates import Limits
-        from relay.memory.proactive.looking import Lookout
+        from relay.memory.proactive.looking import Limits, Lookout
 
         settings = self.settings
         limits = Limits(settings.idle_days, settings.proactive_budget, self.budget.prices)
@@ -173,7 +172,7 @@ async def open_runtime(settings: Settings, wait: bool = False, model: Model | No
     from relay.clients.embedded.instance import Instance
 
     budget = load_budget(settings)
-    redact.use_patterns(patterns.load(settings.redact))
+    redact.use_patterns(redact.load_patterns(settings.redact))
     instance = Instance(settings.data_dir)
     try:
         async with open_storage(settings) as storage:

@@ -9,9 +9,8 @@ from relay.clients.speech.speakers import speakers
 from relay.commands.context import Installation, Services
 from relay.core.ports import Messenger
 from relay.core.program import read_version
-from relay.jobs.compression import compression_kind
 from relay.jobs.runner import Runner
-from relay.jobs.summary import summary_kind
+from relay.jobs.writing import compression_kind, summary_kind
 from relay.memory.erasure import retract
 from relay.runtime.runtime import Runtime
 

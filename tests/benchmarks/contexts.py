@@ -24,8 +24,7 @@ import numpy as np
 
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.extract import WEIGHTS, WeighedSentence, Weights, pick, signs_of, weigh
-from relay.memory.contexts.pieces import Stretch, stretches
-from relay.memory.contexts.segments import Sized, divide, spans
+from relay.memory.contexts.pieces import Sized, Stretch, divide, spans, stretches
 from relay.memory.contexts.sentences import rarities, sentences_of, words_of
 from relay.memory.contexts.settings import CompressionSettings
 from relay.memory.rows.contexts.compression import MarkerFate, SourceUnit

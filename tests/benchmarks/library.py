@@ -80,7 +80,7 @@ CALLS = {
     "/search keepit:0.5..1": (f"relay_find({SPACE}, 1, {QUERY % ('', WEIGHTS, 'null')}, 0, 6)", 500),
     "/search kind:version": (f"relay_find({SPACE}, 1, {QUERY % (COMMON, 'null', VERSIONS)}, 0, 6)", 500),
     "the night for a space": ("relay_decay(1, (select max(id) from relay.night), true, true)", 2000),
-    "a page of an export": (f"relay_export_artefacts({SPACE}, 'version', null, 200)", 2000),
+    "a page of an export": (f"relay_export_rows('version', {SPACE}, null, null, 200)", 2000),
     "/status": (f"relay_status({SPACE})", 500),
     "erasing, a rare word": (f"""relay_erase_preview({SPACE}, '{{"words": "word77"}}', 42, false)""", 2000),
     "erasing, a word of all": (f"""relay_erase_preview({SPACE}, '{{"words": "{COMMON}"}}', 42, false)""", 2000),

@@ -13,8 +13,7 @@ from relay.core.models import ModelRequest, Step
 from relay.core.prices import LISTED, Prices
 from relay.jobs.proactive import heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
-from relay.memory.proactive.gates import Limits
-from relay.memory.proactive.looking import Lookout
+from relay.memory.proactive.looking import Limits, Lookout
 from relay.memory.rows.proactive.reminders import NewReminder
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from relay.commands.context import Services
 from relay.core.models import Space
-from relay.memory.calls.api import hash_token
+from relay.memory.calls.people import hash_token
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.surfaces.http.app import make_app

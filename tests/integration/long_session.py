@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from relay.core.models import ModelRequest, Step
-from relay.jobs.compression import compression_kind
 from relay.jobs.runner import Runner
+from relay.jobs.writing import compression_kind
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.compressor import Compressor

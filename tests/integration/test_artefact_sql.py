@@ -16,7 +16,7 @@ from relay.clients.postgres.database import Postgres
 from relay.core.models import Space
 from relay.memory import migrations
 from relay.memory.derivations import artefacts
-from relay.memory.ids import id_of, read_id
+from relay.memory.derivations.artefacts import id_of, read_id
 from relay.memory.migrations import Migration
 from relay.memory.rows.search import KnownHit, SearchQuery
 from relay.memory.rows.search_context import OpenedArtefact

@@ -34,8 +34,8 @@ from relay.clients.supabase.database import Supabase
 from relay.core.ports import Database
 from relay.core.private_files import FileRefused
 from relay.core.settings import Settings
-from relay.jobs.backup import back_up, backup_kind
 from relay.jobs.clock.scheduler import Schedule
+from relay.jobs.night import back_up, backup_kind
 from relay.jobs.runner import Runner
 from relay.memory import migrations
 from relay.memory.night.run import NightFailed, Phase, run_night

@@ -55,7 +55,7 @@ async def everything_of(store: Store, sql: Sql, space: Space) -> str:
     for kind in ("version", "composition"):
         after, end = None, False
         while not end:
-            page = await store.export_artefacts(kind, space, after)
+            page = await store.export_rows(kind, space, after)
             rows, after, end = [*rows, *page.rows], page.last, page.end
     kinds = {"version": "compression", "composition": "composition"}
     numbers = [(kind, n) for kind, table in kinds.items() for (n,) in await sql(f"select id from {table}")]  # noqa: S608

@@ -10,10 +10,10 @@ import pytest
 
 from relay.clients.fakes import FakeMessenger, OfflineModel
 from relay.core.charge import Charge
-from relay.memory.night import decay
+from relay.memory.night import run as decay
 from relay.memory.night.asking import BatchModel
-from relay.memory.night.decay import Decay, decay_told
 from relay.memory.night.digest import Digests
+from relay.memory.night.run import Decay, decay_told
 from relay.memory.night.words import describe_phase
 from relay.memory.rows.upkeep.digest import Decayed, DigestPlace
 from relay.memory.rows.upkeep.night import PhaseResult

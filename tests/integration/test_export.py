@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from relay.archive import packed
+from relay.archive import export
 from relay.archive.export import line, pages
 from relay.archive.export_file import LINES, ImportRefused
 from relay.archive.imports import Import, check
@@ -357,9 +357,10 @@ async def test_messages_said_during_an_export_do_not_break_the_file(
 ) -> None:
     await lived(driver, sql)
     before = (await written(driver.store, private(ADA), tmp_path)).read_bytes().splitlines()
-    read, at = driver.store.export_thread, []
+    read, at = driver.store.export_rows, []
 
-    async def meanwhile(asked: str, space: Space, thread: int, after: Any) -> Any:
+    async def meanwhile(asked: str, space: Space, after: Any, thread_id: int | None = None) -> Any:
+        thread = thread_id
         if asked == part and thread not in at:
             at.append(thread)
             ((topic,),) = await sql("select topic_id from thread where id = %s", thread)
@@ -377,9 +378,9 @@ async def test_messages_said_during_an_export_do_not_break_the_file(
                 " from message where thread_id = %s group by thread_id, session_id order by session_id desc limit 1",
                 thread,
             )
-        return await read(asked, space, thread, after)
+        return await read(asked, space, after, thread)
 
-    monkeypatch.setattr(driver.store, "export_thread", meanwhile)
+    monkeypatch.setattr(driver.store, "export_rows", meanwhile)
     path = await written(driver.store, private(ADA), tmp_path, "second")
     assert at
     check(path)
@@ -707,7 +708,7 @@ async def test_export_sends_personal_data_in_private_and_group_data_to_members_o
     await again.run()
     assert again.seen == {"memories": 1}
     assert not +again.added
-    assert {*own} == {LINES, packed.TEXT}
+    assert {*own} == {LINES, export.TEXT}
 
 
 async def test_a_groups_export_has_no_preferences_feedback_or_intents_of_other_members(
@@ -752,7 +753,7 @@ async def test_an_export_that_is_empty_or_too_large_is_explained(
     await told(relay, dm, ada, "/export")
     await told(relay, dm, ada, "/remember I like tea")
     with monkeypatch.context() as patch:
-        patch.setattr(exports, "pack", partial(packed.pack, most=100))
+        patch.setattr(exports, "pack", partial(export.pack, most=100))
         await told(relay, dm, ada, "/export")
     assert archives(relay, dm) == []
     said = said_in(relay, dm)

@@ -16,7 +16,7 @@ from relay.jobs.proactive import growth_kind
 from relay.jobs.runner import Runner
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.growth import Gardener
-from relay.memory.proactive.gates import Limits
+from relay.memory.proactive.looking import Limits
 from relay.memory.reminders.recurrence import next_clock
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store

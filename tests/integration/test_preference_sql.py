@@ -13,7 +13,7 @@ from relay.archive.imports import Import, check
 from relay.archive.readable.text import Readable
 from relay.conversation.prompt import build_prompt
 from relay.core.models import Space
-from relay.jobs.tidy import tidy
+from relay.jobs.night import tidy
 from relay.memory.rows.turns.preferences import FeedbackResult, Preference
 from relay.memory.store import Store
 from tests.integration.conftest import Sql

@@ -15,8 +15,7 @@ from relay.core.models import ModelRequest, Step
 from relay.core.prices import Prices
 from relay.jobs.proactive import heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
-from relay.memory.proactive.gates import Limits, explain_closed
-from relay.memory.proactive.looking import Lookout
+from relay.memory.proactive.looking import Limits, Lookout, explain_closed
 from relay.memory.rows.proactive.heartbeat import GateState
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store

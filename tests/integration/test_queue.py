@@ -11,7 +11,7 @@ import pytest
 
 from relay.core.errors import TurnLost
 from relay.core.ports import Database
-from relay.jobs.tidy import tidy
+from relay.jobs.night import tidy
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part

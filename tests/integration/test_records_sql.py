@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 
 from relay.core.models import Space
-from relay.jobs.tidy import tidy
+from relay.jobs.night import tidy
 from relay.memory.rows.delivery import PartResult
 from relay.memory.rows.turns.edits import EditResult
 from relay.memory.rows.turns.record import PromptRecord

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from relay.memory.rederivation import memories
-from relay.memory.rederivation.memories import Memories
-from relay.memory.review.again import Rejudge
+from relay.memory.rederivation.memories import Memories, Rejudge
 from relay.memory.review.judging import Judge
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store

@@ -12,8 +12,7 @@ from relay.core.ports import Model
 from relay.core.prices import Prices
 from relay.jobs.proactive import reminder_kind
 from relay.jobs.runner import Runner
-from relay.memory.proactive.gates import Limits
-from relay.memory.proactive.looking import Lookout
+from relay.memory.proactive.looking import Limits, Lookout
 from relay.memory.rows.delivery import Message, Part, PartResult
 from relay.memory.rows.proactive.reminders import NewReminder, Reminder
 from relay.memory.spending.gate import Gate

@@ -82,8 +82,8 @@ async def test_imported_and_group_messages_are_counted(driver: TurnDriver, store
     row = {"thread": thread, "session": session, "role": "user", "user_id": ADA, "name": "Ada",
            "text": "Imported, später", "blocks": [], "status": "complete", "untrusted": False, "tainted": False,
            "judged": True, "created_at": "2020-01-01T00:00:00Z", "versions": [], "reactions": []}  # fmt: skip
-    await sql("select public.relay_import_messages(%s, %s::jsonb)", space, json.dumps([row, row | {"status": "replaced",
-              "created_at": "2020-01-02T00:00:00Z"}]))  # fmt: skip
+    rows = json.dumps([row, row | {"status": "replaced", "created_at": "2020-01-02T00:00:00Z"}])
+    await sql("select public.relay_import_rows('messages', %s, %s::jsonb, null)", space, rows)
     await exact(store, sql, "an import")
     await sql("delete from message where session_id = %s", session)
     assert {p.chat_id for p in await projects(store)} == {GROUP}, "a chat without messages must not be listed"

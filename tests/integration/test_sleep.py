@@ -20,8 +20,7 @@ from relay.core.settings import Settings
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.consolidate import Consolidation
 from relay.memory.night.digest import Digests
-from relay.memory.night.prepare import Preparation
-from relay.memory.night.run import NightFailed, Phase, run_night
+from relay.memory.night.run import NightFailed, Phase, Preparation, run_night
 from relay.memory.rows.upkeep.digest import DigestPlace
 from relay.memory.rows.upkeep.night import TidiedCounts
 from relay.memory.spending.budget import UNLIMITED

@@ -16,9 +16,8 @@ from relay.commands.registry import ADMINS_ONLY
 from relay.core.errors import NO_MODEL, CommandRefused, ModelAccountError, ModelUnavailable
 from relay.core.models import File, Space
 from relay.core.prices import Price, Prices
-from relay.jobs.compression import MOST_FAILURES, compression_kind
 from relay.jobs.runner import Runner
-from relay.jobs.summary import summary_kind
+from relay.jobs.writing import MOST_FAILURES, compression_kind, summary_kind
 from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store

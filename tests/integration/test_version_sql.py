@@ -14,8 +14,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from relay.core.errors import ModelUnavailable
-from relay.jobs.compression import BROKEN, MOST_FAILURES, compression_kind
 from relay.jobs.runner import Runner
+from relay.jobs.writing import BROKEN, MOST_FAILURES, compression_kind
 from relay.memory.contexts.settings import CompressionSettings
 from relay.memory.rows.contexts.versions import OpenedVersion
 from relay.memory.store import Store

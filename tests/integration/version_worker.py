@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from relay.clients.postgres.database import Postgres
 from relay.core.models import ModelRequest, Step
-from relay.jobs.compression import compression_kind
 from relay.jobs.runner import Runner
+from relay.jobs.writing import compression_kind
 from relay.memory.store import Store
 from tests.integration.long_session import Obedient, compressor_of
 

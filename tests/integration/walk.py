@@ -10,8 +10,7 @@ from collections import Counter
 from typing import Any
 
 from relay.core.models import ModelRequest, Space
-from relay.memory.night.answers import AnswerUnclear
-from relay.memory.night.asking import BatchModel
+from relay.memory.night.asking import AnswerUnclear, BatchModel
 from relay.memory.night.consolidate import Consolidation
 from relay.memory.night.digest import as_markdown, notice_of, write_digest
 from relay.memory.rows.upkeep.digest import DigestPlace

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from relay.core.models import ModelRequest, Step
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
-from relay.jobs.summary import summary_kind
-from relay.jobs.title import title_kind
+from relay.jobs.writing import summary_kind, title_kind
 from relay.memory.review.judging import Judge
 from relay.memory.rows.jobs import ClaimedJob, SummaryWork
 from relay.memory.rows.upkeep.judging import JudgingWork

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relay.core.models import Step
-from relay.memory.night.answers import AnswerUnclear, list_of
+from relay.memory.night.asking import AnswerUnclear, list_of
 
 
 def said(text: str) -> Step:

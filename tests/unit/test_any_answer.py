@@ -21,7 +21,7 @@ from relay.core.prompt_markup import cut_to_tokens, estimate_tokens
 from relay.memory.calls.base import storable
 from relay.memory.intents import process_intents
 from relay.memory.night import consolidate, digest
-from relay.memory.night.answers import AnswerUnclear, list_of
+from relay.memory.night.asking import AnswerUnclear, list_of
 from relay.memory.review.findings import KINDS, TOOL, InvalidAnswer, findings_in
 from relay.memory.review.findings import read_tool_input as given_in
 from relay.memory.review.settling import apply_decisions, decisions_in

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from relay.archive.backup import BackupRefused
-from relay.archive.backup_purge import ErasureCleanup
-from relay.archive.nightly import backup_name
+from relay.archive.nightly import ErasureCleanup, backup_name
 from relay.clients.kept_files import KeptFiles
 from relay.core.private_files import write_atomically
 
@@ -75,7 +74,7 @@ async def test_purging_is_refused_while_a_backup_is_being_made(tmp_path: Path) -
 async def test_purging_is_refused_while_another_process_makes_a_backup(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.archive.backup_purge.list_partials", lambda folder: [folder / ".renamed.partial"])
+    monkeypatch.setattr("relay.archive.nightly.list_partials", lambda folder: [folder / ".renamed.partial"])
     with pytest.raises(BackupRefused, match="A backup is being made"):
         await cleanup(tmp_path).purge()
 

@@ -17,8 +17,7 @@ from relay.core.errors import EmptyAnswer, ModelRefused
 from relay.core.models import Step
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.extract import WEIGHTS, extract, pick, weigh
-from relay.memory.contexts.pieces import Stretch, sort_rows, stretches
-from relay.memory.contexts.segments import Sized, divide, estimate, spans, two_digits
+from relay.memory.contexts.pieces import Sized, Stretch, divide, estimate, sort_rows, spans, stretches, two_digits
 from relay.memory.contexts.sentences import cut_to_sentences, sentences_of
 from relay.memory.contexts.settings import PRESETS, CompressionSettings, tiers
 from relay.memory.rows.contexts.compression import MarkerFate, SourceUnit, WrittenChunk, WrittenRow

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from relay.memory.calls.base import decode_row
 from relay.memory.rederivation.memories import pair_changes
-from relay.memory.rows.upkeep.judging import Candidate
-from relay.memory.rows.upkeep.rederivation import Candidates, DerivedMemory
+from relay.memory.rows.upkeep.judging import Candidate, Candidates, DerivedMemory
 from tests.judging import learned
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from relay.archive.export_rows import (
+from relay.archive.export_file import (
     CompositionRow,
     CompressionRow,
+    Id,
     MemoryRow,
     MessageRow,
     PersonaRow,
@@ -21,9 +20,63 @@ from relay.archive.export_rows import (
     ThreadRow,
     header_of,
 )
-from relay.archive.readable.preferences import PreferenceRow, preference_row, preferences_text
-from relay.core.text import pluralize
+from relay.core.frozen import frozen
+from relay.core.text import pluralize, shorten
 from relay.media.reading import NAMES
+from relay.memory.calls.base import decode_row
+from relay.memory.rows.turns.preferences import Evidence, Preference
+
+ACTS = {
+    "accept": "keeping an answer",
+    "refine": "improving an answer",
+    "tag": "a tag",
+    "thumbs": "a reaction",
+    "abandon": "stopping an answer",
+    "revert": "bringing an answer back",
+    "compare": "a choice between two answers",
+    "said": "saying so",
+}
+PREFERENCE_STATES = {"under_review": "in doubt", "archived": "put away"}
+QUOTED = 80
+
+
+@frozen
+class PreferenceRow:
+    """A preference in an export, with the newest of the acts that taught it."""
+
+    preference: Preference
+    learned_from: tuple[Evidence, ...]
+    total: int
+    """How many acts taught it."""
+    thread: Id | None = None
+    name: str | None = None
+    """In a group, the name of the person whose preference it is."""
+
+
+def preferences_text(rows: Sequence[PreferenceRow], zone: tzinfo) -> Iterator[str]:
+    """Yields lines with what each person prefers and avoids, the strongest first; none if nothing is known."""
+    for name in dict.fromkeys(row.name for row in rows):
+        yield f"\n## How {name} likes answers\n" if name else "\n## How you like answers\n"
+        own = sorted((row for row in rows if row.name == name), key=lambda row: -row.preference.strength)
+        for title, polarity in (("Prefer", 1), ("Avoid", -1)):
+            part = [row for row in own if row.preference.polarity == polarity]
+            if part:
+                yield f"\n### {title}\n\n"
+            for row in part:
+                yield from _lines(row, zone)
+
+
+def _lines(row: PreferenceRow, zone: tzinfo) -> Iterator[str]:
+    one = row.preference
+    state = PREFERENCE_STATES.get(one.status) or (one.level if one.acts else f"{one.level}: not sure yet")
+    yield f"- {one.pattern} ({state}{', only in one chat' if one.here else ''})\n"
+    for act in row.learned_from:
+        sign = "from" if act.polarity == one.polarity else "against it:"
+        quote = f": “{shorten(act.text, QUOTED)}”" if act.text else ""
+        yield f"  - {sign} {ACTS.get(act.kind, act.kind)} ({act.at.astimezone(zone):%Y-%m-%d %H:%M}){quote}\n"
+    if row.total > len(row.learned_from):
+        yield f"  - and {row.total - len(row.learned_from)} earlier\n"
+
 
 MEDIA = {"image": "picture", "document": "document"}
 NAME_LENGTH = 120
@@ -36,11 +89,6 @@ STATES = {
 }
 WORDINGS = ("refresh", "restore", "supersede", "merge")
 """Changes that give a memory another wording."""
-
-_PERSONA, _MEMORY, _THREAD = TypeAdapter(PersonaRow), TypeAdapter(MemoryRow), TypeAdapter(ThreadRow)
-_VERSION, _COMPOSITION = TypeAdapter(CompressionRow), TypeAdapter(CompositionRow)
-_REMINDER = TypeAdapter(ReminderRow)
-_SESSION, _MESSAGE, _SUMMARY = TypeAdapter(SessionRow), TypeAdapter(MessageRow), TypeAdapter(SummaryRow)
 
 
 class Readable:
@@ -70,29 +118,29 @@ class Readable:
             case None:
                 yield f"# {self._title}\n\nExported on {self._moment(header_of(row).exported_at)}.\n"
             case "persona":
-                persona = _PERSONA.validate_python(row)
+                persona = decode_row(PersonaRow, row)
                 if persona.text:
                     yield f"\nMy role in this chat (set by {persona.author}): {persona.text}\n"
             case "memory":
-                self._memories.append(_MEMORY.validate_python(row))
+                self._memories.append(decode_row(MemoryRow, row))
             case "preference":
-                self._preferences.append(preference_row(row))
+                self._preferences.append(decode_row(PreferenceRow, row))
             case "thread":
                 yield from self._format_memories()
-                self._place = f"\n## {_place(_THREAD.validate_python(row))}\n"
+                self._place = f"\n## {_place(decode_row(ThreadRow, row))}\n"
                 self._sessions, self._session = {}, 0
             case "session":
-                session = _SESSION.validate_python(row)
+                session = decode_row(SessionRow, row)
                 self._sessions[session.id] = session
             case "message":
-                yield from self._message(_MESSAGE.validate_python(row))
+                yield from self._message(decode_row(MessageRow, row))
             case "version" | "composition":
                 yield from self._context(row)
             case "reminder" | "intent":
                 yield from self._begin_section("Reminders")
                 yield self._reminder(row)
             case "summary":
-                summary = _SUMMARY.validate_python(row)
+                summary = decode_row(SummaryRow, row)
                 yield from self._enter_place()
                 by = " (corrected by hand)" if summary.author_id else ""
                 yield f"\n**Summary of {self._moment(summary.created_at)}{by}:** {summary.text}\n"
@@ -101,20 +149,20 @@ class Readable:
         """Formats a compressed version of a session, or a composition of several, in a line."""
         yield from self._begin_section("Versions and compositions")
         if row["type"] == "version":
-            version = _VERSION.validate_python(row["row"])
+            version = decode_row(CompressionRow, row["row"])
             shorter = (
                 f"{pluralize(version.input_messages, 'message')} in {pluralize(version.output_tokens or 0, 'token')}"
             )
             yield f"- 🗜 {_inline(version.name)}: {shorter} ({self._day(version.created_at)})\n"
         else:
-            made = _COMPOSITION.validate_python(row["row"])
+            made = decode_row(CompositionRow, row["row"])
             parts = pluralize(len(made.composition_part), "session")
             size = pluralize(made.total_tokens or 0, "token")
             yield f"- 🧩 {_inline(made.name)}: {parts} in {size} ({self._day(made.created_at)})\n"
 
     def _reminder(self, row: RawRow) -> str:
         """Formats a reminder, for a time or for when something is mentioned, in a line."""
-        made = _REMINDER.validate_python(row["row"])
+        made = decode_row(ReminderRow, row["row"])
         if row["type"] == "intent":
             return f"- 💡 When “{_inline(made.about)}” comes up: {_inline(made.text)} ({made.status})\n"
         due = f", next {self._moment(made.next_at)}" if made.next_at else ""

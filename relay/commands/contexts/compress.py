@@ -17,7 +17,7 @@ from relay.core.charge import Charge
 from relay.core.errors import NotFound, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
-from relay.memory.contexts.segments import divide, estimate, spans, two_digits
+from relay.memory.contexts.pieces import divide, estimate, spans, two_digits
 from relay.memory.contexts.settings import CompressionSettings
 from relay.memory.rows.contexts.compression import MarkerFate, SessionOutline
 from relay.memory.rows.contexts.versions import Version

@@ -59,7 +59,7 @@ async def list_memories(
     """Returns a page of memories, newest first. `space_id` None: this space; 0: the person's own."""
     await ctx.require_sight()
     space = await find_space(ctx, space_id)
-    return await ctx.store.memories(space, offset, limit, chosen)
+    return await ctx.store.memories(space, offset, limit, chosen or MemoryFilter())
 
 
 async def open_number(ctx: CommandContext, number: int) -> ShownMemory:

@@ -10,7 +10,7 @@ from relay.core.frozen import frozen
 from relay.core.limits import API_TOKENS, TOKEN_NAME_LENGTH
 from relay.core.program import RELAY
 from relay.core.text import shorten
-from relay.memory.calls.api import hash_token
+from relay.memory.calls.people import hash_token
 from relay.memory.people import new_nonce
 from relay.memory.rows.people import ApiToken
 

@@ -8,11 +8,11 @@ from relay.commands.preferences.preferences import list_preferences
 from relay.commands.registry import command
 from relay.conversation.preference_layer import preference_layer
 from relay.core.charge import Charge
-from relay.core.errors import BudgetUsedUp, CommandRefused, EmptyAnswer, ModelError, ModelRefused
+from relay.core.errors import BudgetUsedUp, CommandRefused, EmptyAnswer, ModelError
 from relay.core.frozen import frozen
 from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
-from relay.memory.intents import process_intents
+from relay.memory.intents import read_words
 from relay.memory.rows.memories import KeepableMessage
 
 MODEL_SECONDS = 60
@@ -91,9 +91,7 @@ async def _answered_turn(ctx: CommandContext, message_id: int) -> int | None:
 
 def read_critique(step: Step) -> str:
     """Returns the text of a critique. Raises `ModelRefused` for a refusal and `EmptyAnswer` if there is none."""
-    if step.stop_reason == "refusal":
-        raise ModelRefused()
-    text = process_intents("".join(block.get("text", "") for block in step.blocks)).text.strip()
+    text = read_words(step)
     if not text:
         raise EmptyAnswer()
     return text

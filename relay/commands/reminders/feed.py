@@ -10,7 +10,7 @@ from relay.commands.registry import operation
 from relay.commands.reminders.heartbeat import require_own
 from relay.core.errors import NotFound
 from relay.core.frozen import frozen
-from relay.memory.rows.proactive.feed import CalendarToken
+from relay.memory.rows.people import CalendarToken
 
 NO_FEED = "Your calendar has no address."
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
 from relay.core.models import Space
-from relay.memory.rows.proactive.feed import Marks
+from relay.memory.rows.people import Marks
 
 SPACES_LOOKS = 24
 """After how many checks the groups in which the person speaks are read again."""

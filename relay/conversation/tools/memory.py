@@ -12,7 +12,7 @@ from relay.core.models import Incoming, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
 from relay.memory.derivations import artefacts
-from relay.memory.ids import id_of, read_id
+from relay.memory.derivations.artefacts import id_of, read_id
 from relay.memory.query_vectors import embed_query
 from relay.memory.rows.found import FoundEntry
 from relay.memory.store import Store

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 
 from relay.core.models import Incoming
 from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
-from relay.memory.ids import id_of
+from relay.memory.derivations.artefacts import id_of
 from relay.memory.rows.search_context import (
     ContextMessage,
     Opened,

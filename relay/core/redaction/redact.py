@@ -2,11 +2,189 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Sequence
+import sys
+import time
+import traceback
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-from relay.core.redaction.patterns import MARK, OwnPattern, remove_matches
+import structlog
+
+from relay.core.errors import RelayError, SettingsError
+from relay.core.frozen import frozen
+from relay.core.program import hide_package
+
+with hide_package("rich"):  # 4 MB, for tracebacks that `_lines` writes instead
+    import structlog
+
+QUIET = ("httpx", "httpcore", "telegram", "apscheduler", "psycopg", "asyncio")
+"""Libraries whose INFO lines are noise, or contain addresses with tokens."""
+
+PLAIN = (RelayError, OSError, AttributeError, ImportError, NameError, TypeError, RuntimeError, AssertionError)
+"""Errors whose text is about the code or the machine. Others may quote someone's words."""
+WITHHELD = "(its text is logged at DEBUG)"
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
+
+
+def configure(level: str, form: str, secrets: Iterable[str]) -> None:
+    """Sets up structlog and the standard library's loggers. `form`: console, json, or empty to choose by whether stderr
+    is a terminal."""
+    hidden = sorted({secret for secret in secrets if len(secret) >= 6}, key=len, reverse=True)
+
+    def hide(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        return {key: _remove_secrets(value, hidden) for key, value in event.items()}
+
+    def told(exc_info: ExcInfo) -> str:
+        return "".join(_lines(exc_info[1], level == "DEBUG")).rstrip()
+
+    console = form == "console" or (not form and sys.stderr.isatty())
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=not console),
+        structlog.processors.ExceptionRenderer(told),
+        hide,
+    ]
+    renderer: Any = _console() if console else structlog.processors.JSONRenderer()
+    structlog.configure(
+        processors=[*shared, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level)),
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=renderer, foreign_pre_chain=shared))
+    logging.basicConfig(handlers=[handler], level=getattr(logging, level), force=True)
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.captureWarnings(True)
+    sys.excepthook = _log_crash
+    # This logger writes a traceback for every error page; Relay logs the errors that it raises in one line.
+    logging.getLogger("telegram.request").setLevel(logging.CRITICAL)
+
+
+def silence() -> None:
+    """Turns logging off until `configure` is called."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL), cache_logger_on_first_use=False
+    )
+    logging.basicConfig(handlers=[logging.NullHandler()], force=True)
+
+
+def _console() -> structlog.dev.ConsoleRenderer:
+    # Tracebacks are already text. structlog's own would show local variables.
+    return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+
+
+def _lines(error: BaseException, texts: bool) -> Iterator[str]:
+    """Yields a traceback, causes first. `texts`: include error texts that may quote someone."""
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if before is not None:
+        yield from _lines(before, texts)
+        yield "\nwhich led to:\n\n"
+    yield "Traceback (most recent call last):\n"
+    yield from traceback.format_tb(error.__traceback__)
+    said = str(error)
+    if said and not texts and not isinstance(error, PLAIN):
+        said = WITHHELD
+    name = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+    yield f"{name}: {said}\n" if said else f"{name}\n"
+    for one in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+        yield from _lines(one, texts)
+
+
+def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Logs an uncaught exception like any other error."""
+    structlog.get_logger().critical("ended by an error", exc_info=(kind, error, trace))
+
+
+def _remove_secrets(value: Any, hidden: list[str]) -> Any:
+    """Removes every secret from a value of any shape. Values that aren't text become text if they contain one."""
+    if isinstance(value, str):
+        for secret in hidden:
+            value = value.replace(secret, "[secret]")
+        return value
+    if isinstance(value, dict):
+        return {_remove_secrets(key, hidden): _remove_secrets(item, hidden) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_remove_secrets(item, hidden) for item in value]
+    if value is None or isinstance(value, int | float):
+        return value
+    text = repr(value)
+    return _remove_secrets(text, hidden) if any(secret in text for secret in hidden) else value
+
+
+log = structlog.get_logger()
+
+MARK = "[redacted]"
+SECONDS = 0.05
+"""The most seconds that all patterns together may take for one text. A text that takes longer is removed as a whole."""
+MOST_BYTES = 65_536
+MOST_PATTERNS = 200
+
+
+@frozen
+class OwnPattern:
+    """A pattern and its line number in the file."""
+
+    line: int
+    pattern: Any
+
+
+def load_patterns(path: Path | None) -> tuple[OwnPattern, ...]:
+    """Returns the patterns of a file, one per line; none without a file. Empty lines and lines that begin with # are
+    skipped.
+
+    Raises `SettingsError`, which names the line, for an invalid pattern or one that matches the empty text.
+    """
+    if path is None:
+        return ()
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise SettingsError(f"RELAY_REDACT: {path} is too large for a list of patterns ({MOST_BYTES:,} bytes).")
+        lines = path.read_text("utf-8-sig").splitlines()
+    except OSError as error:
+        raise SettingsError(f"RELAY_REDACT: {path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"RELAY_REDACT: {path} is not UTF-8 text.") from None
+    found = [(number, line.strip()) for number, line in enumerate(lines, 1)]
+    found = [(number, line) for number, line in found if line and not line.startswith("#")]
+    if len(found) > MOST_PATTERNS:
+        raise SettingsError(f"RELAY_REDACT: {path} has {len(found):,} patterns; the limit is {MOST_PATTERNS}.")
+    return tuple(_compile(path, number, line) for number, line in found)
+
+
+def _compile(path: Path, number: int, line: str) -> OwnPattern:
+    import regex
+
+    try:
+        own = OwnPattern(number, regex.compile(line))
+        empty = own.pattern.search("", timeout=SECONDS) is not None
+    except (regex.error, TimeoutError) as error:
+        raise SettingsError(f"RELAY_REDACT: line {number} of {path} is not a regular expression: {error}.") from None
+    if empty:
+        raise SettingsError(
+            f"RELAY_REDACT: line {number} of {path} also matches the empty text, so it matches everywhere. "
+            "Make it require at least one character: + instead of *."
+        )
+    return own
+
+
+def remove_matches(text: str, patterns: Sequence[OwnPattern], seconds: float = SECONDS) -> str:
+    """Returns a text without what the patterns match, or nothing of it if they take longer than `seconds`."""
+    until = time.monotonic() + seconds
+    for own in patterns:
+        try:
+            text = own.pattern.sub(MARK, text, timeout=max(0.001, until - time.monotonic()))
+        except TimeoutError:
+            log.warning("a pattern of RELAY_REDACT takes too long; the whole text is left out", line=own.line)
+            return MARK
+    return text
+
 
 SECRET = re.compile(
     r"""(?x)

@@ -6,16 +6,37 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.cron import CronTrigger
+from apscheduler.triggers.interval import IntervalTrigger
 
 from relay.core import metrics
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
-from relay.jobs.clock.triggers import Daily, Every
 from relay.jobs.watch.conditions import Outcome
+
+MOMENT = timedelta(microseconds=1)
+
+
+class Every(IntervalTrigger):  # type: ignore[misc]
+    """Runs at a fixed interval after the last run."""
+
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
+        """Returns the next time, as in APScheduler."""
+        return now + timedelta(seconds=self.interval_length)
+
+
+class Daily(CronTrigger):  # type: ignore[misc]
+    """Runs each day at an hour and minute. Several missed days count as one."""
+
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime | None:
+        """Returns the next time, as in APScheduler."""
+        found: datetime | None = super().get_next_fire_time(None, now + MOMENT)
+        return found
+
 
 log = structlog.get_logger()
 

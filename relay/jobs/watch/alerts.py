@@ -27,7 +27,6 @@ from relay.jobs.watch.conditions import (
     from_readings,
     from_silence,
 )
-from relay.jobs.watch.unstored import say_unstored
 from relay.memory.people import People
 from relay.memory.rows.delivery import Message
 from relay.memory.rows.operations import Observation, WatchedIncident
@@ -198,3 +197,14 @@ class AlertMonitor:
         except MessengerError:
             return False
         return True
+
+
+async def say_unstored(messenger: Messenger, chat_id: int, text: str, topic_id: int = 0, silent: bool = True) -> bool:
+    """Sends a plain text to a chat. Returns whether it certainly arrived."""
+    topic = {"message_thread_id": topic_id} if topic_id else {}
+    try:
+        await messenger.call("sendMessage", chat_id=chat_id, **topic, text=text, disable_notification=silent)
+    except MessengerError as error:
+        log.warning("not said", chat_id=chat_id, error=type(error).__name__)
+        return False
+    return True

@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 Method = Callable[P, Coroutine[Any, Any, Result]]
 HELD = {"job": "id", "turn": "turn_id"}
 """The parameters that are sent as an id and a fence, each with the field of the id."""
+WORKER = object()
+"""Stands for this process's name among the fixed arguments of a function."""
 
 
 class Calls:
@@ -44,11 +46,6 @@ class Calls:
         """Calls a function that returns one row. Raises `SchemaError` if the result does not fit the type."""
         return decode_row(row, await self._call(function, **arguments))
 
-    async def _find(self, row: type[Row], function: str, **arguments: Any) -> Row | None:
-        """Calls a function that returns one row; None if it returns null."""
-        found = await self._call(function, **arguments)
-        return None if found is None else decode_row(row, found)
-
     async def _list(self, row: type[Row], function: str, **arguments: Any) -> list[Row]:
         """Calls a function that returns an array of rows; an empty list if it returns null."""
         return decode_row(list[row], await self._call(function, **arguments) or [])  # type: ignore[valid-type]
@@ -57,7 +54,7 @@ class Calls:
 def rpc(function: str = "", **fixed: object) -> Callable[[Method[P, Result]], Method[P, Result]]:
     """Declares a method that calls the SQL function of its name (or `function`) with its arguments, and with `fixed`
     ones. `job` and `turn` are sent as their id and fence, other objects as `as_json` says. The result is decoded as the
-    return type; where that has no None, null is False, 0, "" or an empty list."""
+    return type; where that is not a row and has no None, null is False, 0, "" or an empty list."""
 
     def declare(method: Method[P, Result]) -> Method[P, Result]:
         name = function or method.__name__
@@ -66,6 +63,7 @@ def rpc(function: str = "", **fixed: object) -> Callable[[Method[P, Result]], Me
         parameters = code.co_varnames[: code.co_argcount]
         usual = fixed | dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
         held = [one for one in HELD if one in parameters]
+        own = [key for key, value in fixed.items() if value is WORKER]
 
         @functools.wraps(method)
         async def call(*args: P.args, **more: P.kwargs) -> Result:
@@ -74,6 +72,8 @@ def rpc(function: str = "", **fixed: object) -> Callable[[Method[P, Result]], Me
             for one in held:
                 holding = given.pop(one)
                 given |= {f"{one}_id": getattr(holding, HELD[one]), "fence": holding.fence}
+            for key in own:
+                given[key] = calls._worker
             sent = {key: value if isinstance(value, PLAIN) else as_json(value) for key, value in given.items()}
             return _decoder(method)(await calls._call(name, **sent))  # type: ignore[no-any-return]
 
@@ -85,7 +85,7 @@ def rpc(function: str = "", **fixed: object) -> Callable[[Method[P, Result]], Me
 @functools.cache
 def _decoder(method: Any) -> Callable[[Any], Any]:
     """Returns what decodes the result of a method: see `rpc`."""
-    kind = get_type_hints(method)["return"]
+    kind = get_type_hints(method, include_extras=True)["return"]
     if kind is NoneType:
         return lambda found: None
     if kind in (bool, int, str):
@@ -110,7 +110,8 @@ def decode_row(row: type[Row], value: Any) -> Row:
         return _adapter(row).validate_python(value)  # type: ignore[no-any-return, arg-type]
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors(include_input=False, include_url=False)[0]["loc"])
-        raise SchemaError(f"The database returned a {row.__name__} that this version cannot read ({where}).") from None
+        name = getattr(row, "__name__", row)
+        raise SchemaError(f"The database returned a {name} that this version cannot read ({where}).") from None
 
 
 def encode_row(row: type[Row], value: Row) -> Any:

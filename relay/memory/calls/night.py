@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from relay.core.frozen import as_json
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.proactive.morning import MorningWork
+from relay.memory.rows.proactive.heartbeat import MorningWork
 from relay.memory.rows.upkeep.digest import Decayed, DigestDay, DigestPlace
 from relay.memory.rows.upkeep.night import (
     Night,
@@ -75,6 +74,7 @@ class NightCalls(Calls):
         """Applies a plan; None if this night's was already applied. `through`: the last new memory it covers; None:
         all."""
 
+    @rpc()
     async def ask_consolidation(
         self,
         space_id: int,
@@ -84,23 +84,10 @@ class NightCalls(Calls):
         active: int,
         through: int | None,
         to: Sequence[int],
-        question: str,
+        notice: Mapping[str, object],
     ) -> bool:
-        """Stores a plan until a person decides, and asks these people; False: they were already asked. `question`:
-        Markdown. The surface adds the buttons."""
-        return bool(
-            await self._call(
-                "ask_consolidation",
-                space_id=space_id,
-                bot_id=bot_id,
-                plan=as_json(plan),
-                lost=lost,
-                active=active,
-                through=through,
-                to=[str(user_id) for user_id in to],
-                notice={"text": question},
-            )
-        )
+        """Stores a plan until a person decides, and asks these people; False: they were already asked. `notice`: its
+        Markdown as `text`. The surface adds the buttons."""
 
     @rpc()
     async def consolidation(self, id: int) -> Space | None:

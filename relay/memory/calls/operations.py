@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 
-from relay.memory.calls.base import Calls, rpc
+from relay.memory.calls.base import WORKER, Calls, rpc
 from relay.memory.claims import Queue
 from relay.memory.rows.operations import Examination, Observation, Readings, WatchedIncident, WorkState
 
@@ -30,13 +29,13 @@ class OperationCalls(Calls):
     async def examine_work(self) -> WorkState:
         """Describes the work of all bots."""
 
+    @rpc(worker=WORKER)
     async def hold_duty(self, name: str, lease_seconds: int) -> bool:
         """Takes or renews a duty. Returns whether this process has it."""
-        return bool(await self._call("hold_duty", name=name, worker=self._worker, lease_seconds=lease_seconds))
 
+    @rpc(worker=WORKER)
     async def free_duty(self, name: str) -> bool:
         """Gives a duty back. Returns whether this process still had it."""
-        return bool(await self._call("free_duty", name=name, worker=self._worker))
 
     async def note_run(self, kind: str, bot_id: int) -> None:
         """Records that this process `started` or `stopped` serving a bot."""
@@ -46,15 +45,14 @@ class OperationCalls(Calls):
     async def readings(self, bot_id: int, since: datetime) -> Readings:
         """Returns a bot's health, its spending since then, and open incidents."""
 
+    @rpc(worker=WORKER)
     async def watch(self, seen: Sequence[Observation], lease_seconds: int) -> list[WatchedIncident]:
         """Records observations; leases the incidents to announce."""
-        rows = [asdict(one) for one in seen]
-        return await self._list(WatchedIncident, "watch", worker=self._worker, seen=rows, lease_seconds=lease_seconds)
 
     @rpc()
     async def was_wrong(self, kind: str, detail: str, seconds: float) -> bool:
         """Records an incident that lasted until now and is over. Returns False if it was already recorded."""
 
-    async def record_told(self, incident_id: int, over: bool, told: bool = True) -> None:
+    @rpc("told", worker=WORKER)
+    async def record_told(self, incident_id: int, over: bool, told: bool) -> None:
         """Records that a leased incident was announced (`over`: as over), or (`told` False) could not be announced."""
-        await self._call("told", incident_id=incident_id, worker=self._worker, told=told, over=over)

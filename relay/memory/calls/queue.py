@@ -1,23 +1,27 @@
-"""The queue: updates go in, turns come out."""
+"""The queue, in which updates go in and turns come out, and jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.memory.calls.base import Calls, rpc
+from relay.memory.calls.base import WORKER, Calls, rpc
 from relay.memory.claims import ClaimedTurn, ClaimResult
 from relay.memory.rows.delivery import Delivered, Message
+from relay.memory.rows.jobs import ClaimedJob, OwedJob
 from relay.memory.rows.turns.inbox import InboxRow
 
 LEASE_SECONDS = 20
 """How many seconds a turn belongs to a process after its last renewal. A dead process's turns wait this long, and until
 another process's next claim."""
+JOB_LEASE_SECONDS = 24
+"""How many seconds a job belongs to a process after its last renewal. It is renewed every `RENEW_SECONDS`, so three
+renewals may be lost. (Turns have the queue's lease, which each claim renews.)"""
 FAILURES = 3
 """A turn that failed this often is set aside."""
 
 
 class QueueCalls(Calls):
-    """Stores updates, and claims and releases turns."""
+    """Stores updates, claims and releases turns, and the same for jobs: owed background work."""
 
     async def intake(
         self, bot_id: int, updates: Sequence[InboxRow], limit: int, running: Sequence[int] = ()
@@ -62,9 +66,9 @@ class QueueCalls(Calls):
     async def absorb(self, turn: ClaimedTurn) -> ClaimedTurn:
         """Adds the user's later messages to a turn that has not answered yet."""
 
+    @rpc(worker=WORKER)
     async def release(self) -> int:
         """Releases everything that this process holds. Returns how many turns."""
-        return int(await self._call("release", worker=self._worker))
 
     @rpc()
     async def ask_stop(self, bot_id: int, chat_id: int, topic_id: int, turn_id: int | None) -> bool:
@@ -86,3 +90,43 @@ class QueueCalls(Calls):
     @rpc()
     async def drop_records(self, days: int, limit: int) -> int:
         """Deletes old records: prompts, sent messages, spending. Returns how many."""
+
+    @rpc(worker=WORKER)
+    async def claim_jobs(
+        self, kind: str, bot_id: int | None, limit: int, key: str | None = None, lease_seconds: int = JOB_LEASE_SECONDS
+    ) -> list[ClaimedJob]:
+        """Leases due jobs of a kind, longest wait first: those for any process, and those of one bot. With a `key`,
+        leases only that job, even if it waits after a failure."""
+
+    @rpc()
+    async def renew_job(self, job: ClaimedJob, lease_seconds: int = JOB_LEASE_SECONDS) -> bool:
+        """Renews a job's lease. Returns False if this process has lost it."""
+
+    @rpc()
+    async def finish_job(self, job: ClaimedJob) -> bool:
+        """Finishes a job. Returns False if this process has lost it, or storing its result finished it."""
+
+    @rpc()
+    async def fail_job(self, job: ClaimedJob, error: str, retry_seconds: float, most: int) -> bool:
+        """Delays a job after a failure. Returns True if it failed for the `most`th time and is now parked."""
+
+    @rpc()
+    async def skip_job(self, job: ClaimedJob, reason: str, seconds: float) -> bool:
+        """Gives back a job that can't be done now, without counting a failure. Returns False if this process has lost
+        it."""
+
+    @rpc()
+    async def jobs_rest(self, kind: str, bot_id: int | None) -> float | None:
+        """Returns the seconds until a job of a kind may be claimed; None if no owed job may be."""
+
+    @rpc()
+    async def job(self, kind: str, key: str) -> OwedJob | None:
+        """Returns an owed job; None if it is done."""
+
+    @rpc()
+    async def owe_job(self, kind: str, key: str = "") -> None:
+        """Owes a job now; a failed one starts over."""
+
+    @rpc()
+    async def owe_daily(self, kind: str, rest_seconds: int) -> bool:
+        """Owes a daily job. Returns False if a process has owed it within `rest_seconds`."""

@@ -47,11 +47,12 @@ class ReminderCalls(Calls):
     ) -> Reminder | None:
         """Changes a reminder and records the event. `known`: its next time as the caller knows it. None: the next time
         has changed, or the reminder is gone."""
-        return await self._find(
-            Reminder, "change_reminder", reminder_id=reminder_id,
-            known=known and known.isoformat(),
-            change=change | {"event": event, "user_id": user_id},
-        )  # fmt: skip
+        return await self._change_reminder(reminder_id, known, change | {"event": event, "user_id": user_id})
+
+    @rpc("change_reminder")
+    async def _change_reminder(
+        self, reminder_id: int, known: datetime | None, change: Mapping[str, object]
+    ) -> Reminder | None: ...
 
     async def make_intent(self, incoming: Mapping[str, object]) -> Intent | str:
         """Makes a standing intent and returns it. A text says why it was not made: many, private, or words (there are

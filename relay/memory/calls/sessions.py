@@ -1,11 +1,23 @@
-"""Sessions, titles, summaries, and cached derivations."""
+"""Sessions with their titles and summaries, projects, and cached derivations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, rpc
+from relay.memory.contexts.space_settings import ContextSettings, read_document
+from relay.memory.rows.contexts.composition import CompositionPage
+from relay.memory.rows.contexts.library import OriginalPage, StorageStatistics, Suggestion
+from relay.memory.rows.contexts.projects import (
+    DecayPreview,
+    FoundSession,
+    ProjectManifest,
+    ProjectPage,
+    ProjectPlace,
+    SessionRecord,
+)
 from relay.memory.rows.jobs import ClaimedJob, SummaryWork
 from relay.memory.rows.sessions import Session, SessionEnd, SessionPage, SummaryInUse, SummaryPage
 from relay.memory.rows.status import Status
@@ -13,7 +25,8 @@ from relay.memory.rows.upkeep.writing import NewSummary, SourceMessage
 
 
 class SessionCalls(Calls):
-    """Sessions: the parts of a thread between one /new and the next; their titles and summaries; cached derivations."""
+    """Sessions: the parts of a thread between one /new and the next; their titles and summaries; cached derivations;
+    and sessions as a library, found by a thread, or by ids alone for programs and the app."""
 
     @rpc()
     async def new_session(self, space: Space, chat_id: int, topic_id: int, title: str) -> SessionEnd:
@@ -87,3 +100,93 @@ class SessionCalls(Calls):
     @rpc()
     async def keep_result(self, space_id: int, derivation: Mapping[str, object], result: object, most: int) -> None:
         """Caches a derivation's result, up to `most` per space; the least recently used go."""
+
+    @rpc()
+    async def find_project(self, kind: Literal["project", "session", "composition"], id: int) -> ProjectPlace | None:
+        """Returns the place of a project, session or composition; None: there is none on the record."""
+
+    @rpc()
+    async def spaces_around(self, user_id: int) -> list[Space]:
+        """Returns a person's own space and the groups where they spoke lately, even if they left them."""
+
+    @rpc()
+    async def projects(self, spaces: Sequence[Space], registered: bool, offset: int, limit: int) -> ProjectPage:
+        """Returns a page of the projects of some spaces. `registered`: those with registered sessions."""
+
+    @rpc()
+    async def project(self, space: Space, thread_id: int, offset: int, limit: int) -> ProjectManifest | None:
+        """Returns a project with a page of its registered sessions; None: the space has no such project."""
+
+    @rpc()
+    async def project_compositions(
+        self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int
+    ) -> CompositionPage:
+        """Returns a page of a thread's compositions, newest first."""
+
+    @rpc()
+    async def session_record(self, space: Space, session_id: int) -> SessionRecord | None:
+        """Returns a session with its markers and versions; None: the space has no such session."""
+
+    @rpc()
+    async def preview_decay(
+        self, space: Space, session_id: int, level: str, ratio: int, distance: int | None
+    ) -> DecayPreview | None:
+        """Returns which markers of a session would survive; None: the space has no such session."""
+
+    @rpc()
+    async def read_original(self, space: Space, session_id: int, offset: int, limit: int) -> OriginalPage | None:
+        """Returns a page of a session's messages, without marking the session as used. None: the space has no such
+        session."""
+
+    @rpc()
+    async def read_original_after(self, space: Space, session_id: int, after: int, limit: int) -> OriginalPage | None:
+        """Returns the messages of a session after one. None: the space has no such session."""
+
+    async def found_sessions(self, space: Space, found: Sequence[tuple[str, int]]) -> list[FoundSession]:
+        """Returns the sessions to which search results, as (kind, id), belong."""
+        given = [{"kind": kind, "id": id} for kind, id in found]
+        return await self._list(FoundSession, "found_sessions", space=space.as_json(), found=given)
+
+    @rpc()
+    async def open_original(
+        self, space: Space, chat_id: int, topic_id: int, session_id: int, offset: int, limit: int
+    ) -> OriginalPage | None:
+        """Returns a page of a session's messages, and marks the session as used. None: the thread doesn't have it."""
+
+    @rpc()
+    async def register_session(
+        self, space: Space, chat_id: int, topic_id: int, session_id: int, on: bool
+    ) -> bool | None:
+        """Adds a session to the library, or removes it. Returns whether it is in the library now. None: the thread
+        doesn't have it."""
+
+    @rpc()
+    async def link_session(
+        self, space: Space, chat_id: int, topic_id: int, session_id: int, reason: str, user_id: int
+    ) -> bool:
+        """Links a session of the space to a thread of it. Returns False if there is no such session, or it belongs to
+        this thread."""
+
+    @rpc()
+    async def unlink_session(self, space: Space, chat_id: int, topic_id: int, session_id: int) -> bool:
+        """Removes a link. Returns False if there is none."""
+
+    async def suggest(
+        self, space: Space, chat_id: int, topic_id: int, query: Mapping[str, object], budget: int
+    ) -> list[Suggestion]:
+        """Returns past sessions that fit a question (see `relay.find_entries`), best first, within a budget in
+        tokens."""
+        asked = {**query, "chat_id": chat_id, "topic_id": topic_id}
+        return await self._list(Suggestion, "suggest", space=space.as_json(), query=asked, budget=budget)
+
+    async def context_settings(self, space: Space) -> ContextSettings:
+        """Returns a space's settings of contexts."""
+        return read_document(await self._call("context_settings", space=space.as_json()))
+
+    async def change_context_settings(self, space: Space, changes: Mapping[str, object]) -> ContextSettings:
+        """Changes a space's settings of contexts. Returns all of them."""
+        return read_document(await self._call("change_context_settings", space=space.as_json(), changes=changes))
+
+    @rpc()
+    async def storage_statistics(self, space: Space) -> StorageStatistics:
+        """Returns how much a space stores."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 
+from relay.core.frozen import as_json
 from relay.core.models import Incoming, Space
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.claims import ClaimedTurn
@@ -30,38 +30,17 @@ class TurnCalls(Calls):
     ) -> Context:
         """Saves the user's message and loads the prompt's contents. `spent_since`: also load what was spent since
         then."""
-        return await self._fetch(
-            Context,
-            "begin",
-            turn_id=incoming.turn_id,
-            fence=incoming.fence,
-            input={
-                "bot_id": incoming.bot_id,
-                "space": incoming.space.as_json(),
-                "lent": incoming.lent.as_json() if incoming.lent else None,
-                "chat_id": incoming.chat_id,
-                "topic_id": incoming.topic_id,
-                "user_id": incoming.user_id,
-                "name": incoming.name,
-                "text": incoming.text,
-                "blocks": incoming.blocks,
-                "keepits": incoming.keepits,
-                "untrusted": incoming.untrusted,
-                "telegram_message_ids": incoming.telegram_message_ids,
-                "parts": [asdict(part) for part in incoming.parts],
-                "documents": incoming.documents,
-                "reply_to": asdict(incoming.reply_to) if incoming.reply_to else None,
-                "retry": incoming.retry,
-                "retry_turn": incoming.retry_turn,
-                "replaces": incoming.replaces,
-                "brings_back": incoming.brings_back,
-                "model": model,
-                "spent_since": spent_since.isoformat() if spent_since else None,
-                "idle_hours": IDLE_HOURS,
-                "memory_budget": memory_tokens * TOKEN_CHARACTERS,
-                "recent_budget": RECENT_CHARACTERS,
-            },
-        )
+        also = {
+            "model": model,
+            "spent_since": spent_since.isoformat() if spent_since else None,
+            "idle_hours": IDLE_HOURS,
+            "memory_budget": memory_tokens * TOKEN_CHARACTERS,
+            "recent_budget": RECENT_CHARACTERS,
+        }
+        return await self._begin(incoming, as_json(incoming) | also)
+
+    @rpc("begin")
+    async def _begin(self, turn: Incoming, input: Mapping[str, object]) -> Context: ...
 
     @rpc()
     async def topic_of(self, bot_id: int, chat_id: int, telegram_message_id: int) -> int:
@@ -90,9 +69,9 @@ class TurnCalls(Calls):
         result = await self._fetch(Recalled, "recall_for", space=space.as_json(), query=query, limit=limit)
         return list(result.found)
 
-    async def finish(self, incoming: Incoming, reply: Mapping[str, object]) -> Answer:
+    @rpc()
+    async def finish(self, turn: Incoming, reply: Mapping[str, object]) -> Answer:
         """Saves the answer and its effects. Returns it as stored, with the memory changes."""
-        return await self._fetch(Answer, "finish", turn_id=incoming.turn_id, fence=incoming.fence, reply=reply)
 
     @rpc()
     async def edit(self, edit: Mapping[str, object]) -> EditResult:

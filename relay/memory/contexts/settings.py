@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -89,25 +90,12 @@ class CompressionSettings:
         return f"tiered-{self.preset}" if self.mode == "tiered" else f"uniform-{self.level or level_of(self.ratio)}"
 
     def as_json(self) -> dict[str, object]:
-        """Returns the settings as they are stored and shown."""
-        shape: dict[str, object] = (
-            {"mode": "tiered", "tierPreset": self.preset}
-            if self.mode == "tiered"
-            else {
-                "mode": "uniform",
-                "compactionRatio": self.ratio,
-                "aggressiveness": self.level or level_of(self.ratio),
-            }
-        )
-        if self.mode == "tiered" and self.preset == "custom":
-            shape["customTiers"] = [tier.as_json() for tier in self.custom]
-        return shape | {
-            "model": self.model,
-            "method": self.method,
-            "skipFirstMessages": self.skip_first,
-            "keepitMode": self.keepit,
-            "sessionDistance": self.distance,
-        }
+        """Returns the settings as they are stored and shown: those of the other mode are left out."""
+        if self.mode == "uniform":
+            shown, unused = replace(self, level=self.level or level_of(self.ratio)), {"preset", "custom"}
+        else:
+            shown, unused = self, {"ratio", "level"} | ({"custom"} if self.preset != "custom" else set())
+        return dict(_adapter().dump_python(shown, by_alias=True, mode="json", exclude=unused))
 
 
 def level_of(ratio: int) -> Level:

@@ -6,7 +6,10 @@ A kind is declared twice: in SQL by its table, which says how the database reads
 
 from __future__ import annotations
 
+import re
+
 from relay.core.frozen import frozen
+from relay.memory.derivations import artefacts
 
 
 @frozen
@@ -41,3 +44,28 @@ def artefact_kind(kind: str) -> ArtefactKind | None:
 def list_exported_kinds() -> tuple[ArtefactKind, ...]:
     """Returns the kinds that an export writes as rows of their tables."""
     return tuple(one for one in KINDS if not one.own_lines)
+
+
+ID = re.compile(r"\[?\s*([a-z])([0-9]{1,18})(?:\.([0-9]{1,9}))?\s*\]?", re.IGNORECASE)
+
+
+def letters() -> dict[str, str]:
+    """Returns the letter of each kind of entry."""
+    return {"message": "m", **{one.kind: one.letter for one in artefacts.KINDS}, "part": "d"}
+
+
+def id_of(kind: str, number: int, part: int = 0) -> str:
+    """Returns the id of an index entry."""
+    return f"{letters()[kind]}{number}.{part}" if kind == "part" else f"{letters()[kind]}{number}"
+
+
+def read_id(text: str) -> tuple[str, int, int] | None:
+    """Parses an id into kind, number and part (0: none); None if it is invalid."""
+    match = ID.fullmatch(text.strip())
+    if match is None:
+        return None
+    letter, number, part = match.groups()
+    kind = next((kind for kind, one in letters().items() if one == letter.lower()), None)
+    if kind is None or (part is not None) != (kind == "part"):
+        return None
+    return kind, int(number), int(part or 0)

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from relay.core.charge import Charge
+from relay.core.errors import EmptyAnswer, ModelRefused
 from relay.core.frozen import frozen
-from relay.core.models import ModelRequest
+from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import text_block
 from relay.memory.derivations.derivation import Derivation
-from relay.memory.night.answers import AnswerRow, AnswerUnclear, list_of
 from relay.memory.results import MOST, get_or_make
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
 MODEL_SECONDS = 90
 TRIES = 2
+AnswerRow = Mapping[str, Any]
+"""One object of the requested list."""
+
+
+class AnswerUnclear(EmptyAnswer):
+    """The model's answer doesn't have the requested form."""
+
+
+def list_of(step: Step) -> list[AnswerRow]:
+    """Returns the list of objects in a step, ignoring text around it. Raises `ModelRefused` for a refusal, and
+    `AnswerUnclear` if there is no such list."""
+    if step.stop_reason == "refusal":
+        raise ModelRefused()
+    text = "".join(block.get("text", "") for block in step.blocks)
+    begin, end = text.find("["), text.rfind("]")
+    try:
+        found = json.loads(text[begin : end + 1])
+    except (ValueError, RecursionError):
+        raise AnswerUnclear() from None
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise AnswerUnclear()
+    return found
 
 
 @frozen

@@ -15,8 +15,7 @@ from relay.core.limits import MERGED_FACT_LENGTH
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
-from relay.memory.night.answers import AnswerRow, AnswerUnclear
-from relay.memory.night.asking import BatchModel
+from relay.memory.night.asking import AnswerRow, AnswerUnclear, BatchModel
 from relay.memory.night.words import format_share
 from relay.memory.review.distinction import difference, find_telling_words, loses_in_merge
 from relay.memory.rows.upkeep.night import MemoryPair, NightSpace, PhaseResult, PlanStep, TidiedCounts
@@ -83,7 +82,7 @@ class Consolidation:
                 active=space.active,
                 through=through,
                 to=to,
-                question=question(lost, space.active, space.kind == "group"),
+                notice={"text": question(lost, space.active, space.kind == "group")},
             )
             return {"spaces": 1, "asked": int(asked)}
         return {"spaces": 1} | asdict(await store.consolidate(space_id, plan, through) or TidiedCounts())

@@ -14,10 +14,9 @@ from relay.core.limits import SOUL_TOKENS
 from relay.core.prompt_markup import estimate_tokens, mark_untrusted
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
-from relay.memory.night.answers import AnswerRow, AnswerUnclear
-from relay.memory.night.asking import BatchModel
+from relay.memory.night.asking import AnswerRow, AnswerUnclear, BatchModel
 from relay.memory.night.digest import plain, short
-from relay.memory.proactive.gates import Limits, explain_closed
+from relay.memory.proactive.looking import Limits, explain_closed
 from relay.memory.reminders.recurrence import next_clock
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.soul import GrowthWork, SoulIdea

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
 import structlog
@@ -17,7 +18,7 @@ import structlog
 from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, ModelRefused
 from relay.core.frozen import frozen
-from relay.core.models import ModelRequest, Step, ToolDefinition
+from relay.core.models import ModelRequest, Step, list_tool
 from relay.core.prompt_markup import mark_untrusted, text_block
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.preferences.estimate import Contrast, estimate
@@ -63,30 +64,19 @@ ACTS = {
     "revert": "They saw B and brought A back instead.",
     "compare": "They were shown both answers and chose one.",
 }
-OBSERVE: ToolDefinition = {
-    "name": "observe",
-    "description": "Notes how the answers differ, or how the one answer is; an empty list where nothing stands out.",
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "patterns": {
-                "type": "array",
-                "maxItems": MOST_OF_TWO,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "which": {"type": "string", "enum": ["a", "b", "both"], "description": "the answer"},
-                        "type": {"type": "string", "enum": list(TYPES)},
-                        "pattern": {"type": "string", "description": "a name, or two to four plain words"},
-                        "polarity": {"type": "integer", "enum": [-1, 1], "description": "-1: it is the opposite"},
-                    },
-                    "required": ["which", "type", "pattern", "polarity"],
-                },
-            }
-        },
-        "required": ["patterns"],
+OBSERVE = list_tool(
+    "observe",
+    "Notes how the answers differ, or how the one answer is; an empty list where nothing stands out.",
+    "patterns",
+    {
+        "which": {"type": "string", "enum": ["a", "b", "both"], "description": "the answer"},
+        "type": {"type": "string", "enum": list(TYPES)},
+        "pattern": {"type": "string", "description": "a name, or two to four plain words"},
+        "polarity": {"type": "integer", "enum": [-1, 1], "description": "-1: it is the opposite"},
     },
-}
+    ("which", "type", "pattern", "polarity"),
+    MOST_OF_TWO,
+)
 PROMPT = f"""\
 You describe how answers of an assistant are written, so that it learns what a person likes. Say how, never what \
 about: length, form, tone, language, depth, examples, initiative (whether it asks back), sources, code, voice. A \
@@ -159,10 +149,7 @@ async def estimate_again(store: Store, job: ClaimedJob) -> bool:
     estimates = estimate(
         [Contrast({(one.type, one.pattern): one.polarity for one in each.patterns}, each.weight) for each in found]
     )
-    rows = [
-        {"type": one.type, "pattern": one.pattern, "polarity": one.polarity, "sureness": round(one.sureness, 3)}
-        for one in estimates
-    ]
+    rows = [asdict(one) | {"sureness": round(one.sureness, 3)} for one in estimates]
     await store.store_estimates(job, rows)
     return bool(estimates)
 
@@ -268,17 +255,8 @@ def observations(work: AttributionWork, said: Sequence[SaidPattern]) -> list[dic
     for one in said:
         pattern = replace_polarity(work, one)
         found.setdefault((pattern.type, pattern.pattern), (pattern, alone or pattern.type in named))
-    return [
-        {
-            "type": one.type,
-            "pattern": one.pattern,
-            "polarity": one.polarity,
-            "weight": WEIGHTS[work.kind],
-            "reinforcing": REINFORCING.get(work.kind, 0),
-            "explicit": explicit,
-        }
-        for one, explicit in found.values()
-    ]
+    weights = {"weight": WEIGHTS[work.kind], "reinforcing": REINFORCING.get(work.kind, 0)}
+    return [asdict(one) | weights | {"explicit": explicit} for one, explicit in found.values()]
 
 
 def replace_polarity(work: AttributionWork, one: SaidPattern) -> Pattern:

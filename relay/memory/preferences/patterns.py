@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import Literal
@@ -77,13 +77,7 @@ class Pattern:
 
     def as_observed(self, kind: str) -> dict[str, object]:
         """Returns the pattern as `relay_feedback` takes it from an act of this kind."""
-        return {
-            "type": self.type,
-            "pattern": self.pattern,
-            "polarity": self.polarity,
-            "weight": WEIGHTS[kind],
-            "reinforcing": REINFORCING[kind],
-        }
+        return asdict(self) | {"weight": WEIGHTS[kind], "reinforcing": REINFORCING[kind]}
 
 
 @frozen

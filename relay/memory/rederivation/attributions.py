@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +18,7 @@ from relay.memory.preferences.attribution import (
     material,
     observations,
 )
-from relay.memory.rederivation.change import Change, Estimate, Step
+from relay.memory.rederivation.change import Change, Estimate, Step, run_each
 from relay.memory.rows.turns.preferences import AttributionWork, DerivedFeedback, ObservedPattern, in_words
 
 
@@ -47,22 +47,14 @@ class Attributions:
 
     async def changes(self, done: Step) -> list[Change]:
         """See `Rederivation.changes`."""
-        places, finished = asyncio.Semaphore(self.at_once), 0
+        numbers = itertools.count(1)
 
         async def one(row: DerivedFeedback) -> Change:
-            nonlocal finished
-            async with places:
-                change = await self._rederive(row)
-            finished += 1
-            done(finished)
+            change = await self._rederive(row)
+            done(next(numbers))
             return change
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(row)) for row in self._found]
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None
-        return [task.result() for task in tasks]
+        return await run_each(self._found, self.at_once, one)
 
     async def finish(self) -> None:
         """See `Rederivation.finish`: a separate job weighs each person's choices together."""

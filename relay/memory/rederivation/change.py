@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
 
 from relay.core.frozen import frozen
 
 Step = Callable[[int], None]
 """Called with the number of steps done."""
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 @frozen
@@ -61,3 +64,19 @@ class Rederivation(Protocol):
     async def finish(self) -> None:
         """Called when everything was applied, so nothing from another version is left."""
         ...
+
+
+async def run_each(items: Sequence[Item], at_once: int, work: Callable[[Item], Awaitable[Made]]) -> list[Made]:
+    """Returns the results of a few items at a time, in order. The first error ends all."""
+    places = asyncio.Semaphore(at_once)
+
+    async def run(item: Item) -> Made:
+        async with places:
+            return await work(item)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(run(item)) for item in items]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return [task.result() for task in tasks]

@@ -10,14 +10,27 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import Protocol, TypeVar
 
+from relay.core.errors import EmptyAnswer
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.rederivation.change import Change, Estimate, Step
 from relay.memory.results import MOST, get_or_make
-from relay.memory.rows.upkeep.judging import Candidate, FoundMemory, JudgedMessage
+from relay.memory.review.judging import NAME, Judge, ask_findings, near_to, settle_findings
+from relay.memory.review.readings import readings
+from relay.memory.rows.upkeep.judging import (
+    Batch,
+    Candidate,
+    Candidates,
+    DerivedMemory,
+    FoundMemory,
+    JudgedMessage,
+    KnownMemory,
+    OtherKnownMemory,
+    TaughtThread,
+)
 from relay.memory.rows.upkeep.night import Note
-from relay.memory.rows.upkeep.rederivation import Candidates, DerivedMemory, OtherKnownMemory, TaughtThread
 from relay.memory.store import Store
 
 BATCH = 20
@@ -41,25 +54,34 @@ class Sourced(Protocol):
     def evidence(self) -> tuple[int, ...]: ...
 
 
-class Rederiver(Protocol):
-    """Finds things worth keeping in messages."""
+@frozen
+class Rejudge:
+    """Finds things worth keeping in messages that were judged before."""
+
+    judge: Judge
 
     @property
     def name(self) -> str:
-        """Returns the name of its memories' derivations: `derivation.name`."""
-        ...
+        return NAME
 
     @property
     def version(self) -> str:
-        """Returns its version. Another version may find other things in the same messages."""
-        ...
+        return self.judge.version
 
     async def derive(
-        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[OtherKnownMemory]
+        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]
     ) -> list[Candidate]:
-        """Returns what is worth keeping of some messages of one conversation, in order, and charges for it. `known`:
-        other memories from them, past or present. Raises the model's errors."""
-        ...
+        """Returns what the judge finds in some messages of one conversation now, in order. `known`: other memories from
+        them, past or present. Raises the model's errors, and `EmptyAnswer` for no valid answer: the earlier findings
+        then stay."""
+        batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages), taught=tuple(known))
+        found: list[Candidate] = []
+        for reading in readings(batch):
+            kept = await ask_findings(self.judge, self.judge.gate, batch, reading)
+            if kept is None:
+                raise EmptyAnswer()
+            found += [one.as_candidate(reading.user_id, reading.name) for one in kept]
+        return found
 
     async def settle(
         self,
@@ -69,8 +91,18 @@ class Rederiver(Protocol):
         leaving: AbstractSet[int],
     ) -> list[tuple[Note | None, FoundMemory]]:
         """Compares findings with memory: returns each new one with the memory it replaces (None: none), without those
-        already known. `leaving`: memories that go and don't count. Raises the model's errors."""
-        ...
+        already known and those that contradict something said later. `leaving`: memories that go and don't count.
+        Raises the model's errors."""
+        near = [[row for row in rows if row.id not in leaving] for rows in await near_to(self.judge, space_id, fresh)]
+        batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages))
+        memories = {row.id: row for rows in near for row in rows}
+        changed: list[tuple[Note | None, FoundMemory]] = []
+        for one in await settle_findings(self.judge, self.judge.gate, batch, fresh, near):
+            known = None if one.memory_id is None else memories[one.memory_id]
+            is_over = one.action == "supersede" and known is not None and known.at > one.at
+            if one.action != "refresh" and not is_over:
+                changed.append((Note(known.id, known.content) if known else None, one))
+        return changed
 
 
 @dataclass(slots=True)
@@ -78,7 +110,7 @@ class Memories:
     """A derivation's memories from a space's messages since a moment. `asks`: everything waits for a tap."""
 
     store: Store
-    rederiver: Rederiver
+    rederiver: Rejudge
     space: Space
     since: datetime | None
     results: int = MOST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -10,10 +10,17 @@ from functools import partial
 from relay.core.charge import Charge
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
-from relay.memory.rederivation.change import Change, Estimate, Step
+from relay.memory.rederivation.change import Change, Estimate, Step, run_each
 from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary
-from relay.memory.writing.passages import choose_passages, remove_passages
-from relay.memory.writing.summaries import Summariser, is_tainted, summary_derivation, summary_messages, write_summary
+from relay.memory.writing.summaries import (
+    Summariser,
+    choose_passages,
+    is_tainted,
+    remove_passages,
+    summary_derivation,
+    summary_messages,
+    write_summary,
+)
 
 WORDS = 300
 """The approximate tokens of a summary."""
@@ -53,28 +60,18 @@ class Summaries:
 
     async def changes(self, done: Step) -> list[Change]:
         """See `Rederivation.changes`."""
-        turns, finished = asyncio.Semaphore(self.at_once), 0
-
-        def one_more() -> None:
-            nonlocal finished
-            finished += 1
-            done(finished)
+        numbers = itertools.count(1)
 
         async def chain(ids: list[int]) -> list[Change]:
-            async with turns:
-                texts: dict[int, str] = {}
-                found = []
-                for id in ids:
-                    found += await self._rederive(id, texts)
-                    one_more()
-                return found
+            texts: dict[int, str] = {}
+            found = []
+            for id in ids:
+                found += await self._rederive(id, texts)
+                done(next(numbers))
+            return found
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(chain(ids)) for ids in self._chains.values()]
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None
-        return [change for task in tasks for change in task.result()]
+        chains = await run_each(list(self._chains.values()), self.at_once, chain)
+        return [change for found in chains for change in found]
 
     async def finish(self) -> None:
         """See `Rederivation.finish`: each summary records its own version."""

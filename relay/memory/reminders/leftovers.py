@@ -11,10 +11,9 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from relay.memory.reminders.languages.language import HOUR, MINUTE, Language, words
-from relay.memory.reminders.meaning.found import Open
+from relay.memory.reminders.meaning.times import Open
 from relay.memory.reminders.reading.parts import Reading, number, word
-from relay.memory.reminders.reading.reader import LONGEST, read_parts
-from relay.memory.reminders.reading.rhythms import read_end
+from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
 
 ZONES = words("utc gmt bst cet cest eet eest est edt cst cdt mst mdt pst pdt jst aest aedt msk ortszeit")
 REGIONS = words("eastern central mountain pacific local")

@@ -17,9 +17,8 @@ from relay.memory.reminders.languages.english import ENGLISH
 from relay.memory.reminders.languages.german import GERMAN
 from relay.memory.reminders.languages.language import Language
 from relay.memory.reminders.leftovers import find_open, is_bare
-from relay.memory.reminders.meaning.found import Moment
-from relay.memory.reminders.meaning.hours import clock_of
 from relay.memory.reminders.meaning.moments import resolve
+from relay.memory.reminders.meaning.times import Moment, clock_of
 from relay.memory.reminders.reading.parts import Reading
 from relay.memory.reminders.reading.reader import LONGEST, read_parts
 

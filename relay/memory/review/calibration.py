@@ -7,20 +7,119 @@ import unicodedata
 
 from relay.memory.contexts.sentences import sentences_of
 from relay.memory.review.distinction import DATES, NEGATION
-from relay.memory.review.words import (
-    ANSWERS,
-    AROUND_ASSENT,
-    ASSENTS,
-    COMMON_STARTS,
-    DOUBT,
-    FEELING,
-    HALF_ASSENTS,
-    POLITE,
-    SMALL_TALK,
-    THANKS,
-    lower_words,
-    words_of,
+
+SENTIMENT = """
+amazing awesome brilliant wonderful fantastic terrible awful horrible love hate happy sad angry afraid scared worried
+excited proud lonely tired exhausted depressed grateful annoyed frustrated disappointed hurt miss sorry thrilled upset
+incredible incredibly unbelievable impressed impressive impressing impresses appreciate appreciates appreciated
+appreciating appreciation appreciative thankful fabulous superb delighted
+toll großartig wunderbar fantastisch schrecklich furchtbar liebe hasse glücklich traurig wütend angst stolz einsam müde
+erschöpft dankbar genervt enttäuscht froh vermisse schlimm
+unglaublich beeindruckt beeindruckend begeistert fabelhaft
+increíble maravilloso maravillosa genial horrible encanta amo odio feliz triste enfadado enfadada miedo preocupado
+preocupada orgulloso orgullosa cansado cansada agradecido agradecida
+génial incroyable merveilleux merveilleuse affreux adore aime déteste heureux heureuse triste peur inquiet inquiète fier
+fière fatigué fatiguée reconnaissant déçu déçue
+fantastico fantastica meraviglioso meravigliosa orribile amo odio felice triste arrabbiato arrabbiata paura preoccupato
+orgoglioso stanco stanca grato grata deluso delusa
+incrível maravilhoso maravilhosa horrível adoro amo odeio feliz triste medo preocupado preocupada orgulhoso cansado
+cansada grato grata saudade
+потрясающе потрясающий прекрасно чудесно ужасно люблю ненавижу счастлив счастлива грустно грустный злюсь боюсь страшно
+волнуюсь горжусь устал устала благодарен благодарна скучаю рад рада
+kocham uwielbiam nienawidzę szczęśliwy szczęśliwa smutny smutna smutno wściekły wściekła boję dumny dumna samotny
+samotna zmęczony zmęczona wdzięczny wdzięczna rozczarowany rozczarowana niesamowite wspaniale wspaniałe cudownie
+okropnie okropne
+nefret mutlu mutluyum üzgün kızgınım korkuyorum endişeliyim gururluyum yalnızım yorgun yorgunum minnettarım harika
+harikasın muhteşem inanılmaz berbat korkunç bayıldım özledim
+أحبك رائع رائعة مذهل مذهلة سعيد سعيدة حزين حزينة غاضب غاضبة خائف خائفة فخور فخورة متعب متعبة ممتن ممتنة محبط محبطة
+"""
+POLITE = re.compile(
+    r"\bliebe[nr]? gr[uü](?:ß|ss)e?|\bnicht (?:so )?schlimm|\bkeine angst|(?<!so )\bsorry\b"
+    r"|(?<!i )(?<!we )\bmiss\b(?! you)|\bне страшно|\bsin miedo|\bniente paura|\bsem medo|\bnie szkodzi",
+    re.IGNORECASE,
 )
+"""What sounds like a feeling and is none: greetings, and what comforts somebody or asks them to excuse something."""
+ACKNOWLEDGEMENT = """
+exactly right|that's right|that is right|spot on|you nailed it|well done|that worked|it worked|it works|solved|exactly|
+correct|precisely|good job|nicely done|great job|great work|excellent work|couldn't agree more|
+genau|stimmt|richtig|das stimmt|gut gemacht|hat geklappt|es klappt|funktioniert|volltreffer|perfekt|
+ausgezeichnet|einverstanden|du hast recht|sie haben recht|
+exacto|exactamente|correcto|eso es|así es|bien hecho|funcionó|ha funcionado|funciona|perfecto|
+excelente|de acuerdo|tienes razón|
+exactement|c'est ça|c'est exact|tout à fait|bien joué|bravo|ça marche|ça a marché|parfait|
+excellent|tu as raison|vous avez raison|
+esatto|esattamente|giusto|proprio così|ben fatto|ha funzionato|funziona|perfetto|eccellente|
+hai ragione|
+exatamente|exato|correto|isso mesmo|bem feito|funcionou|deu certo|perfeito|concordo|
+точно|именно|верно|правильно|так и есть|молодец|получилось|сработало|работает|отлично|идеально|
+согласен|согласна|ты прав|ты права|
+dokładnie|zgadza się|masz rację|świetnie|doskonale|działa|zadziałało|udało się|dobra robota|
+aynen|kesinlikle|doğru|haklısın|haklısınız|işe yaradı|çalışıyor|mükemmel|aferin|
+بالضبط|صحيح|أحسنت|نجح|نجحت|ممتاز|أنت محق|معك حق
+"""
+DOUBT = re.compile(
+    r"\b(?:bad|badly|wrong|barely|hardly|partly|almost|schlecht|schlimm|falsch|kaum|selten|leider|fast|teilweise|halb"
+    r"|mal|mala|peor|apenas|casi|pior|quase|pouco|male|peggio|poco|quasi|peu|presque|mauvais|faux|плохо|едва|почти|редко"
+    r"|źle|prawie|słabo|kötü|yanlış|neredeyse)\b"
+)
+"""Words that take back an assent beside them: funciona mal."""
+ASSENT = """
+agree agrees agreed agreeing perfect perfectly great greatest excellent excellently exact exactly correct correctly
+"""
+"""Words that alone say that something was right."""
+HALF_ASSENT = "yes yeah yep right rightly"
+"""Words that say so only with others: a bare yes answers a question."""
+AROUND = """
+i you it that this is are was were it's that's you're i'm so totally absolutely completely quite very just really indeed
+all answer done well job work thanks thank
+"""
+"""Words that may accompany them."""
+THANKS = re.compile(
+    r"\bthank(?:s| you)\b.{0,12}\b(?:much|lot|million|everything)\b|\b(?:vielen|tausend|herzlichen) dank\b"
+    r"|\bmuchas gracias\b|\bmerci beaucoup\b|\b(?:mille grazie|grazie mille)\b|\bmuito obrigad[oa]\b"
+    r"|\bбольшое спасибо\b|\bспасибо большое\b|\bbardzo dziękuję\b|\bdziękuję bardzo\b|\bçok teşekkür\w*"
+    r"|\bçok sağ ?ol\b|\bشكر[اًا]+ جزيل[اًا]+",
+    re.IGNORECASE,
+)
+"""Thanks that go beyond politeness."""
+STARTS = """
+i i'm i'll i've i'd ok okay yes no thanks thank hello hi hey please what how why who when where
+ich ja nein danke hallo bitte was wie warum wer wann wo sie
+sí no gracias hola por favor qué cómo por quién cuándo dónde yo
+oui non merci bonjour salut je tu que quoi comment pourquoi qui
+sì grazie ciao io che cosa come perché chi quando dove
+sim não obrigado obrigada olá oi eu quem quando onde
+да нет спасибо привет пожалуйста я что как почему кто когда где
+"""
+"""Capitalized words that are not names."""
+GREETINGS = """
+شكرا شكرًا شكراً مرحبا أهلا أهلًا وسهلا السلام عليكم وعليكم سلام نعم أجل لا حسنا حسنًا تمام طيب أوكي من فضلك
+صباح مساء الخير النور
+תודה רבה שלום כן לא בסדר בבקשה בוקר ערב לילה טוב
+谢谢 谢谢你 謝謝 你好 您好 好的 嗯嗯 可以 可以的 没问题 明白了 知道了 哈哈 哈哈哈 早上好 晚安
+ありがとう ありがとうございます こんにちは こんばんは おはよう おはようございます はい いいえ わかりました 分かりました
+了解 了解です
+감사합니다 고마워 고마워요 안녕 안녕하세요 네네 알겠습니다 धन्यवाद नमस्ते हाँ ठीक है
+"""
+"""Small talk in scripts without capitals."""
+
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+COMMON_STARTS = frozenset(STARTS.split())
+SMALL_TALK = frozenset(GREETINGS.split())
+FEELING = frozenset(SENTIMENT.split())
+ASSENTS, HALF_ASSENTS, AROUND_ASSENT = (frozenset(words.split()) for words in (ASSENT, HALF_ASSENT, AROUND))
+ANSWERS = tuple(one.strip() for one in ACKNOWLEDGEMENT.replace("\n", "").split("|"))
+
+
+def lower_words(text: str) -> list[str]:
+    """Returns the words of a text in lower case; İ becomes i."""
+    return words_of(text.replace("İ", "I").lower())
+
+
+def words_of(text: str) -> list[str]:
+    """Returns the words of a text as written, with plain apostrophes."""
+    return [word.replace("’", "'") for word in WORD.findall(text)]
+
 
 SHORT = 50
 """Messages with fewer characters are short; longer ones are always judged."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from relay.core.frozen import frozen
 from relay.core.limits import TAGGED_FACT_LENGTH
-from relay.core.models import Step, ToolDefinition
+from relay.core.models import Step, list_tool
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.intents import process_intents
 from relay.memory.reminders.phrases import says_clock
@@ -37,36 +37,22 @@ MOST = 20
 MOST_EVIDENCE = 12
 TOOL = "keep"
 DATE = {"type": "string", "description": "YYYY-MM-DD"}
-KEEP: ToolDefinition = {
-    "name": TOOL,
-    "description": "Notes what is worth remembering of these messages; an empty list where nothing is.",
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "findings": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "kind": {"type": "string", "enum": list(KINDS)},
-                        "importance": {"type": "integer", "minimum": 1, "maximum": 10},
-                        "sentence": {
-                            "type": "string",
-                            "description": f"at most {TAGGED_FACT_LENGTH} characters, third person",
-                        },
-                        "evidence": {"type": "array", "items": {"type": "integer"}, "description": "message ids"},
-                        "deadline": DATE,
-                        "valid_from": DATE,
-                        "valid_until": DATE,
-                        "time": {"type": "string", "description": "HH:MM of the deadline, or of valid_from"},
-                    },
-                    "required": ["kind", "importance", "sentence", "evidence"],
-                },
-            }
-        },
-        "required": ["findings"],
+KEEP = list_tool(
+    TOOL,
+    "Notes what is worth remembering of these messages; an empty list where nothing is.",
+    "findings",
+    {
+        "kind": {"type": "string", "enum": list(KINDS)},
+        "importance": {"type": "integer", "minimum": 1, "maximum": 10},
+        "sentence": {"type": "string", "description": f"at most {TAGGED_FACT_LENGTH} characters, third person"},
+        "evidence": {"type": "array", "items": {"type": "integer"}, "description": "message ids"},
+        "deadline": DATE,
+        "valid_from": DATE,
+        "valid_until": DATE,
+        "time": {"type": "string", "description": "HH:MM of the deadline, or of valid_from"},
     },
-}
+    ("kind", "importance", "sentence", "evidence"),
+)
 
 
 class InvalidAnswer(ValueError):

@@ -10,17 +10,25 @@ from typing import TypeVar
 import structlog
 
 from relay.core.charge import Charge
-from relay.core.errors import ContextTooLong, EmbedderUnavailable, ModelError, ModelRefused, RelayError
+from relay.core.errors import (
+    ContextTooLong,
+    EmbedderUnavailable,
+    ModelError,
+    ModelRefused,
+    ModelThrottled,
+    ModelUnavailable,
+    RelayError,
+)
 from relay.core.frozen import frozen
 from relay.core.models import ModelRequest, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import text_block
+from relay.core.retry import RetryPolicy
 from relay.memory.calls.memory.search import vector_text
 from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.review import findings, keywords, settling
 from relay.memory.review.findings import Finding, InvalidAnswer
 from relay.memory.review.readings import JUDGE, PLAIN, Reading, as_text, readings
-from relay.memory.review.waiting import AGAIN_SECONDS, gives_up
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.judging import (
@@ -35,6 +43,24 @@ from relay.memory.rows.upkeep.judging import (
 from relay.memory.rows.upkeep.night import DatedNote
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
+
+PATIENCE = 3
+"""How many times an unreachable model is tried before keywords judge."""
+AGAIN_SECONDS = 600.0
+"""After how many seconds a model judges again what keywords judged; sooner if it has answered something else."""
+PAUSES = RetryPolicy(first=5.0, longest=300.0, obeyed=300.0)
+"""The pauses between two tries of a thread."""
+
+
+def gives_up(error: Exception, failures: int) -> bool:
+    """Tests whether to give up waiting for the model: it was unreachable a few times, or its server refuses
+    permanently. A busy model doesn't count."""
+    if isinstance(error, ModelThrottled):
+        return False
+    if isinstance(error, ModelError) and not isinstance(error, ModelUnavailable):
+        return True
+    return isinstance(error, ModelError | TimeoutError) and failures >= PATIENCE
+
 
 log = structlog.get_logger()
 

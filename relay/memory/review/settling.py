@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from relay.core.frozen import frozen
 from relay.core.limits import TAGGED_FACT_LENGTH
-from relay.core.models import ToolDefinition
+from relay.core.models import list_tool
 from relay.memory.review.distinction import difference, is_nearly_same, loses_in_merge, tell_apart
 from relay.memory.review.findings import InvalidAnswer, as_data, plain_sentence
 from relay.memory.rows.upkeep.judging import FoundMemory
@@ -23,29 +23,18 @@ A sentence is at most 200 characters, in the language of the new one, in the thi
 PLAIN = """
 
 Answer with JSON and nothing else: {"decisions": [{"new": number, "is": "same|refined|contradicts|new", "known": id or null, "sentence": …}]}."""
-DECIDE: ToolDefinition = {
-    "name": TOOL,
-    "description": "Says of each new sentence how it stands to what is known.",
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "decisions": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "new": {"type": "integer"},
-                        "is": {"type": "string", "enum": list(RELATIONS)},
-                        "known": {"type": ["integer", "null"], "description": "its id; null for new"},
-                        "sentence": {"type": "string", "description": "for refined: what says both"},
-                    },
-                    "required": ["new", "is"],
-                },
-            }
-        },
-        "required": ["decisions"],
+DECIDE = list_tool(
+    TOOL,
+    "Says of each new sentence how it stands to what is known.",
+    "decisions",
+    {
+        "new": {"type": "integer"},
+        "is": {"type": "string", "enum": list(RELATIONS)},
+        "known": {"type": ["integer", "null"], "description": "its id; null for new"},
+        "sentence": {"type": "string", "description": "for refined: what says both"},
     },
-}
+    ("new", "is"),
+)
 
 
 class Dated(Protocol):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import tzinfo
-from typing import Annotated
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import PlainValidator
@@ -14,6 +14,8 @@ from relay.core.frozen import frozen
 
 VOICES = ("auto", "always", "never")
 """The values of `voice`: when answers are also spoken."""
+VALUES: dict[str, tuple[str, ...]] = {"learning": ("on", "ask", "off"), "voice": VOICES}
+"""The settings that have certain values only."""
 
 
 @frozen
@@ -46,29 +48,13 @@ class Choices:
     @classmethod
     def from_stored(cls, row: Mapping[str, object] | None) -> Choices:
         """Reads stored settings. Missing or unknown values count as not set."""
-        usual, row = cls(), row or {}
-
-        def chosen(name: str, *values: str) -> str:
-            value = row.get(name)
-            return value if isinstance(value, str) and (not values or value in values) else str(getattr(usual, name))
-
-        def flag(name: str) -> bool:
-            value = row.get(name)
-            return value if isinstance(value, bool) else bool(getattr(usual, name))
-
-        return cls(
-            learning=chosen("learning", "on", "ask", "off"),
-            sound=flag("sound"),
-            previews=flag("previews"),
-            tools=flag("tools"),
-            zone=chosen("zone"),
-            voice=chosen("voice", *VOICES),
-            diagnostics=flag("diagnostics"),
-            reactions=flag("reactions"),
-            keep=flag("keep"),
-            tags=flag("tags"),
-            compare=flag("compare"),
-        )
+        usual = cls()
+        known: dict[str, Any] = {}
+        for one in fields(cls):
+            value = (row or {}).get(one.name)
+            if type(value) is type(getattr(usual, one.name)) and value in VALUES.get(one.name, (value,)):
+                known[one.name] = value
+        return replace(usual, **known)
 
     def limit_to(self, capture: str) -> Choices:
         """Limits learning to what the installation's `RELAY_CAPTURE` (auto, ask or off) allows."""

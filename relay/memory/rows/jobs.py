@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.core.frozen import frozen
-from relay.memory.rows.upkeep.writing import EarlierSummary, MarkedPassage, SourceMessage
+from relay.memory.rows.upkeep.writing import MarkedPassage, ShownSummary, SourceMessage
 
 
 @frozen
@@ -41,7 +41,7 @@ class SummaryWork:
     space_id: int
     user_id: int | None
     """The person whose budget pays; None: the space owner's."""
-    previous: EarlierSummary | None
+    previous: ShownSummary | None
     messages: tuple[SourceMessage, ...]
     """The messages since the previous summary, oldest first."""
     markers: tuple[MarkedPassage, ...] = ()

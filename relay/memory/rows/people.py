@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import asdict, field
 from datetime import datetime
 from typing import Literal
 
 from relay.core.frozen import frozen
+from relay.core.models import Space
 from relay.memory.rows.choices import Choices, StoredChoices
 
 TokenKind = Literal["token", "session", "link", "calendar"]
@@ -129,3 +130,28 @@ class SpokenGroup:
     chat_id: int
     name: str
     """Empty: unknown."""
+
+
+@frozen
+class CalendarToken:
+    """The token in the address of a person's calendar."""
+
+    created_at: datetime
+    used_at: datetime | None = None
+
+
+@frozen
+class Marks:
+    """A text for each subject of a space, which changes when something of the subject does."""
+
+    space: Space
+    memory: str
+    version: str
+    composition: str
+    reminder: str
+    preference: str
+
+    def changed_since(self, before: Marks) -> list[str]:
+        """Returns the subjects that have changed."""
+        was = asdict(before)
+        return [subject for subject, mark in asdict(self).items() if mark != was[subject]]

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from relay.core.frozen import frozen
 from relay.memory.rows.turns.context import ShownSoul
 from relay.memory.rows.turns.preferences import Preference
+from relay.memory.rows.upkeep.night import Note
 
 
 @frozen
@@ -105,20 +106,13 @@ class SoulIdea:
 
 
 @frozen
-class Learning:
-    """Something lasting that an admin taught about how things should be."""
-
-    id: int
-    content: str
-
-
-@frozen
 class GrowthWork:
     """What an idea can be drawn from."""
 
     growth: Growth
     soul: ShownSoul
-    memories: tuple[Learning, ...]
+    memories: tuple[Note, ...]
+    """Learnings about how an admin wants things to be."""
     preferences: tuple[Preference, ...]
     ideas: tuple[SoulIdea, ...]
     """All changes that were proposed before."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import structlog
 
 from relay.core.charge import Charge
-from relay.core.errors import EmptyAnswer, ModelRefused, RelayError
-from relay.core.models import ModelRequest, Space, Step
+from relay.core.errors import RelayError
+from relay.core.models import ModelRequest, Space
 from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
-from relay.memory.intents import CONTENT_LENGTH, process_intents
+from relay.memory.intents import CONTENT_LENGTH, read_words
 from relay.memory.writing.summaries import Summariser
 
 log = structlog.get_logger()
@@ -31,17 +31,9 @@ async def propose_words(summariser: Summariser, space: Space, user_id: int, text
         message = {"role": "user", "content": [text_block(mark_untrusted(cut_to_tokens(text, READ_TOKENS), "message"))]}
         request = ModelRequest(summariser.model_name, [text_block(DISTIL)], [message], MOST_TOKENS)
         charge = Charge("proposal", user_id=user_id, space=space)
-        return read_words(await summariser.gate.ask(request, charge, MODEL_SECONDS))
+        step = await summariser.gate.ask(request, charge, MODEL_SECONDS)
+        words = read_words(step)
+        return words[:CONTENT_LENGTH] if words and step.stop_reason != "max_tokens" else own
     except (RelayError, TimeoutError) as error:
         log.info("no words were proposed for a memory", error=str(error))
         return own
-
-
-def read_words(step: Step) -> str:
-    """Returns a step's words. Raises `ModelRefused` for a refusal, and `EmptyAnswer` if nothing usable is left."""
-    if step.stop_reason == "refusal":
-        raise ModelRefused()
-    text = process_intents("".join(block.get("text", "") for block in step.blocks)).text.strip()
-    if not text or step.stop_reason == "max_tokens":
-        raise EmptyAnswer()
-    return text[:CONTENT_LENGTH]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 
 from relay.core.charge import Charge
-from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
+from relay.core.errors import ContextTooLong, EmptyAnswer
 from relay.core.frozen import frozen
-from relay.core.limits import SUMMARY_TOKENS
+from relay.core.limits import MARKED_TOKENS, SUMMARY_TOKENS
 from relay.core.models import ModelMessage, ModelRequest, Step
 from relay.core.prompt_markup import (
     clean_name,
     cut_to_tokens,
+    estimate_tokens,
     mark_untrusted,
     neutralize_markup,
     shorten_longest,
@@ -22,14 +24,13 @@ from relay.core.prompt_markup import (
 )
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
-from relay.memory.intents import process_intents
+from relay.memory.intents import read_words
 from relay.memory.results import MOST, get_or_make
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.upkeep.writing import EarlierSummary, NewSummary, SourceMessage, WrittenSummary
+from relay.memory.rows.upkeep.writing import MarkedPassage, NewSummary, ShownSummary, SourceMessage, WrittenSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.passages import choose_passages, remove_passages
 
 MODEL_SECONDS = 150
 LEAST_MESSAGES = 3
@@ -98,7 +99,7 @@ async def summarise(summariser: Summariser, job: ClaimedJob) -> bool:
 
 
 def summary_derivation(
-    summariser: Summariser, previous: EarlierSummary | None, messages: Sequence[SourceMessage]
+    summariser: Summariser, previous: ShownSummary | None, messages: Sequence[SourceMessage]
 ) -> Derivation:
     """Returns the derivation of a summary: its inputs and the version of the summariser."""
     before = [Input("summary", previous.id, previous.text)] if previous else []
@@ -111,7 +112,7 @@ async def write_summary(
     summariser: Summariser,
     space_id: int,
     derivation: Derivation,
-    previous: EarlierSummary | None,
+    previous: ShownSummary | None,
     messages: Sequence[SourceMessage],
     charge: Charge,
 ) -> WrittenSummary:
@@ -135,9 +136,7 @@ def read_summary(step: Step) -> str:
     Raises `ModelRefused` for a refusal. If nothing usable is left, raises `EmptyAnswer`, or `ContextTooLong` if the
     prompt left no room.
     """
-    if step.stop_reason == "refusal":
-        raise ModelRefused()
-    text = process_intents("".join(block.get("text", "") for block in step.blocks)).text.strip()
+    text = read_words(step)
     if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
         whole = WHOLE_SENTENCES.match(text)
         text = whole[0] if whole else ""
@@ -147,7 +146,7 @@ def read_summary(step: Step) -> str:
 
 
 def summary_messages(
-    previous: EarlierSummary | None, messages: Sequence[SourceMessage], zone: tzinfo, share: float = 1.0
+    previous: ShownSummary | None, messages: Sequence[SourceMessage], zone: tzinfo, share: float = 1.0
 ) -> list[ModelMessage]:
     """Returns the summariser's one user message: the summary so far and the messages since with their days, as data.
     `zone`: the installation's. `share` (0–1]: how much of the messages' text to keep; the longest are cut."""
@@ -173,9 +172,60 @@ def format_message(role: str, name: str | None, text: str, foreign: bool) -> str
     return f"{who}: {mark_untrusted(text, 'message') if foreign else neutralize_markup(text)}"
 
 
-def is_tainted(previous: EarlierSummary | None, messages: Sequence[SourceMessage]) -> bool:
+def is_tainted(previous: ShownSummary | None, messages: Sequence[SourceMessage]) -> bool:
     """Tests whether a summary derives from what others wrote, or from several people's words."""
     people = {row.user_id for row in messages}
     return (
         bool(previous and previous.tainted) or any(row.untrusted or row.tainted for row in messages) or len(people) > 1
     )
+
+
+HEADING = "\n\nWord for word:\n"
+
+
+@frozen
+class Passages:
+    """The passages below a summary."""
+
+    kept: tuple[MarkedPassage, ...] = ()
+    left_out: int = 0
+    """How many more had no room."""
+
+    @property
+    def tainted(self) -> bool:
+        """Tells whether a passage is from a message that has others' words, or answers them."""
+        return any(one.tainted for one in self.kept)
+
+    @property
+    def settings(self) -> dict[str, int]:
+        """Returns what is stored about them with the summary; empty if there are none."""
+        return {"kept": len(self.kept), "left_out": self.left_out} if self.kept or self.left_out else {}
+
+    @property
+    def text(self) -> str:
+        """Returns the passages under their heading; empty if there are none."""
+        return HEADING + "\n".join(f"- {one.content}" for one in self.kept) if self.kept else ""
+
+    def below(self, summary: str) -> str:
+        """Returns a summary with the passages below it, within SUMMARY_TOKENS together."""
+        if not self.kept:
+            return summary
+        mark = estimate_tokens(" […]")
+        return cut_to_tokens(summary, SUMMARY_TOKENS - estimate_tokens(self.text) - mark - 1) + self.text
+
+
+def choose_passages(markers: Sequence[MarkedPassage]) -> Passages:
+    """Chooses the passages that fit into MARKED_TOKENS, whole. `markers`: the most important first."""
+    kept: tuple[MarkedPassage, ...] = ()
+    for one in markers:
+        more = (*kept, one)
+        if estimate_tokens(Passages(more).text) <= MARKED_TOKENS:
+            kept = more
+    return Passages(kept, len(markers) - len(kept))
+
+
+def remove_passages(summary: ShownSummary | None) -> ShownSummary | None:
+    """Returns a summary as the model or a person wrote it, without passages, as the basis of the next one."""
+    if summary is None:
+        return None
+    return replace(summary, text=summary.text.rpartition(HEADING)[0] or summary.text)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from relay.core.charge import Charge
-from relay.core.errors import EmptyAnswer, ModelRefused
+from relay.core.errors import EmptyAnswer
 from relay.core.frozen import frozen
 from relay.core.limits import TOPIC_LENGTH, WRITTEN_TITLE_LENGTH
 from relay.core.models import ModelMessage, ModelRequest, Step
 from relay.core.prompt_markup import text_block
-from relay.memory.intents import process_intents
+from relay.memory.intents import read_words
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.writing import SourceMessage
 from relay.memory.spending.gate import Gate
@@ -68,9 +68,7 @@ def title_messages(messages: Sequence[SourceMessage]) -> list[ModelMessage]:
 def title_of(step: Step) -> str:
     """Returns a step's title: one plain line of at most `WRITTEN_TITLE_LENGTH` characters. Raises `ModelRefused` for a
     refusal, and `EmptyAnswer` if nothing usable is left."""
-    if step.stop_reason == "refusal":
-        raise ModelRefused()
-    lines = [line for line in _lines(step) if not TOPICS.match(line)]
+    lines = [line for line in read_words(step).splitlines() if not TOPICS.match(line)]
     line = next((line for line in lines if any(c.isalnum() for c in line)), "")
     line = _plain(TITLE.sub("", line))
     if len(line) > WRITTEN_TITLE_LENGTH:
@@ -82,7 +80,7 @@ def title_of(step: Step) -> str:
 
 def topics_of(step: Step) -> tuple[str, ...]:
     """Returns a step's topics: up to five, of one to three words; longer ones are left out."""
-    found = next((match[1] for line in _lines(step) if (match := TOPICS.match(line))), "")
+    found = next((match[1] for line in read_words(step).splitlines() if (match := TOPICS.match(line))), "")
     topics = {topic.casefold(): topic for topic in map(_plain, re.split("[,،、，]", found)) if _is_topic(topic)}
     return tuple(topics.values())[:MOST_TOPICS]
 
@@ -90,10 +88,6 @@ def topics_of(step: Step) -> tuple[str, ...]:
 def _is_topic(words: str) -> bool:
     named = any(c.isalnum() for c in words)
     return named and len(words.split()) <= TOPIC_WORDS and len(words) <= TOPIC_LENGTH
-
-
-def _lines(step: Step) -> list[str]:
-    return process_intents("".join(block.get("text", "") for block in step.blocks)).text.splitlines()
 
 
 def _plain(line: str) -> str:

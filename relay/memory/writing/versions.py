@@ -10,8 +10,7 @@ from relay.core.charge import Charge
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.extract import extract
-from relay.memory.contexts.pieces import Stretch, sort_rows, stretches
-from relay.memory.contexts.segments import Sized, divide, spans
+from relay.memory.contexts.pieces import Sized, Stretch, divide, sort_rows, spans, stretches
 from relay.memory.contexts.settings import CompressionSettings, read_settings
 from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.rows.contexts.compression import CompressionWork, MarkerFate, NewVersion, SourceUnit

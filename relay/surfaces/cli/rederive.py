@@ -22,9 +22,8 @@ from relay.core.text import pluralize
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.rederivation.attributions import Attributions
 from relay.memory.rederivation.change import Change, Estimate, Rederivation
-from relay.memory.rederivation.memories import Memories
+from relay.memory.rederivation.memories import Memories, Rejudge
 from relay.memory.rederivation.summaries import Summaries
-from relay.memory.review.again import Rejudge
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.chat.difference import ADDED, KEPT, REMOVED, pieces
 from relay.surfaces.cli.progress import plain, show_progress

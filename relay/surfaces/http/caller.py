@@ -20,7 +20,7 @@ from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.program import RELAY
-from relay.memory.calls.api import hash_token
+from relay.memory.calls.people import hash_token
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.people import ApiCaller
 from relay.surfaces.http.problems import ApiError

@@ -1,13 +1,26 @@
-"""Versions of sessions: requested, made and read."""
+"""Contexts: versions of sessions, markers of passages to keep, and compositions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from relay.core.models import Space
-from relay.memory.calls.base import Calls, rpc
+from relay.memory.calls.base import Calls, encode_row, rpc
+from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.contexts.composition import (
+    ComposableSessions,
+    ComposeRequest,
+    Composition,
+    CompositionPage,
+    CompositionPlan,
+    Draft,
+    DroppedComposition,
+    Refusal,
+)
 from relay.memory.rows.contexts.compression import CompressionWork, MarkerFate, NewVersion, SessionOutline
+from relay.memory.rows.contexts.markers import KeepitChange, KeepitPage, OpenedKeepit
 from relay.memory.rows.contexts.versions import (
     ComparedVersions,
     LeftOut,
@@ -17,10 +30,13 @@ from relay.memory.rows.contexts.versions import (
     VersionPage,
 )
 from relay.memory.rows.jobs import ClaimedJob
+from relay.memory.rows.sessions import SessionEnd
+from relay.memory.rows.turns.edits import MarkedMessage
 
 
 class VersionCalls(Calls):
-    """Compressed versions of sessions."""
+    """Compressed versions of sessions, markers, and compositions (versions of several sessions together, within a
+    budget). `may`: this person may also change what others marked or said."""
 
     @rpc()
     async def session_outline(
@@ -85,3 +101,102 @@ class VersionCalls(Calls):
     @rpc()
     async def restore_versions(self, space: Space, version: int) -> list[RestoredVersion]:
         """Restores what was dropped together with a version within the last ten minutes."""
+
+    async def read_keepits(self, message: MarkedMessage, user_id: int, markers: Sequence[Mapping[str, object]]) -> None:
+        """Sets the markers of an edited message, unless it was edited again meanwhile."""
+        await self._call(
+            "read_keepits",
+            message_id=message.message_id,
+            wording=message.wording,
+            user_id=user_id,
+            markers=list(markers),
+        )
+
+    @rpc()
+    async def keepits(
+        self, space: Space, session_id: int | None, offset: int, limit: int, chat_id: int = 0, topic_id: int = 0
+    ) -> KeepitPage:
+        """Returns a session's markers, or those of a thread, the most important first."""
+
+    @rpc()
+    async def keepit(self, space: Space, keepit_id: int) -> OpenedKeepit | None:
+        """Returns a marker and whether it would survive; None if the space has no such marker."""
+
+    @rpc()
+    async def keep_it(
+        self,
+        turn: ClaimedTurn,
+        space: Space,
+        chat_id: int,
+        topic_id: int,
+        user_id: int,
+        may: bool,
+        keep: Mapping[str, object],
+    ) -> KeepitChange:
+        """Marks a passage: `{message_id | bot_id, telegram_message_id | draft, text, quoted, weight, origin}`. Without
+        a weight, the passage is only remembered with the turn."""
+
+    @rpc()
+    async def weigh_keepit(
+        self, space: Space, keepit_id: int, weight: Decimal, user_id: int, may: bool
+    ) -> KeepitChange | None:
+        """Changes a marker's weight in the registry. None: there is no such marker."""
+
+    @rpc()
+    async def remove_keepit(
+        self, space: Space, keepit_id: int, removed: bool, user_id: int, may: bool
+    ) -> KeepitChange | None:
+        """Removes a marker, or restores it. None: there is no such marker."""
+
+    @rpc()
+    async def undo_keepits(self, turn_id: int, user_id: int, removed: bool) -> int:
+        """Removes the markers of a turn's message, or restores them. Returns how many markers changed."""
+
+    async def compose(
+        self, space: Space, where: Mapping[str, object], user_id: int, request: ComposeRequest
+    ) -> Composition | Refusal:
+        """Composes sessions and returns the composition. `where`: `{chat_id, topic_id, bot_id, zone}`."""
+        return await self._compose(space, user_id, request.as_json() | dict(where))
+
+    @rpc("compose")
+    async def _compose(self, space: Space, user_id: int, request: Mapping[str, object]) -> Composition | Refusal: ...
+
+    @rpc()
+    async def plan_composition(self, space: Space, request: ComposeRequest) -> CompositionPlan | Refusal:
+        """Returns what composing would do."""
+
+    @rpc()
+    async def composition(self, space: Space, which: Mapping[str, object], rows: bool = False) -> Composition | None:
+        """Returns a composition of a space. `which`: `{id}` or `{name, chat_id, topic_id}`; `rows`: with its text."""
+
+    @rpc()
+    async def compositions(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> CompositionPage:
+        """Returns a page of a space's compositions, a thread's first."""
+
+    @rpc()
+    async def composable_sessions(
+        self, space: Space, chat_id: int, topic_id: int, everywhere: bool, offset: int, limit: int
+    ) -> ComposableSessions:
+        """Returns a page of the sessions of a thread, or of the whole space, that can be composed."""
+
+    @rpc()
+    async def use_composition(
+        self, space: Space, chat_id: int, topic_id: int, composition_id: int
+    ) -> SessionEnd | Refusal:
+        """Ends a thread's session and begins a new one with a composition."""
+
+    @rpc()
+    async def drop_composition(self, space: Space, composition_id: int) -> DroppedComposition | None:
+        """Drops a composition; None if it is already gone."""
+
+    async def keep_draft(self, turn: ClaimedTurn, space: Space, draft: Draft) -> None:
+        """Stores a draft with the turn that began it."""
+        await self._call(
+            "keep_draft", turn_id=turn.turn_id, fence=turn.fence, space=space.as_json(), draft=encode_row(Draft, draft)
+        )
+
+    @rpc()
+    async def change_draft(
+        self, turn_id: int, space: Space, user_id: int, change: Mapping[str, object]
+    ) -> Draft | None:
+        """Changes some fields of a person's draft and returns it; None: there is no draft. See `relay_change_draft`."""

@@ -7,8 +7,15 @@ from typing import Any
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, rpc
-from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep, Retraction
-from relay.memory.rows.upkeep.export import ExportedSpace, ExportPage, ImportedRows, ImportedSpace
+from relay.memory.rows.upkeep.erasure import (
+    ErasePreview,
+    ErasureStep,
+    ExportedSpace,
+    ExportPage,
+    ImportedRows,
+    ImportedSpace,
+    Retraction,
+)
 
 RawRow = Mapping[str, Any]
 """A line of an export."""
@@ -60,30 +67,12 @@ class ErasureCalls(Calls):
     async def export_space(self, space: Space) -> ExportedSpace | None:
         """Returns a space's threads, choices, personas and rules; None if nothing was ever said there."""
 
-    async def export_memories(self, space: Space, after: Sequence[object] | None) -> ExportPage:
-        """Returns a page of its memories, oldest first. `after`: the `last` of the page before."""
-        return await self._fetch(ExportPage, "export_memories", space=space.as_json(), after=after, most=PAGE)
-
-    async def export_thread(
-        self, part: str, space: Space, thread_id: int, after: Sequence[object] | None
+    @rpc(most=PAGE)
+    async def export_rows(
+        self, part: str, space: Space, after: Sequence[object] | None, thread_id: int | None = None
     ) -> ExportPage:
-        """Returns a page of a thread's rows. `part`: sessions, messages, documents or summaries."""
-        where = {"space": space.as_json(), "thread_id": thread_id}
-        return await self._fetch(ExportPage, f"export_{part}", **where, after=after, most=PAGE)
-
-    async def export_rows(self, part: str, space: Space, after: Sequence[object] | None) -> ExportPage:
-        """Returns a page of rows that belong to no thread. `part`: preferences, feedback or preference_decisions."""
-        return await self._fetch(ExportPage, f"export_{part}", space=space.as_json(), after=after, most=PAGE)
-
-    async def export_artefacts(self, kind: str, space: Space, after: Sequence[object] | None) -> ExportPage:
-        """Returns a page of the artefacts of a kind that exports write as rows."""
-        return await self._fetch(
-            ExportPage, "export_artefacts", space=space.as_json(), kind=kind, after=after, most=PAGE
-        )
-
-    @rpc()
-    async def import_artefacts(self, kind: str, space_id: int, rows: Sequence[RawRow]) -> ImportedRows:
-        """Adds the artefacts of a kind that are missing."""
+        """Returns a page of a part of a space, or of one of its threads: see `relay.export_lines`. `after`: the `last`
+        of the page before."""
 
     async def import_space(
         self,
@@ -97,11 +86,12 @@ class ErasureCalls(Calls):
         rows = {"threads": threads, "personas": personas, "places": places, "choices": choices}
         return await self._fetch(ImportedSpace, "import_space", space=space.as_json(), rows=rows)
 
+    @rpc()
     async def import_rows(
-        self, part: str, space_id: int, rows: Sequence[RawRow], **more: Sequence[int]
+        self, part: str, space_id: int, rows: Sequence[RawRow], taken: Sequence[int] = ()
     ) -> ImportedRows:
-        """Adds missing rows of a kind: sessions, messages, memories and so on."""
-        return await self._fetch(ImportedRows, f"import_{part}", space_id=space_id, rows=rows, **more)
+        """Adds missing rows of a part: sessions, messages, memories and so on. `taken`: the memories that the rows just
+        before these were."""
 
     async def import_links(self, space_id: int, pairs: Sequence[tuple[int, int]]) -> None:
         """Links memories to their replacements. `pairs`: their ids here."""

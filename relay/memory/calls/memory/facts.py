@@ -1,4 +1,4 @@
-"""Memories and their changes."""
+"""Memories, their changes, and the switches of memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,24 @@ from relay.core.models import Space
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import Changed, ChangePage, ChangePlace, MemoryChange, MemoryPast
-from relay.memory.rows.memories import KeepableMessage, MemoryFilter, MemoryPage, MemorySource, OpenedMemory
+from relay.memory.rows.controls import Controls, DecidedWaiting, OffRecord
+from relay.memory.rows.memories import (
+    ForgetPreview,
+    ForgetProgress,
+    KeepableMessage,
+    MemoryFilter,
+    MemoryPage,
+    MemorySource,
+    OpenedMemory,
+)
 
 Action = Mapping[str, object]
 """Requests in the form of `relay.apply_actions`."""
+ALL = MemoryFilter()
 
 
 class FactCalls(Calls):
-    """Facts and learnings, and their changes."""
+    """Facts and learnings, their changes, and the switches of memory."""
 
     @rpc()
     async def space(self, space_id: int) -> Space | None:
@@ -29,12 +39,9 @@ class FactCalls(Calls):
     async def change_directly(self, space: Space, user_id: int | None, actions: Sequence[Action]) -> Changed:
         """Applies requests of a script, in a separate turn."""
 
-    async def memories(self, space: Space, offset: int, limit: int, chosen: MemoryFilter | None = None) -> MemoryPage:
+    @rpc("list_memories")
+    async def memories(self, space: Space, offset: int, limit: int, chosen: MemoryFilter = ALL) -> MemoryPage:
         """Returns a page of memories, newest first; past the end, the last page."""
-        wanted = chosen.as_json() if chosen else {}
-        return await self._fetch(
-            MemoryPage, "list_memories", space=space.as_json(), chosen=wanted, offset=offset, limit=limit
-        )
 
     @rpc()
     async def open_memory(self, memory_id: int, user_id: int, admin: bool) -> OpenedMemory | None:
@@ -84,3 +91,49 @@ class FactCalls(Calls):
     ) -> list[MemoryChange] | None:
         """Undoes, keeps or discards a change. Returns the turn's changes; None if this person may not decide. A change
         whose memory has changed again stays applied."""
+
+    @rpc()
+    async def controls(self, space: Space, chat_id: int, topic_id: int) -> Controls:
+        """Returns the switches of a space's memory and of a thread."""
+
+    @rpc()
+    async def control(
+        self, space: Space, chat_id: int, topic_id: int, user_id: int, change: Mapping[str, object]
+    ) -> Controls:
+        """Sets switches of a space (`{memory, paused_until}`) or thread (`{recalls, teaches}`); others stay. Returns
+        the new state."""
+
+    @rpc()
+    async def decide_waiting(self, space: Space, user_id: int, admin: bool, decision: str) -> DecidedWaiting:
+        """Keeps or discards all pending changes that this person may decide, up to 200."""
+
+    @rpc()
+    async def forget_preview(
+        self, turn: ClaimedTurn, space: Space, pattern: str, user_id: int, admin: bool
+    ) -> ForgetPreview:
+        """Previews what a pattern would forget, stored with the turn for `forget_shown`."""
+
+    @rpc()
+    async def forget_shown(self, turn_id: int, user_id: int, admin: bool, undo: bool = False) -> ForgetProgress | None:
+        """Forgets a batch of what a turn previewed, or restores a batch. None: it was not shown to this person."""
+
+    @rpc()
+    async def was_shown(self, turn_id: int, user_id: int) -> bool:
+        """Tests whether a command showed this person what it would forget."""
+
+    @rpc()
+    async def confirm_reset(self, turn: ClaimedTurn, space: Space, user_id: int, known: int) -> int | None:
+        """Forgets a batch of all memories in a space, after a turn confirmed their number. Returns how many are left. A
+        repeated turn continues. None: the number is wrong, and nothing was forgotten."""
+
+    @rpc()
+    async def private(
+        self, space: Space, chat_id: int, topic_id: int, on: bool | None, user_id: int, may: bool = True
+    ) -> OffRecord:
+        """Begins (True) or ends (False) an off-the-record session; None: only returns its state. `may`: this person may
+        begin one, and end one that someone else began; without it, they may only end their own. Anything else is
+        `refused`."""
+
+    @rpc()
+    async def sweep_private(self, idle_hours: int) -> int:
+        """Ends silent off-the-record sessions and erases ended ones. Returns how many are still to be erased."""

@@ -11,13 +11,15 @@ from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.judging import (
     Candidate,
     Comparison,
+    DerivedMemory,
     FoundMemory,
     JudgedMessage,
     JudgingResult,
     JudgingWork,
+    OtherKnownMemory,
+    TaughtThread,
 )
 from relay.memory.rows.upkeep.night import DatedNote, Note
-from relay.memory.rows.upkeep.rederivation import DerivedMemory, OtherKnownMemory, TaughtThread
 from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary, SourcedSummary
 
 
@@ -85,10 +87,9 @@ class ReviewCalls(Calls):
     async def list_known_besides(self, space_id: int, name: str, messages: Sequence[int]) -> list[OtherKnownMemory]:
         """Returns other memories from some messages, current or ended for good."""
 
+    @rpc("wanted")
     async def check_wanted(self, space_id: int, candidates: Sequence[Candidate]) -> list[bool]:
         """Tests for each candidate whether nobody has forgotten, undone or discarded it."""
-        told = [{"subject_id": one.subject_id, "evidence": list(one.evidence)} for one in candidates]
-        return list(await self._call("wanted", space_id=space_id, candidates=told))
 
     @rpc()
     async def apply_derived(self, space_id: int, was: Note | None, memory: FoundMemory | None) -> bool:

@@ -4,13 +4,102 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
-from relay.memory.reminders.languages.language import HOUR, MINUTE, Language
-from relay.memory.reminders.meaning.days import days_of, step
-from relay.memory.reminders.meaning.found import Moment, Open, bound_moment, is_ahead
-from relay.memory.reminders.meaning.hours import clock_of, place_time
-from relay.memory.reminders.meaning.rules import again
+from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR, Language
+from relay.memory.reminders.meaning.times import (
+    Moment,
+    Open,
+    bound_moment,
+    clock_of,
+    days_of,
+    is_ahead,
+    month_days,
+    place_time,
+    step,
+)
 from relay.memory.reminders.reading.parts import Reading
-from relay.memory.reminders.recurrence import BadRule, localize
+from relay.memory.reminders.recurrence import BadRule, localize, next_occurrence, read_rule
+
+CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+FREQUENCY = {MINUTE: "MINUTELY", HOUR: "HOURLY", DAY: "DAILY", WEEK: "WEEKLY", MONTH: "MONTHLY", YEAR: "YEARLY"}
+
+
+def again(reading: Reading, language: Language, clock: time | None, now: datetime, zone: tzinfo) -> Moment | Open:
+    """Returns a rule with its first occurrence."""
+    amount, unit = reading.amount or 1, reading.unit
+    if reading.amount is not None and reading.amount < 1:
+        raise BadRule("How often? Write, for example: every 2 weeks monday 8:00.")
+    local = now.replace(tzinfo=None, second=0, microsecond=0)
+    if unit in (MINUTE, HOUR):
+        if clock is not None or reading.has_day:
+            return Open("Every how many days, and at what time? Write: every day 8:00.")
+        begin = local + timedelta(minutes=amount * (60 if unit == HOUR else 1))
+    elif clock is None:
+        every = "every" if language.code == "en" else "jeden"
+        return Open(f"At what time? Write it after the day: {every} {language.example}.", lacking=True)
+    else:
+        begin = place_time(now.date(), clock)
+    parts = [f"FREQ={FREQUENCY[unit]}", *list_days(reading)]
+    interval = [f"INTERVAL={amount}"] if amount > 1 else []
+    # The interval counts from the first day: every 2 weeks on Monday begins on the coming Monday.
+    within = interval if unit in (MINUTE, HOUR) else []
+    first = next_occurrence(read_rule(";".join([*parts, *within]), begin), zone, now)
+    if first is None:
+        return Open("That day never comes. Write, for example: every monday 8:00 until 2030-12-31.")
+    until = ends(reading, first, now)
+    if isinstance(until, Open):
+        return until
+    rule = ";".join([parts[0], *interval, *parts[1:], *until])
+    read_rule(rule, first.replace(tzinfo=None))
+    return bound_moment(first, now, rule)
+
+
+def list_days(reading: Reading) -> list[str]:
+    """Returns the parts of a rule that choose days. A 31st is the last day of a shorter month."""
+    if reading.ordinal is not None:
+        return [f"BYDAY={reading.ordinal}{CODES[reading.weekdays[0]]}"]
+    if reading.weekdays:
+        return [f"BYDAY={','.join(CODES[day] for day in reading.weekdays)}"]
+    if reading.day is None:
+        return []
+    if reading.day == -1:
+        return ["BYMONTHDAY=-1"]
+    parts = [f"BYMONTH={reading.month}"] if reading.month else []
+    longest = 31 if reading.month is None else month_days(2024, reading.month)
+    if not 1 <= reading.day <= longest:
+        raise ValueError(reading.day)
+    shortest = 28 if reading.month in (None, 2) else longest
+    if reading.day <= shortest:
+        return [*parts, f"BYMONTHDAY={reading.day}"]
+    return [*parts, "BYMONTHDAY=" + ",".join(map(str, range(shortest, reading.day + 1))), "BYSETPOS=-1"]
+
+
+def ends(reading: Reading, first: datetime, now: datetime) -> list[str] | Open:
+    """Returns the parts of a rule that end it."""
+    if reading.times is not None:
+        if not 1 <= reading.times <= 1000:
+            raise BadRule("From 1 to 1000 times, please.")
+        return [f"COUNT={reading.times}"]
+    local = first.replace(tzinfo=None)
+    if reading.lasts is not None:
+        amount, unit = reading.lasts
+        minutes = {MINUTE: amount, HOUR: amount * 60}.get(unit)
+        end = local + timedelta(minutes=minutes) if minutes is not None else step(local, amount, unit)
+        return [f"UNTIL={end - timedelta(seconds=1):%Y%m%dT%H%M%S}"]
+    if reading.until is None:
+        return []
+    if reading.until.hour is not None:
+        clock = clock_of(reading.until, now)
+        if reading.unit not in (MINUTE, HOUR) or not isinstance(clock, time) or not reading.until.exact:
+            return Open("Until which day? Write, for example: every day 8:00 until 2030-12-31.")
+        end = place_time(now.date(), clock)
+    else:
+        days = days_of(reading.until, now)
+        if isinstance(days, Open) or days is None:
+            return days or []
+        end = datetime.combine(days[0], time(23, 59, 59))
+    if end < local:
+        return Open("It would end before it starts. Write a later end, for example: until 2030-12-31.")
+    return [f"UNTIL={end:%Y%m%dT%H%M%S}"]
 
 
 def resolve(reading: Reading, language: Language, now: datetime, zone: tzinfo) -> Moment | Open:

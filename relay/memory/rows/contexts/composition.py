@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import asdict, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -234,21 +234,5 @@ class ComposeRequest:
 
     def as_json(self) -> dict[str, object]:
         """Returns the JSON that `relay_compose` takes."""
-        parts = [
-            {
-                "session_id": session_id,
-                "version": asked.version,
-                "allocation": asked.allocation,
-                "recompress": asked.recompress,
-            }
-            for session_id, asked in self.parts
-        ]
-        return {
-            "name": self.name,
-            "budget": self.budget,
-            "strategy": self.strategy,
-            "format": self.format,
-            "order": "given" if self.in_order else "time",
-            "replaces": self.replaces,
-            "parts": parts,
-        }
+        parts = [{"session_id": session_id, **asdict(asked)} for session_id, asked in self.parts]
+        return {**asdict(self), "order": "given" if self.in_order else "time", "parts": parts}

@@ -1,4 +1,4 @@
-"""The heartbeat, and the gates of every message that is sent unasked."""
+"""The heartbeat, the morning digest, and the gates of every message that is sent unasked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from relay.core.charge import ChargedUse
 from relay.core.frozen import frozen
 from relay.memory.rows.proactive.reminders import Reminder
-from relay.memory.rows.upkeep.digest import DayMessage
+from relay.memory.rows.upkeep.digest import DayMessage, DigestDay, DigestPlace
 
 
 @frozen
@@ -99,3 +99,17 @@ class Looked:
             "through_reminder": self.through_reminder,
             "tainted": self.tainted,
         }
+
+
+@frozen
+class MorningWork:
+    """What a morning digest is made from."""
+
+    now: datetime
+    quiet: bool
+    """No message may be sent now."""
+    digest: DigestPlace
+    day: DigestDay
+    reminders: tuple[Reminder, ...]
+    """Reminders that are due within a day."""
+    through_message: int

@@ -16,6 +16,7 @@ from relay.memory.rows.choices import StoredChoices
 from relay.memory.rows.contexts.composition import ComposedRow
 from relay.memory.rows.proactive.reminders import ShownIntent
 from relay.memory.rows.turns.preferences import Preference
+from relay.memory.rows.upkeep.writing import ShownSummary
 
 PREFERENCES = TypeAdapter(tuple[Preference, ...])
 
@@ -58,15 +59,6 @@ class Memory:
     importance: int = 5
     """1 to 10."""
     valid_until: datetime | None = None
-
-
-@frozen
-class ShownSummary:
-    """A thread's summary."""
-
-    id: int
-    text: str
-    tainted: bool
 
 
 @frozen

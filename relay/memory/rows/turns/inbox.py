@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from typing import Any
 
-from relay.core.frozen import frozen
+from relay.core.frozen import as_json, frozen
 
 
 @frozen
@@ -58,8 +57,4 @@ class InboxRow:
 
     def arguments(self) -> dict[str, object]:
         """Returns the arguments of `relay_intake`."""
-        shown = {one.name: getattr(self, one.name) for one in fields(self)}
-        for name in ("start", "knock"):
-            if shown[name] is not None:
-                shown[name] = asdict(shown[name])
-        return {name: value for name, value in shown.items() if value is not None}
+        return {name: value for name, value in as_json(self).items() if value is not None}

@@ -88,8 +88,6 @@ class FeedbackResult:
     """The result of an act."""
 
     id: int | None = None
-    coalesced: bool = False
-    """It replaced the same act of the last half minute."""
     refused: Literal["private", "off", "paused", "here", "unknown"] | None = None
     acts: tuple[Preference, ...] = ()
     """The preferences among its patterns that prompts follow now."""

@@ -7,6 +7,7 @@ from datetime import datetime, time
 from typing import Literal
 
 from relay.core.frozen import frozen
+from relay.memory.rows.upkeep.night import Note
 
 
 @frozen
@@ -45,14 +46,6 @@ class DayMessage:
 
 
 @frozen
-class DayMemory:
-    """A memory that was learned on the day."""
-
-    id: int
-    content: str
-
-
-@frozen
 class PutAway:
     """A preference that was archived because nothing had confirmed it for long."""
 
@@ -84,7 +77,7 @@ class DigestDay:
     space_id: int | None
     """None: nothing was ever said there."""
     messages: tuple[DayMessage, ...] = ()
-    learned: tuple[DayMemory, ...] = ()
+    learned: tuple[Note, ...] = ()
     put_away: tuple[PutAway, ...] = ()
     """Archived preferences that no digest has reported yet."""
     decay: Decayed | None = None

@@ -1,4 +1,4 @@
-"""The judge's input, its findings, and their effect on memory."""
+"""The judge's input, its findings and their effect on memory, and what is derived again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal
 
 from relay.core.frozen import frozen
 from relay.memory.derivations.derivation import Derivation
+from relay.memory.rows.upkeep.night import Note
 
 
 @frozen(kw_only=True)
@@ -92,13 +93,6 @@ class Comparison:
     vector: str | None = None
     model: str | None = None
 
-    def as_json(self) -> dict[str, object]:
-        """Returns the JSON that `relay_near_memories` takes."""
-        told = asdict(self)
-        if self.vector is None:
-            del told["vector"], told["model"]
-        return told
-
 
 @frozen(kw_only=True)
 class Candidate:
@@ -180,3 +174,42 @@ class JudgingResult:
     """Keywords judged some of the batch."""
     again_seconds: float | None = None
     """In how many seconds a model is to judge it again; None: never."""
+
+
+@frozen
+class TaughtThread:
+    """A thread in which something was said that another version may have judged."""
+
+    id: int
+    space_id: int
+
+
+@frozen(kw_only=True)
+class DerivedMemory:
+    """A memory that a derivation keeps now."""
+
+    id: int
+    content: str
+    subject_id: int | None
+    evidence: tuple[int, ...]
+    held: bool
+    """A person has pinned, reworded or kept it, so nothing replaces it."""
+
+    def note(self) -> Note:
+        """Returns its text."""
+        return Note(self.id, self.content)
+
+
+@frozen(kw_only=True)
+class OtherKnownMemory(KnownMemory):
+    """Another memory, present or past, from the messages that are judged again."""
+
+    subject_id: int | None
+    evidence: tuple[int, ...]
+
+
+@frozen
+class Candidates:
+    """What a derivation found in a batch, as the cache stores it."""
+
+    candidates: tuple[Candidate, ...]

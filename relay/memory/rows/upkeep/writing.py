@@ -31,8 +31,8 @@ class SourceMessage:
 
 
 @frozen
-class EarlierSummary:
-    """The summary that a new one builds on."""
+class ShownSummary:
+    """A summary of a thread: the one that a prompt shows, or that a new one builds on."""
 
     id: int
     text: str
@@ -96,7 +96,7 @@ class SourcedSummary:
     text: str
     hash: str | None
     """The hash of its derivation; None: an earlier version made it and stored none."""
-    previous: EarlierSummary | None
+    previous: ShownSummary | None
     messages: tuple[SourceMessage, ...]
     markers: tuple[MarkedPassage, ...] = ()
     """The marked passages that survive in it, the most important first."""

@@ -20,7 +20,7 @@ from relay.core.errors import CommandRefused
 from relay.core.limits import LEAST_BUDGET, MOST_BUDGET
 from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, format_tokens, pluralize, shorten
-from relay.memory.contexts.segments import two_digits
+from relay.memory.contexts.pieces import two_digits
 from relay.memory.rows.contexts.composition import ComposableSession, ComposedPart, PartAsked, Strategy
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.compose_buttons import (

@@ -10,7 +10,7 @@ from relay.commands.history.search import search as run_search
 from relay.core.frozen import frozen
 from relay.core.text import escape_markdown, parse_number, shorten
 from relay.memory.derivations import artefacts
-from relay.memory.ids import id_of, read_id
+from relay.memory.derivations.artefacts import id_of, read_id
 from relay.memory.rows.search import Hit, MessageHit
 from relay.memory.rows.search_context import OpenedArtefact, OpenedSummary
 from relay.surfaces.chat.callbacks import Callback, callback

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from relay.archive.backup_purge import OVER_REST
+from relay.archive.nightly import OVER_REST
 from relay.commands.memory.erase import (
     ErasedMemoryNumber,
     ErasedWords,

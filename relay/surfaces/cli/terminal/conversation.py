@@ -15,8 +15,7 @@ from relay.clients.fakes import OfflineModel
 from relay.core.settings import Settings
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
-from relay.jobs.summary import summary_kind
-from relay.jobs.title import title_kind
+from relay.jobs.writing import summary_kind, title_kind
 from relay.memory.index import EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.query_vectors import LOADING_SECONDS
 from relay.memory.store import Store

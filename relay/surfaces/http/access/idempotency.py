@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from relay.core.errors import RelayError
-from relay.memory.calls.api import hash_token
+from relay.memory.calls.people import hash_token
 from relay.memory.rows.people import ApiRequest
 from relay.surfaces.http.access.guard import read_body, replay
 from relay.surfaces.http.caller import ApiCore, count_request, find_admitted, read_authorization

@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from relay.core.frozen import frozen
-from relay.memory.calls.api import hash_token
+from relay.memory.calls.people import hash_token
 from relay.surfaces.http.access.init_data import Forged, check_init_data
 from relay.surfaces.http.caller import ApiCore, find_admitted, not_signed_in
 

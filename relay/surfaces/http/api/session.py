@@ -6,7 +6,7 @@ from datetime import datetime
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from relay.memory.calls.api import hash_token
+from relay.memory.calls.people import hash_token
 from relay.surfaces.http.access.sessions import open_from_link, open_from_telegram
 from relay.surfaces.http.caller import ApiCore, find_caller, not_signed_in, read_authorization
 from relay.surfaces.http.wire import WireInput, WireModel

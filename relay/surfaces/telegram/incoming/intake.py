@@ -14,7 +14,7 @@ import structlog
 from relay.core import metrics
 from relay.core.errors import DatabaseError, DataRefused, MessengerError, OtherVersion, SchemaError
 from relay.core.ports import Messenger
-from relay.jobs.watch.unstored import say_unstored
+from relay.jobs.watch.alerts import say_unstored
 from relay.memory.people import People
 from relay.memory.retrying_database import OTHER_VERSION, SCHEMA_SECONDS
 from relay.memory.rows.turns.inbox import Asking, InboxRow

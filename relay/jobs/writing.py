@@ -1,4 +1,4 @@
-"""The job that makes compressed versions of sessions."""
+"""The jobs that write: summaries, titles, and compressed versions of sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,22 @@ from relay.core.errors import BudgetUsedUp, RelayError
 from relay.jobs.kinds import JobKind, Retry
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.writing.compressor import Compressor
+from relay.memory.writing.summaries import Summariser, summarise
+from relay.memory.writing.titles import Titler, name_session
 from relay.memory.writing.versions import make_version
+
+
+def summary_kind(summariser: Summariser) -> JobKind:
+    """Returns the kind for summaries. A single one may take several model calls."""
+    return JobKind(
+        "summary",
+        partial(summarise, summariser),
+        timeout=660,
+        retry=Retry(most=8),
+        at_once=4,
+        gate=summariser.gate,
+    )
+
 
 SECONDS = 1_800
 """The time limit in seconds. A long session takes dozens of model calls, whose results are kept."""
@@ -46,3 +61,10 @@ async def run(compressor: Compressor, job: ClaimedJob) -> bool:
         log.warning("a version can't be made", version=job.key, exc_info=error)
         await compressor.store.fail_version(job, error.plain if isinstance(error, RelayError) else BROKEN)
         return False
+
+
+def title_kind(titler: Titler) -> JobKind:
+    """Returns the kind for titles."""
+    return JobKind(
+        "title", partial(name_session, titler), timeout=120, retry=Retry(most=6), at_once=4, gate=titler.gate
+    )

@@ -1,12 +1,89 @@
-"""Finds which day is meant. Pure."""
+"""What a phrase leaves open, and the days and hours that its words mean. Pure."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
-from relay.memory.reminders.languages.language import DAY, MONTH, WEEK, YEAR
-from relay.memory.reminders.meaning.found import Open
+from relay.core.frozen import frozen
+from relay.memory.reminders.languages.language import AFTERNOON, DAY, MONTH, MORNING, NOON, WEEK, YEAR
 from relay.memory.reminders.reading.parts import Reading
+
+FARTHEST = timedelta(days=20 * 366)
+
+
+@frozen
+class Moment:
+    """The only time, or the first with its rule."""
+
+    start: datetime
+    rule: str = ""
+
+
+@frozen
+class Open:
+    """What is left open, as a question to the person."""
+
+    question: str
+    lacking: bool = False
+    """Only the day or the hour is missing."""
+
+
+def is_ahead(found: datetime, now: datetime) -> bool:
+    """Tests whether a moment is in the future. In one zone, Python compares what clocks show, which may be the same
+    twice."""
+    return found.astimezone(UTC) > now.astimezone(UTC)
+
+
+def bound_moment(found: datetime, now: datetime, rule: str = "") -> Moment | Open:
+    """Returns a moment, unless it is too far in the future."""
+    if found - now > FARTHEST:
+        return Open("That is more than 20 years away. Please choose an earlier time.")
+    return Moment(found, rule)
+
+
+def clock_of(reading: Reading, now: datetime) -> time | Open | None:
+    """Returns the time of day that was said; None: none was. The end of a day is the beginning of the next one, see
+    `place_time`."""
+    if reading.hour is None:
+        return None
+    hour, minute = reading.hour, reading.minute
+    if hour == 24 and minute == 0:
+        midnight_of_a_day = reading.days not in (None, 0) or reading.weekdays or reading.day or reading.slashed
+        return (
+            Open("At the beginning of that day, or at its end? Write the day with 0:00 or 23:59.")
+            if midnight_of_a_day and not reading.exact
+            else time(0, 0, fold=1)
+        )
+    if not reading.exact and hour in range(1, 7) and not reading.part:
+        return Open(f"In the morning or in the afternoon? Write {time(hour, minute):%H:%M} or {hour + 12}:{minute:02}.")
+    if not reading.part or hour > 12:
+        return (
+            Open("That hour isn't in the morning. Use the 24-hour clock: 9:00 or 21:00.")
+            if reading.part == MORNING and hour > 12
+            else time(hour, minute)
+        )
+    return of_part(reading, hour, minute, now)
+
+
+def of_part(reading: Reading, hour: int, minute: int, now: datetime) -> time | Open:
+    """Returns an hour up to 12 in a part of the day: 8 in the evening is 20:00; tonight at 2 is tomorrow's 2:00."""
+    unclear = Open("Which hour do you mean? Use the 24-hour clock: 9:00 or 21:00.")
+    if reading.part == MORNING:
+        return time(hour, minute)
+    if reading.part == NOON:
+        return time(hour, minute) if hour in (11, 12) else time(hour + 12, minute) if hour in (1, 2, 3) else unclear
+    if hour in (0, 12):
+        return unclear
+    if reading.part == AFTERNOON or hour > 4:
+        return time(hour + 12, minute)
+    if reading.days == 0:
+        return time(hour, minute, fold=int(now.hour > hour))
+    return time(hour, minute) if reading.every else unclear
+
+
+def place_time(day: date, clock: time) -> datetime:
+    """Returns a local time. `fold` marks an hour after the end of that day."""
+    return datetime.combine(day + timedelta(days=clock.fold), clock.replace(fold=0))
 
 
 def days_of(reading: Reading, now: datetime) -> list[date] | Open | None:
