@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.conversation.blocks import pair_tool_calls
 from relay.conversation.cancellation import wait_or_cancel
-from relay.conversation.history import Prompt
+from relay.conversation.history import Prompt, pair_tool_calls
 from relay.core import metrics
 from relay.core.errors import (
     BudgetUsedUp,

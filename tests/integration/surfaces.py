@@ -27,7 +27,7 @@ from relay.surfaces.chat.callbacks import Callback, encode
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal.desk import BOT
 from relay.surfaces.telegram.assembly import make_worker
-from relay.surfaces.telegram.groups.connection import make_connection
+from relay.surfaces.telegram.groups.groups import make_connection
 from tests.integration.api import open_api
 from tests.integration.conftest import Server
 from tests.telegram_objects import sorted_row

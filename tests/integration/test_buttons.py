@@ -18,8 +18,7 @@ from relay.surfaces.chat.callbacks import CALLBACKS, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import TOO_OLD
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, question
-from relay.surfaces.telegram.groups.connection import Connection
-from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.groups.groups import Connection, Groups
 from relay.surfaces.telegram.turns.controls import FAILED, Controls
 from relay.surfaces.telegram.turns.running import RunningTurns
 from relay.surfaces.telegram.turns.understand import ParsedTurn, understand

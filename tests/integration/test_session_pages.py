@@ -19,8 +19,8 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import Callback, decode, encode
 from relay.surfaces.chat.context import ChatContext, CommandMessage
-from relay.surfaces.chat.contexts.originals import OpenOriginal
 from relay.surfaces.chat.contexts.session_buttons import OpenSession, RegisterSession
+from relay.surfaces.chat.contexts.sessions import OpenOriginal
 from relay.surfaces.chat.contexts.space_settings import ChooseSetting
 from relay.surfaces.chat.contexts.version_buttons import CompressSession, ListVersions, OpenVersion, UndoPruning
 from relay.surfaces.chat.dispatch import press_button, run_command

@@ -15,7 +15,7 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
 from relay.memory.rows.delivery import Message
 from relay.memory.rows.people import Person
-from relay.surfaces.telegram.groups.connection import make_connection
+from relay.surfaces.telegram.groups.groups import make_connection
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.unread import unread

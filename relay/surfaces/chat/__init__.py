@@ -7,7 +7,6 @@ from relay.surfaces.chat.contexts import (
     compose,
     composition,
     compress,
-    originals,
     pruning,
     sessions,
     space_settings,
@@ -28,8 +27,8 @@ from relay.surfaces.chat.memory import (
     remember,
 )
 from relay.surfaces.chat.people import groups, invites, people
-from relay.surfaces.chat.preferences import choice, critique, preferences, tags
-from relay.surfaces.chat.reminders import dated, heartbeat, made, reminders, sent
+from relay.surfaces.chat.preferences import choice, preferences, tags
+from relay.surfaces.chat.reminders import dated, heartbeat, made, reminders
 from relay.surfaces.chat.session import session, settings, status, usage, voice, web
 from relay.surfaces.chat.soul import growth, persona, soul, trial
 

@@ -34,6 +34,10 @@ class CommandReply:
     result: object = None
     """The command's result; `--json` prints it."""
 
+    def redraw(self, toast: str = "") -> ButtonReply:
+        """Puts the reply in place of the message above the button."""
+        return ButtonReply(toast, self.text, self.rows)
+
 
 @frozen
 class ButtonReply:
@@ -111,3 +115,12 @@ def wheel_rows(number: int, total: int, to: Callable[[int], Callback]) -> list[l
 def cause(call: ChatContext, error: RelayError) -> str:
     """Describes an error (Markdown); in full only for admins in private."""
     return escape_sentence(error.message_for(call.operator))
+
+
+def app_rows(call: ChatContext, path: str, label: str = "Open in the app") -> list[list[Button]]:
+    """Returns a row with a button that opens a page of the app, such as `/sessions`. No row outside of private chats,
+    where Telegram opens no apps, and none without RELAY_WEB_URL."""
+    url = call.services.installation.web_url
+    if not url or not call.private or not call.bot_id:
+        return []
+    return [[Button(label, web_app=f"{url}/#{path}" if path else f"{url}/")]]

@@ -124,8 +124,7 @@ async def begin_named(call: ChatContext, name: str) -> CommandReply:
 
 @pressed(ListCompositions)
 async def turn_page(call: ChatContext, to: ListCompositions) -> ButtonReply:
-    page = await list_page(call, to.offset)
-    return ButtonReply(text=page.text, rows=page.rows)
+    return (await list_page(call, to.offset)).redraw()
 
 
 @pressed(OpenComposition)

@@ -98,8 +98,7 @@ async def search(call: ChatContext) -> CommandReply:
 
 @pressed(ShowResults)
 async def turn_page(call: ChatContext, to: ShowResults) -> ButtonReply:
-    shown = page(call, await search_page(call, to.search_id, to.offset, page_size(call)))
-    return ButtonReply(text=shown.text, rows=shown.rows)
+    return page(call, await search_page(call, to.search_id, to.offset, page_size(call))).redraw()
 
 
 @pressed(OpenResult)

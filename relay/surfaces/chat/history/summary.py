@@ -97,7 +97,7 @@ async def corrected(call: ChatContext, version_id: int) -> CommandReply:
 @pressed(RefreshSummary)
 async def press_refresh(call: ChatContext, _: RefreshSummary) -> ButtonReply:
     done = await refresh_summary(call)
-    return redraw(present(call, done.present), failure(done))
+    return present(call, done.present).redraw(failure(done))
 
 
 @pressed(CorrectSummary)
@@ -107,12 +107,12 @@ async def press_correct(call: ChatContext, _: CorrectSummary) -> ButtonReply:
 
 @pressed(ShowSummary)
 async def press_present(call: ChatContext, _: ShowSummary) -> ButtonReply:
-    return redraw(present(call, await read_summary(call)))
+    return present(call, await read_summary(call)).redraw()
 
 
 @pressed(ListVersions)
 async def press_history(call: ChatContext, to: ListVersions) -> ButtonReply:
-    return redraw(await history(call, to.offset))
+    return (await history(call, to.offset)).redraw()
 
 
 @pressed(ShowVersion)
@@ -130,12 +130,7 @@ async def press_version(call: ChatContext, to: ShowVersion) -> ButtonReply:
 async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
     done = await restore_summary(call, to.version_id, to.of)
     toast = "Restored." if done.restored else "The summary has changed since. This is the current one."
-    return redraw(present(call, done.present), toast)
-
-
-def redraw(reply: CommandReply, toast: str = "") -> ButtonReply:
-    """Puts a command's reply in place of the message above the button."""
-    return ButtonReply(toast, reply.text, reply.rows)
+    return present(call, done.present).redraw(toast)
 
 
 def failure(done: RefreshedSummary) -> str:

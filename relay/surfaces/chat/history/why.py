@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
 from relay.commands.history.why import explain_turn, forget_fact, read_tool_call
@@ -15,12 +15,10 @@ from relay.memory.derivations import artefacts
 from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.turns.why import Explanation, KnownFact
 from relay.memory.rows.usage import ToolCall
-from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.history.tools import describe_tools
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, wheel_rows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, app_rows, button, wheel_rows
 from relay.surfaces.chat.times import moment
 
 PAGE = 6
@@ -293,3 +291,22 @@ def fact_rows(found: Explanation, page: int) -> list[list[Button]]:
     if found.tool_calls:
         buttons.append([button(f"🔎 {pluralize(found.tool_calls, 'tool call')}", ShowToolCall(turn, 1))])
     return buttons + wheel_rows(page, pages, lambda to: ShowFacts(turn, to))
+
+
+TOOL_NAMES = {
+    "search_memory": "searched memory",
+    "open_memory": "opened a memory",
+    "search_history": "searched earlier messages",
+    "read_document": "read a document",
+    "set_reminder": "set a reminder",
+    "list_reminders": "looked at your reminders",
+    "change_reminder": "changed a reminder",
+    "delete_reminder": "deleted a reminder",
+    "web_search": "searched the web",
+    "web_fetch": "read a web page",
+}
+
+
+def describe_tools(tools: Iterable[str]) -> str:
+    """Says what the tools did, each once; empty without tools. Not Markdown."""
+    return ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in tools))

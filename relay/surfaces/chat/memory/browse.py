@@ -21,7 +21,6 @@ from relay.core.errors import Conflict, NotAllowed
 from relay.core.models import Space
 from relay.core.text import shorten
 from relay.memory.rows.memories import MemoryPage
-from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
@@ -46,7 +45,7 @@ from relay.surfaces.chat.memory_buttons import (
 )
 from relay.surfaces.chat.memory_pages import list_page, people_page
 from relay.surfaces.chat.memory_views import HistoryView, View
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, app_rows
 
 TOAST = 190
 """The most characters in a line that pops up."""

@@ -7,12 +7,12 @@ from datetime import tzinfo
 from typing import Literal
 
 from relay.commands.preferences.feedback import Feedback
-from relay.core.models import Button, Rows
+from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource, in_words
 from relay.surfaces.chat.callbacks import Callback, callback
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.reply import button
+from relay.surfaces.chat.reply import Page, button
 from relay.surfaces.chat.times import moment
 
 LISTED = 30
@@ -97,7 +97,7 @@ class SwitchPreferences(Callback):
     to: Literal["on", "off"]
 
 
-def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
+def list_page(found: Preferences, space_id: int, zone: tzinfo) -> Page:
     """Renders the list of preferences, with its buttons."""
     lines = [*state(found, zone, space_id)]
     if not found.rows:
@@ -112,7 +112,7 @@ def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Row
     ]
     waiting = [button("✓ Keep", DecideWaiting(space_id, True)), button("✖ Discard", DecideWaiting(space_id, False))]
     buttons = [openers, waiting if found.waiting else [], switch_row(found, space_id)]
-    return "\n".join(lines).strip(), [row for row in buttons if row]
+    return Page("\n".join(lines).strip(), [row for row in buttons if row])
 
 
 def switch_row(found: Preferences, space_id: int) -> list[Button]:
@@ -167,7 +167,7 @@ def line(row: Preference) -> str:
     return f"{verb}{escape_markdown(row.pattern)} · {', '.join(notes)}"
 
 
-def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
+def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> Page:
     """Renders a preference with what taught it, and its buttons."""
     row = found.preference
     verb = "Prefer" if row.polarity > 0 else "Avoid"
@@ -183,7 +183,7 @@ def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> tuple[str, Row
         [button("🗑 Forget", ForgetPreference(space_id, row.id))],
         [button("‹ All", ListPreferences(space_id))],
     ]
-    return "\n".join(lines), rows
+    return Page("\n".join(lines), rows)
 
 
 def explain_preference(row: Preference) -> str:

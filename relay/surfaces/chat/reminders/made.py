@@ -1,4 +1,4 @@
-"""The line and the buttons under an answer that set a reminder."""
+"""The line and the buttons under an answer that set a reminder, and the buttons under a sent one."""
 
 from __future__ import annotations
 
@@ -75,3 +75,44 @@ def is_about(row: Sequence[Button], reminder_id: int) -> bool:
     """Tests whether a row of buttons is about a reminder."""
     shown = [decode(one.callback_data) for one in row]
     return any(isinstance(one, MadeReminder) and one.reminder_id == reminder_id for one in shown)
+
+
+@callback("rs")
+class Snooze(Callback):
+    """Repeats a reminder later."""
+
+    reminder_id: int
+    minutes: Literal[10, 60, 0]
+
+
+@callback("rd")
+class ReminderDone(Callback):
+    """Marks a reminder as done."""
+
+    reminder_id: int
+
+
+def told_rows(reminders: Sequence[int]) -> tuple[tuple[Button, ...], ...]:
+    """Returns the buttons under a message with a reminder; none if it has several."""
+    if len(reminders) != 1:
+        return ()
+    [one] = reminders
+    snoozes = (
+        button("10 min", Snooze(one, 10)), button("1 h", Snooze(one, 60)), button("Tomorrow 9:00", Snooze(one, 0)),
+    )  # fmt: skip
+    return snoozes, (button("✓ Done", ReminderDone(one)),)
+
+
+@pressed(Snooze)
+async def press_snooze(call: ChatContext, to: Snooze) -> ButtonReply:
+    again = await commands.snooze(call, to.reminder_id, to.minutes)
+    when = plain_moment(again.next_at, call.zone, datetime.now(UTC)) if again.next_at else ""
+    return ButtonReply(
+        f"I'll remind you again: {when}", rows=[[button(f"💤 {when} · ✓ Done", ReminderDone(again.id))]], result=again
+    )
+
+
+@pressed(ReminderDone)
+async def press_done(call: ChatContext, to: ReminderDone) -> ButtonReply:
+    done = await commands.mark_done(call, to.reminder_id)
+    return ButtonReply("Done.", rows=[], result=done)

@@ -102,8 +102,7 @@ def say_quiet(call: ChatContext, until: datetime | None) -> str:
 
 @pressed(ListReminders)
 async def turn_page(call: ChatContext, to: ListReminders) -> ButtonReply:
-    listed = await page(call, to.offset)
-    return ButtonReply(text=listed.text, rows=listed.rows)
+    return (await page(call, to.offset)).redraw()
 
 
 @pressed(OpenReminder)

@@ -226,7 +226,7 @@ async def press_history(call: ChatContext, to: ShowHistory) -> ButtonReply:
     if not reply.rows:
         return ButtonReply(reply.text)
     listed = any(isinstance(decode(data), ViewVersion) for data in call.said.buttons)
-    return ButtonReply(text=reply.text, rows=reply.rows) if listed else ButtonReply(says=reply)
+    return reply.redraw() if listed else ButtonReply(says=reply)
 
 
 @pressed(ViewVersion)

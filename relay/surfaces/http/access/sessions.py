@@ -16,7 +16,7 @@ SESSION_SECONDS = 3600
 
 @frozen
 class OpenedSession:
-    """A new session. Its token is shown only once."""
+    """A session: its token goes into the header `Authorization: Bearer`. It is shown only once."""
 
     token: str
     expires_at: datetime

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from relay.commands.contexts.library import link_session, storage_statistics, unlink_session
+from relay.commands.contexts.library import link_session, storage_statistics, suggest, unlink_session
 from relay.commands.contexts.space_settings import merge_settings, show_settings
-from relay.commands.contexts.suggestion import suggest
 from relay.commands.history.session_search import KINDS, FoundInSession, SessionQuery, search_sessions
 from relay.core.limits import COMPOSED_BUDGET, REASON_LENGTH
 from relay.memory.contexts.markers import round_weight
@@ -151,14 +150,14 @@ async def search(ctx: Reading, page: Page, asked: Annotated[SearchAsked, Query()
 
 def hit(one: FoundInSession, matched: tuple[str, ...]) -> Hit:
     """Returns a hit as it is sent."""
-    return Hit(
+    return Hit.of(
+        one,
         session_id=str(one.session_id),
         version_id=None if one.version is None else f"v{one.version:03}",
         message_id=f"m{one.id}" if one.kind == "message" else None,
         score=round(1 / one.rank, 3),
         snippet=one.text,
-        at=one.at,
-        matched=list(matched),
+        matched=matched,
     )
 
 
@@ -171,17 +170,15 @@ async def suggest_sessions(ctx: Reading, body: SuggestionAsked) -> Suggestions:
 
 def suggested(one: Suggestion) -> SuggestedSession:
     """Returns a suggestion as it is sent."""
-    return SuggestedSession(
+    return SuggestedSession.of(
+        one,
         session_id=str(one.session_id),
-        title=one.title,
         opening=one.first,
         version_id=short(one.version) if one.version else None,
         relevance_score=one.score,
-        matched_topics=list(one.topics),
-        matched_files=list(one.files),
+        matched_topics=one.topics,
+        matched_files=one.files,
         suggested_tokens=one.tokens,
-        make=one.make,
-        linked=one.linked,
         registered=one.registered is not None,
         last_used=one.used_at,
     )
