@@ -18,7 +18,7 @@ from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.contexts.composition import ComposedPart, Composition
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutComposition, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, step_rows
@@ -28,60 +28,38 @@ NOTHING_YET = "There are no composed contexts yet. /compose puts past sessions t
 STATES = {"making": "⏳ being made", "ready": "✅ ready", "over": "⚠️ over its budget", "failed": "⚠️ couldn't be made"}
 
 
-@callback("bl")
-class ListCompositions(Callback):
+class ListCompositions(Callback, code="bl"):
     """Shows the compositions from an offset on."""
 
     offset: int
 
 
-@callback("bo")
-class OpenComposition(Callback):
+class OpenComposition(AboutComposition, code="bo"):
     """Shows one composition."""
 
-    composition_id: int
 
-
-@callback("bu")
-class BeginWith(Callback):
+class BeginWith(AboutComposition, code="bu"):
     """Begins a new conversation with it."""
 
-    composition_id: int
 
-
-@callback("br")
-class MakeAgain(Callback):
+class MakeAgain(AboutComposition, code="br"):
     """Makes it again, with what has been said since."""
 
-    composition_id: int
 
-
-@callback("be")
-class DownloadComposition(Callback):
+class DownloadComposition(AboutComposition, code="be"):
     """Sends it as a file."""
 
-    composition_id: int
 
-
-@callback("bx")
-class DropComposition(Callback):
+class DropComposition(AboutComposition, code="bx"):
     """Asks whether to drop it, unless the settings say not to ask."""
 
-    composition_id: int
 
-
-@callback("bd")
-class ConfirmDrop(Callback):
+class ConfirmDrop(AboutComposition, code="bd"):
     """Drops it."""
 
-    composition_id: int
 
-
-@callback("bg")
-class ChangeComposition(Callback):
+class ChangeComposition(AboutComposition, code="bg"):
     """Chooses other parts, budget or shares for it."""
-
-    composition_id: int
 
 
 async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:

@@ -11,7 +11,7 @@ from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.contexts.library import OriginalMessage
 from relay.memory.rows.sessions import SaidWords, Session, SessionPage
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutSession
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.compose_buttons import UseSession
 from relay.surfaces.chat.contexts.marker_buttons import ListSessionKeepits
@@ -176,11 +176,9 @@ SHOWN = 500
 """The most characters of each message."""
 
 
-@callback("oo")
-class OpenOriginal(Callback):
+class OpenOriginal(AboutSession, code="oo"):
     """Shows a session's messages from an offset on."""
 
-    session_id: int
     offset: int = 0
 
 

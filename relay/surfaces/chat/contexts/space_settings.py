@@ -8,7 +8,7 @@ from typing import Any, Literal
 from relay.commands.contexts.space_settings import change_setting, show_settings
 from relay.core.models import Button, File
 from relay.memory.contexts.space_settings import ContextSettings
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button
@@ -37,15 +37,13 @@ CHOICES: dict[Key, tuple[tuple[str, str], ...]] = {
 }
 
 
-@callback("tx")
-class ShowSessionSettings(Callback):
+class ShowSessionSettings(Callback, code="tx"):
     """Shows a space's session settings, or sends them as a file."""
 
     to: Literal["page", "file"] = "page"
 
 
-@callback("tk")
-class ChooseSetting(Callback):
+class ChooseSetting(Callback, code="tk"):
     """Changes one setting."""
 
     key: Key

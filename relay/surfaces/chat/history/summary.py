@@ -17,7 +17,7 @@ from relay.core.limits import SUMMARY_TOKENS
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.sessions import SummaryInUse, SummaryVersion
 from relay.memory.writing.summaries import LEAST_MESSAGES
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutVersion, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
@@ -30,40 +30,31 @@ LONGEST = 3400
 HOW = "Write /summary, /summary refresh, /summary correct <the right text>, or /summary history."
 
 
-@callback("zr")
-class RefreshSummary(Callback):
+class RefreshSummary(Callback, code="zr"):
     """Writes a new summary."""
 
 
-@callback("zc")
-class CorrectSummary(Callback):
+class CorrectSummary(Callback, code="zc"):
     """Asks for a correction."""
 
 
-@callback("zp")
-class ShowSummary(Callback):
+class ShowSummary(Callback, code="zp"):
     """Shows the current summary."""
 
 
-@callback("zh")
-class ListVersions(Callback):
+class ListVersions(Callback, code="zh"):
     """Shows the versions from an offset on."""
 
     offset: int
 
 
-@callback("zv")
-class ShowVersion(Callback):
+class ShowVersion(AboutVersion, code="zv"):
     """Shows one version."""
 
-    version_id: int
 
-
-@callback("zs")
-class RestoreVersion(Callback):
+class RestoreVersion(AboutVersion, code="zs"):
     """Restores a version, if `of` is still the current one."""
 
-    version_id: int
     of: int
 
 

@@ -15,7 +15,7 @@ from relay.memory.derivations import artefacts
 from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.turns.why import Explanation, KnownFact
 from relay.memory.rows.usage import ToolCall
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutTurn
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, app_rows, button, wheel_rows
@@ -47,28 +47,22 @@ SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (archive
 NOT_KEPT = "I no longer have the details of this answer."
 
 
-@callback("yp")
-class ShowFacts(Callback):
+class ShowFacts(AboutTurn, code="yp"):
     """Shows a page of the facts, from 1 on."""
 
-    turn_id: int
     page: int
 
 
-@callback("yf")
-class ForgetUsedFact(Callback):
+class ForgetUsedFact(AboutTurn, code="yf"):
     """Forgets a fact that went into the answer; `page` is shown afterwards."""
 
-    turn_id: int
     memory_id: int
     page: int
 
 
-@callback("yt")
-class ShowToolCall(Callback):
+class ShowToolCall(AboutTurn, code="yt"):
     """Shows a tool call, from 1 on."""
 
-    turn_id: int
     number: int
 
 

@@ -12,7 +12,7 @@ from relay.core.models import Button
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.people import People
 from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Person
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutPerson, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
@@ -29,24 +29,19 @@ TOASTS = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
 LISTED_IDS = 30
 
 
-@callback("hp")
-class DecideAsked(Callback):
+class DecideAsked(AboutPerson, code="hp"):
     """An admin's decision, under the message about a person who asks for access."""
 
-    user_id: int
     word: Word
 
 
-@callback("hu")
-class DecideListed(Callback):
+class DecideListed(AboutPerson, code="hu"):
     """An admin's decision, in the list of people."""
 
-    user_id: int
     word: Word
 
 
-@callback("hi")
-class CancelInvitation(Callback):
+class CancelInvitation(Callback, code="hi"):
     """Cancels an invitation."""
 
     invite_id: int

@@ -10,7 +10,7 @@ from relay.commands.preferences.feedback import Feedback
 from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource, in_words
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutSpace, Callback
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.reply import Page, button
 from relay.surfaces.chat.times import moment
@@ -43,57 +43,43 @@ KINDS = {
 }
 
 
-@callback("fo")
-class OpenPreference(Callback):
+class OpenPreference(AboutSpace, code="fo"):
     """Shows a preference with what taught it. Space 0 is the person's own."""
 
-    space_id: int
     preference_id: int
 
 
-@callback("fl")
-class ListPreferences(Callback):
+class ListPreferences(AboutSpace, code="fl"):
     """Shows the list. Space 0 is the person's own."""
 
-    space_id: int
 
-
-@callback("ff")
-class ForgetPreference(Callback):
+class ForgetPreference(AboutSpace, code="ff"):
     """Forgets a preference."""
 
-    space_id: int
     preference_id: int
 
 
-@callback("fu")
-class UndoForgetting(Callback):
+class UndoForgetting(AboutSpace, code="fu"):
     """Brings back a forgotten preference."""
 
-    space_id: int
     decision_id: int
 
 
-@callback("fx")
-class DropPreference(Callback):
+class DropPreference(Callback, code="fx"):
     """Forgets a preference, under the answer that announced it."""
 
     preference_id: int
 
 
-@callback("fk")
-class DecideWaiting(Callback):
+class DecideWaiting(AboutSpace, code="fk"):
     """Keeps or discards waiting reactions."""
 
-    space_id: int
     keep: bool
 
 
-@callback("fs")
-class SwitchPreferences(Callback):
+class SwitchPreferences(AboutSpace, code="fs"):
     """Turns preferences on or off, or ends a pause."""
 
-    space_id: int
     to: Literal["on", "off"]
 
 

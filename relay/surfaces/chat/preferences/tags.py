@@ -7,7 +7,7 @@ from relay.commands.preferences.feedback import AnswerTags, Signal, better, show
 from relay.core.errors import CommandRefused
 from relay.core.models import Button
 from relay.memory.preferences.patterns import TAGS
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutTurn
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
@@ -18,33 +18,22 @@ from relay.surfaces.chat.turn_buttons import AnswerWithCritique
 IN_A_ROW = 2
 
 
-@callback("lt")
-class OpenTags(Callback):
+class OpenTags(AboutTurn, code="lt"):
     """Shows the tags under an answer."""
 
-    turn_id: int
 
-
-@callback("lc")
-class CloseTags(Callback):
+class CloseTags(AboutTurn, code="lc"):
     """Folds them together again."""
 
-    turn_id: int
 
-
-@callback("la")
-class TagAnswer(Callback):
+class TagAnswer(AboutTurn, code="la"):
     """Puts a tag on an answer, or takes it away."""
 
-    turn_id: int
     name: str
 
 
-@callback("lr")
-class JustRight(Callback):
+class JustRight(AboutTurn, code="lr"):
     """Says that an answer was just right."""
-
-    turn_id: int
 
 
 def tags_button(turn_id: int) -> Button:

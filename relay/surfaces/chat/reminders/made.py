@@ -10,7 +10,7 @@ from relay.commands.reminders import reminders as commands
 from relay.core.models import Button
 from relay.core.text import shorten
 from relay.memory.rows.proactive.reminders import Reminder
-from relay.surfaces.chat.callbacks import Callback, callback, decode
+from relay.surfaces.chat.callbacks import AboutReminder, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reminders.reminders import LATER, EditReminder
@@ -18,11 +18,9 @@ from relay.surfaces.chat.reminders.wording import plain_moment, show_moment
 from relay.surfaces.chat.reply import ButtonReply, button
 
 
-@callback("rm")
-class MadeReminder(Callback):
+class MadeReminder(AboutReminder, code="rm"):
     """Undoes, restores, accepts or postpones a reminder under the answer that set it."""
 
-    reminder_id: int
     what: Literal["undo", "back", "yes", "later"]
 
 
@@ -77,19 +75,14 @@ def is_about(row: Sequence[Button], reminder_id: int) -> bool:
     return any(isinstance(one, MadeReminder) and one.reminder_id == reminder_id for one in shown)
 
 
-@callback("rs")
-class Snooze(Callback):
+class Snooze(AboutReminder, code="rs"):
     """Repeats a reminder later."""
 
-    reminder_id: int
     minutes: Literal[10, 60, 0]
 
 
-@callback("rd")
-class ReminderDone(Callback):
+class ReminderDone(AboutReminder, code="rd"):
     """Marks a reminder as done."""
-
-    reminder_id: int
 
 
 def told_rows(reminders: Sequence[int]) -> tuple[tuple[Button, ...], ...]:

@@ -13,7 +13,7 @@ from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
 from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutReminder, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reminders import intents
@@ -33,34 +33,26 @@ EDITED = "reminder"
 """The word of the question that asks for another text or time."""
 
 
-@callback("rp")
-class ListReminders(Callback):
+class ListReminders(Callback, code="rp"):
     """Shows the list from an offset on."""
 
     offset: int
 
 
-@callback("ro")
-class OpenReminder(Callback):
+class OpenReminder(AboutReminder, code="ro"):
     """Shows one reminder."""
 
-    reminder_id: int
     offset: int
 
 
-@callback("ra")
-class ActOnReminder(Callback):
+class ActOnReminder(AboutReminder, code="ra"):
     """Does something to a reminder."""
 
-    reminder_id: int
     what: Literal["pause", "go", "delete", "restore", "accept", "later"]
 
 
-@callback("re")
-class EditReminder(Callback):
+class EditReminder(AboutReminder, code="re"):
     """Asks for another time or text."""
-
-    reminder_id: int
 
 
 @shows("remind")
