@@ -40,7 +40,6 @@ from relay.core.prompt_markup import (
 )
 from relay.media.showing import count_files, fit_share, media_tokens, place_files
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.proactive.reminders import ShownIntent
 from relay.memory.rows.turns.context import Context, Memory, ShownPersona, StoredMessage
 from relay.memory.rows.turns.record import MediaRecord, PromptRecord
 
@@ -256,11 +255,6 @@ def persona_block(persona: ShownPersona | None) -> str:
     return f"# IN THIS CONVERSATION\n{cut_to_tokens(persona.text, PERSONA_TOKENS)}"
 
 
-def say_intent(one: ShownIntent) -> str:
-    """Formats a standing intent for the model, on one line."""
-    return neutralize_markup(" ".join(f"{one.about}: {one.text}".split()))
-
-
 def turn_notes(
     incoming: Incoming,
     context: Context,
@@ -284,7 +278,9 @@ def turn_notes(
     if found:
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
     notes += filter(None, preferences)
-    notes += [f"They asked to be reminded of this when they mention it: {say_intent(one)}" for one in context.intents]
+    for one in context.intents:
+        said = neutralize_markup(" ".join(f"{one.about}: {one.text}".split()))
+        notes.append(f"They asked to be reminded of this when they mention it: {said}")
     if incoming.first:
         notes.append(f"{SECOND}\n{mark_untrusted(cut_to_tokens(incoming.first, SECOND_TOKENS), 'answer')}")
     if incoming.critique:

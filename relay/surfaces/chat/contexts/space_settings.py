@@ -63,17 +63,13 @@ async def press_settings(call: ChatContext, to: ShowSessionSettings) -> ButtonRe
     settings = await show_settings(call)
     if to.to == "page":
         return _page(settings).redraw()
-    return ButtonReply(says=CommandReply("Here are your session settings.", file=settings_file(settings), private=True))
+    file = File(FILE, (json.dumps(settings.as_json(), indent=2) + "\n").encode())
+    return ButtonReply(says=CommandReply("Here are your session settings.", file=file, private=True))
 
 
 @pressed(ChooseSetting)
 async def press_setting(call: ChatContext, to: ChooseSetting) -> ButtonReply:
     return _page(await change_setting(call, PATHS[to.key], to.value)).redraw("Done.")
-
-
-def settings_file(settings: ContextSettings) -> File:
-    """Returns the settings as a JSON file."""
-    return File(FILE, (json.dumps(settings.as_json(), indent=2) + "\n").encode())
 
 
 def _page(settings: ContextSettings) -> Page:

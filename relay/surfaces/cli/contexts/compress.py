@@ -69,7 +69,12 @@ def compress(
     if yes:
         run(make, lambda _, one: version_line(one), as_json, where)
     else:
-        run(preview, describe_preview, as_json, where)
+        run(
+            preview,
+            lambda _, found: f"{plain(preview_text(found))}\n\nNothing was made. Add --yes to make it.",
+            as_json,
+            where,
+        )
         raise typer.Exit(1)
 
 
@@ -93,11 +98,6 @@ def write(ctx: ChatContext, opened: OpenedVersion, folder: Path) -> list[Path]:
     except OSError as error:
         raise CommandRefused(f"{folder} can't be written: {error.strerror}.") from None
     return [folder / file.name for file in files]
-
-
-def describe_preview(_: ChatContext, found: CompressionPreview) -> str:
-    """Renders the preview of a version."""
-    return f"{plain(preview_text(found))}\n\nNothing was made. Add --yes to make it."
 
 
 def version_line(one: Version) -> str:

@@ -15,12 +15,14 @@ from relay.commands.preferences.preferences import (
     forget_preferences,
     list_preferences,
     reset_preferences,
+    switch_preferences,
 )
 from relay.core.errors import CommandRefused, SettingsError
 from relay.core.program import RELAY
 from relay.core.text import pluralize
-from relay.memory.rows.turns.preferences import FeedbackResult
+from relay.memory.rows.turns.preferences import FeedbackResult, Preferences
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.preferences.preferences import read_here
 from relay.surfaces.cli.chat_commands import Sure, run_command_line
 from relay.surfaces.cli.command_list import CommandsOrWords, VerbCommand
 from relay.surfaces.cli.output import AsJson, allow_json
@@ -112,3 +114,10 @@ async def signal(
 ) -> FeedbackResult:
     """Report an act that says something about an answer."""
     return await take(ctx, Signal(kind, turn, up, words, over, tuple(reason or ()), how))  # type: ignore[arg-type]
+
+
+@preferences.command()
+@owner_command(lambda _, now: f"Preferences in this conversation: {now.here}.", anywhere=True)
+async def here(ctx: ChatContext, to: Annotated[str, typer.Argument(help="use, ignore, quiet or own.")]) -> Preferences:
+    """Set what one conversation does with them: use or ignore them, teach none, or keep its own."""
+    return await switch_preferences(ctx, read_here(to))
