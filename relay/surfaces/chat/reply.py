@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from relay.core.errors import NotAllowed, RelayError
 from relay.core.frozen import frozen
@@ -34,6 +34,10 @@ class CommandReply:
     result: object = None
     """The command's result; `--json` prints it."""
 
+    def returning(self, result: object, private: bool = False) -> CommandReply:
+        """Adds the command's result."""
+        return replace(self, result=result, private=private)
+
     def redraw(self, toast: str = "") -> ButtonReply:
         """Puts the reply in place of the message above the button."""
         return ButtonReply(toast, self.text, self.rows)
@@ -52,21 +56,6 @@ class ButtonReply:
     """A new message."""
     result: object = None
     """The command's result."""
-
-
-class Page(NamedTuple):
-    """One message: Markdown that fits into it, and its buttons."""
-
-    text: str
-    rows: Rows
-
-    def redraw(self, toast: str = "") -> ButtonReply:
-        """Puts the page in place of the message above the button."""
-        return ButtonReply(toast, self.text, self.rows)
-
-    def reply(self, result: object) -> CommandReply:
-        """Sends the page as a private reply to a command."""
-        return CommandReply(self.text, rows=self.rows, private=True, result=result)
 
 
 NOTHING = "n"

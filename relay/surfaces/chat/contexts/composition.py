@@ -21,7 +21,7 @@ from relay.memory.rows.contexts.composition import ComposedPart, Composition
 from relay.surfaces.chat.callbacks import AboutComposition, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, step_rows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 
 PAGE = 6
 NOTHING_YET = "There are no composed contexts yet. /compose puts past sessions together."
@@ -81,8 +81,7 @@ async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
 async def show_named(call: ChatContext, name: str) -> CommandReply:
     """Shows a composition by its name."""
     one = await composition_named(call, name)
-    page = composed_page(one)
-    return CommandReply(page.text, rows=page.rows, result=one)
+    return composed_page(one).returning(one)
 
 
 async def drop_named(call: ChatContext, name: str) -> CommandReply:
@@ -144,7 +143,7 @@ async def _drop(call: ChatContext, composition_id: int) -> ButtonReply:
     return ButtonReply("Dropped.", dropped_line(dropped.name, dropped.active), [], result=dropped)
 
 
-def composed_page(one: Composition) -> Page:
+def composed_page(one: Composition) -> CommandReply:
     """Renders a composition: its state, size and parts, and what can be done with it."""
     lines = [f"🧩 **{escape_markdown(one.name)}** · {STATES[one.status]}", size(one)]
     if one.status == "over":
@@ -155,7 +154,7 @@ def composed_page(one: Composition) -> Page:
         told = "I'll tell you when it's ready." if one.tells else "/compose list shows when it's ready."
         lines.append(told)
     lines.append("\n".join(f"{place}. {part_line(part)}" for place, part in enumerate(one.parts, 1)))
-    return Page("\n\n".join(lines), page_rows(one))
+    return CommandReply("\n\n".join(lines), rows=page_rows(one))
 
 
 def page_rows(one: Composition) -> list[list[Button]]:

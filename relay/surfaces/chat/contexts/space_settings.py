@@ -11,7 +11,7 @@ from relay.memory.contexts.space_settings import ContextSettings
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
 FILE = "memory-settings.json"
 Key = Literal["preset", "model", "decay", "register", "retention", "tokens", "confirm", "night"]
@@ -54,8 +54,7 @@ async def show_or_change(call: ChatContext, words: str) -> CommandReply:
     """Shows the settings, or changes one. `words`: its name and value."""
     name, _, value = words.strip().partition(" ")
     settings = await (change_setting(call, name, value) if name else show_settings(call))
-    shown = _page(settings)
-    return CommandReply(shown.text, rows=shown.rows, result=settings.as_json())
+    return _page(settings).returning(settings.as_json())
 
 
 @pressed(ShowSessionSettings)
@@ -72,7 +71,7 @@ async def press_setting(call: ChatContext, to: ChooseSetting) -> ButtonReply:
     return _page(await change_setting(call, PATHS[to.key], to.value)).redraw("Done.")
 
 
-def _page(settings: ContextSettings) -> Page:
+def _page(settings: ContextSettings) -> CommandReply:
     """Lists the settings, with buttons for the choices of the most frequent ones."""
     values = settings.values()
     base = settings.decay.base
@@ -88,7 +87,7 @@ def _page(settings: ContextSettings) -> Page:
         "",
         f"You can set all {len(values) - 1} by name, for example: /sessions settings pinnedWeight 0.9",
     ]
-    return Page("\n".join(lines), [*(_choices(key, values) for key in CHOICES),
+    return CommandReply("\n".join(lines), rows=[*(_choices(key, values) for key in CHOICES),
                                    [button("Download as JSON", ShowSessionSettings("file"))]])  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource, in_words
 from relay.surfaces.chat.callbacks import AboutSpace, Callback
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.reply import Page, button
+from relay.surfaces.chat.reply import CommandReply, button
 from relay.surfaces.chat.times import moment
 
 LISTED = 30
@@ -83,7 +83,7 @@ class SwitchPreferences(AboutSpace, code="fs"):
     to: Literal["on", "off"]
 
 
-def list_page(found: Preferences, space_id: int, zone: tzinfo) -> Page:
+def list_page(found: Preferences, space_id: int, zone: tzinfo) -> CommandReply:
     """Renders the list of preferences, with its buttons."""
     lines = [*state(found, zone, space_id)]
     if not found.rows:
@@ -98,7 +98,7 @@ def list_page(found: Preferences, space_id: int, zone: tzinfo) -> Page:
     ]
     waiting = [button("✓ Keep", DecideWaiting(space_id, True)), button("✖ Discard", DecideWaiting(space_id, False))]
     buttons = [openers, waiting if found.waiting else [], switch_row(found, space_id)]
-    return Page("\n".join(lines).strip(), [row for row in buttons if row])
+    return CommandReply("\n".join(lines).strip(), rows=[row for row in buttons if row])
 
 
 def switch_row(found: Preferences, space_id: int) -> list[Button]:
@@ -153,7 +153,7 @@ def line(row: Preference) -> str:
     return f"{verb}{escape_markdown(row.pattern)} · {', '.join(notes)}"
 
 
-def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> Page:
+def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> CommandReply:
     """Renders a preference with what taught it, and its buttons."""
     row = found.preference
     verb = "Prefer" if row.polarity > 0 else "Avoid"
@@ -169,7 +169,7 @@ def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> Page:
         [button("🗑 Forget", ForgetPreference(space_id, row.id))],
         [button("‹ All", ListPreferences(space_id))],
     ]
-    return Page("\n".join(lines), rows)
+    return CommandReply("\n".join(lines), rows=rows)
 
 
 def explain_preference(row: Preference) -> str:

@@ -65,7 +65,7 @@ async def preferences(call: ChatContext) -> CommandReply:
     word, _, rest = text.partition(" ")
     if (number := re.fullmatch(r"(?:show )?#?([0-9]{1,9})", text)) is not None:
         found = await open_listed(call, int(number[1]))
-        return card(found, await _space_id(call), call.zone).reply(found)
+        return card(found, await _space_id(call), call.zone).returning(found, private=True)
     if text:
         handler = WORDS.get(word.lower())
         if handler is None:
@@ -74,7 +74,7 @@ async def preferences(call: ChatContext) -> CommandReply:
             )
         return await handler(call, rest)
     known = await list_preferences(call)
-    return list_page(known, await _space_id(call), call.zone).reply(known)
+    return list_page(known, await _space_id(call), call.zone).returning(known, private=True)
 
 
 @shows("tag", private=True)
