@@ -78,11 +78,7 @@ class Dialogue:
 
     def hear(self, delta: str) -> None:
         self.step_text += delta
-        self.sink.text(self.join_shown)
-
-    def join_shown(self) -> str:
-        """Returns what may be shown now."""
-        return visible(self.join_all())
+        self.sink.text(lambda: visible(self.join_all()))
 
     def join_all(self) -> str:
         """Returns all text so far. Text around tool calls is in separate paragraphs."""

@@ -61,7 +61,6 @@ class ChildEmbedder:
 
     @property
     def model(self) -> str:
-        """See `ports.Embedder.model`."""
         return self._what.vectors
 
     @property

@@ -22,6 +22,7 @@ log = structlog.get_logger()
 PIPER_BYTES = 4 * 2**30
 """The most address space in bytes. The engine reserves many times what it uses."""
 PIPER_SECONDS = 90
+_NAMED = re.compile(r"(?:([A-Za-z]{2,3}-[\w-]+)\s*,\s*)?(.+\.onnx)")
 
 
 @frozen
@@ -63,9 +64,6 @@ def make_voices(settings: Settings, extractor: FileExtractor) -> TextToSpeech | 
     }
     names = speakers(settings)
     return Voices([made[name] for name in names], extractor) if names else None
-
-
-_NAMED = re.compile(r"(?:([A-Za-z]{2,3}-[\w-]+)\s*,\s*)?(.+\.onnx)")
 
 
 def voices_of(settings: Settings) -> tuple[str, str]:

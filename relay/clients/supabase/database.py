@@ -36,6 +36,7 @@ PAUSED = (
 BLIP_SECONDS = 0.25
 """The pause in seconds before the only retry after a closed connection, an error in front of the database, or a
 conflicting call."""
+KEY_HELP = "Use the service role (or secret) key: Project → Settings → API keys. It stays on your machine."
 
 
 class Supabase:
@@ -143,9 +144,6 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
             "It must be the project's own address, such as https://abcdefgh.supabase.co (Project → Settings → API)."
         )
     return DatabaseError(f"Supabase refused a call: {message} ({code}).")
-
-
-KEY_HELP = "Use the service role (or secret) key: Project → Settings → API keys. It stays on your machine."
 
 
 def check_key(key: str) -> None:

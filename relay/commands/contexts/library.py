@@ -14,6 +14,9 @@ from relay.memory.query_vectors import embed_query
 from relay.memory.rows.contexts.library import OriginalPage, StorageStatistics, Suggestion
 from relay.memory.rows.sessions import Session
 
+UNASKED_FLOOR = 0.2
+"""The share of the words' weight that a session must have to be named unasked, because a weak match is no help."""
+
 
 async def open_original(ctx: CommandContext, session_id: int, offset: int = 0, limit: int = 100) -> OriginalPage:
     """Returns a page of a session's messages as they were said, oldest first, and marks the session as used."""
@@ -77,10 +80,6 @@ async def _set_registered(ctx: CommandContext, session_id: int, on: bool) -> Ses
     if done is None:
         raise NotFound(NOT_HERE)
     return await open_session(ctx, session_id)
-
-
-UNASKED_FLOOR = 0.2
-"""The share of the words' weight that a session must have to be named unasked, because a weak match is no help."""
 
 
 @operation("chat", "cli", "http")

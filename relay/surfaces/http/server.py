@@ -19,8 +19,11 @@ from relay.core.errors import SettingsError
 from relay.core.settings import Settings
 from relay.surfaces.http.connection import Connection, OpenConnections
 
+log = structlog.get_logger()
+
 KEEP_ALIVE_SECONDS = 15
 LOG = "uvicorn.error"
+STOP_SECONDS = 2.0
 
 
 class Server:
@@ -131,11 +134,6 @@ def _common() -> list[tuple[bytes, bytes]]:
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),
     ]
-
-
-log = structlog.get_logger()
-
-STOP_SECONDS = 2.0
 
 
 async def show(app: ASGIApp, settings: Settings, shown: asyncio.Event, end_streams: Callable[[], None]) -> None:

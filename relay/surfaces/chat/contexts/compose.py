@@ -250,7 +250,11 @@ def part_page(now: Drafted, session_id: int) -> CommandReply:
 def version_choices(part: ComposedPart) -> list[tuple[str, str]]:
     """Returns what can be included of a session, each with its label."""
     whole = f"All of it, {format_tokens(part.tokens)}" if part.tokens else "All of it"
-    versions = [(one.name.split("_")[0], version_label(one.name, one.tokens)) for one in part.versions]
+    versions = []
+    for one in part.versions:
+        number, _, how = one.name.partition("_")
+        label = f"{number}, {format_tokens(one.tokens)}" + (f" · {how.split('_')[0]}" if how else "")
+        versions.append((number, label))
     return [(AUTO, "Whatever fits best"), ("original", whole), *versions, ("new", "A new version for its share")]
 
 
@@ -281,9 +285,3 @@ def place_rows(now: Drafted, part: ComposedPart) -> list[list[Button]]:
     row = [button("↑ Earlier", MovePart(now.id, part.session_id, False))] if part != now.parts[0] else []
     row += [button("↓ Later", MovePart(now.id, part.session_id, True))] if part != now.parts[-1] else []
     return [row] if row else []
-
-
-def version_label(name: str, tokens: int) -> str:
-    """Names a version on a button."""
-    number, _, how = name.partition("_")
-    return f"{number}, {format_tokens(tokens)}" + (f" · {how.split('_')[0]}" if how else "")

@@ -15,11 +15,15 @@ class ListSessionKeepits(AboutSession, code="ok"):
     """Shows the markers of a session, from its page."""
 
 
-class OpenKeepit(AboutKeepit, code="io"):
-    """Opens a marker; session and offset lead back to its list."""
+class ListedKeepit(AboutKeepit):
+    """Session and offset lead back to the list."""
 
     session_id: int = 0
     offset: int = 0
+
+
+class OpenKeepit(ListedKeepit, code="io"):
+    """Opens a marker."""
 
 
 class WeighKeepit(AboutKeepit, code="iw"):
@@ -30,18 +34,12 @@ class WeighKeepit(AboutKeepit, code="iw"):
     offset: int = 0
 
 
-class RemoveKeepit(AboutKeepit, code="ix"):
+class RemoveKeepit(ListedKeepit, code="ix"):
     """Removes a marker; the same page has a button that undoes it."""
 
-    session_id: int = 0
-    offset: int = 0
 
-
-class RestoreKeepit(AboutKeepit, code="iy"):
+class RestoreKeepit(ListedKeepit, code="iy"):
     """Brings a removed marker back."""
-
-    session_id: int = 0
-    offset: int = 0
 
 
 class KeepPassage(Callback, code="ik"):

@@ -32,6 +32,8 @@ from relay.surfaces.chat.times import local, moment
 
 PAGE = 6
 SETTINGS = "settings"
+SHOWN = 500
+"""The most characters of each message."""
 
 
 @shows("sessions")
@@ -169,11 +171,6 @@ def words(call: ChatContext, said: SaidWords) -> str:
     if said.role == "user" and call.space.kind == "private" and said.user_id == call.space.owner_id:
         who = "you"
     return f"{who}: {escape_markdown(shorten(remove_markers(said.text), 240))}"
-
-
-PAGE = 6
-SHOWN = 500
-"""The most characters of each message."""
 
 
 class OpenOriginal(AboutSession, code="oo"):

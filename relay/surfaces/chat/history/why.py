@@ -45,6 +45,18 @@ LEFT_OUT = {
 """Reasons to leave a preference out of a prompt."""
 SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (archived since)"}
 NOT_KEPT = "I no longer have the details of this answer."
+TOOL_NAMES = {
+    "search_memory": "searched memory",
+    "open_memory": "opened a memory",
+    "search_history": "searched earlier messages",
+    "read_document": "read a document",
+    "set_reminder": "set a reminder",
+    "list_reminders": "looked at your reminders",
+    "change_reminder": "changed a reminder",
+    "delete_reminder": "deleted a reminder",
+    "web_search": "searched the web",
+    "web_fetch": "read a web page",
+}
 
 
 class ShowFacts(AboutTurn, code="yp"):
@@ -97,19 +109,11 @@ async def press_tool(call: ChatContext, to: ShowToolCall) -> ButtonReply:
 def tool_text(used: ToolCall) -> str:
     """Renders a tool call in Markdown, short enough for one message."""
     name = describe_tools([used.name or "tool"])
-    lines = [
-        f"**Tool {used.nr} of {used.total}**: {escape_markdown(name)}",
-        "",
-        "**Given**",
-        escape_markdown(used.input or "{}"),
-    ]
+    head = f"**Tool {used.nr} of {used.total}**: {escape_markdown(name)}"
+    given = f"**Given**\n{escape_markdown(used.input or '{}')}"
+    returned = f"**Returned**{' (an error)' if used.failed else ''}\n{escape_markdown(used.result or '(nothing)')}"
     more = used.length - len(used.result or "")
-    lines += [
-        "",
-        "**Returned**" + (" (an error)" if used.failed else ""),
-        escape_markdown(used.result or "(nothing)"),
-    ]
-    return "\n".join(lines) + (f"\n\n… and {pluralize(more, 'character')} more" if more else "")
+    return f"{head}\n\n{given}\n\n{returned}" + (f"\n\n… and {pluralize(more, 'character')} more" if more else "")
 
 
 def tool_rows(used: ToolCall) -> list[list[Button]]:
@@ -183,17 +187,12 @@ def preferences(found: Explanation) -> str:
     """Lists the preferences that the answer had to follow, and counts those left out."""
     rows = found.preferences
     shown = ", ".join(f"{'' if row.polarity > 0 else 'no '}{escape_markdown(row.pattern)}" for row in rows)
-    counted = "; ".join(f"{number} {why}" for why, number in count_left_out(found.prompt).items())
+    dropped: Counter[str] = Counter()
+    for note in found.prompt.preference_notes:
+        if reason := LEFT_OUT.get(note.type):
+            dropped[reason] += note.dropped or note.count or 1
+    counted = "; ".join(f"{number} {reason}" for reason, number in dropped.items())
     return shown + (f" (left out: {counted})" if counted else "")
-
-
-def count_left_out(prompt: PromptRecord) -> dict[str, int]:
-    """Counts the preferences left out of a prompt, by reason."""
-    counted: dict[str, int] = {}
-    for note in prompt.preference_notes:
-        if why := LEFT_OUT.get(note.type):
-            counted[why] = counted.get(why, 0) + (note.dropped or note.count or 1)
-    return counted
 
 
 def quote(text: str, length: int) -> str:
@@ -285,20 +284,6 @@ def fact_rows(found: Explanation, page: int) -> list[list[Button]]:
     if found.tool_calls:
         buttons.append([button(f"🔎 {pluralize(found.tool_calls, 'tool call')}", ShowToolCall(turn, 1))])
     return buttons + wheel_rows(page, pages, lambda to: ShowFacts(turn, to))
-
-
-TOOL_NAMES = {
-    "search_memory": "searched memory",
-    "open_memory": "opened a memory",
-    "search_history": "searched earlier messages",
-    "read_document": "read a document",
-    "set_reminder": "set a reminder",
-    "list_reminders": "looked at your reminders",
-    "change_reminder": "changed a reminder",
-    "delete_reminder": "deleted a reminder",
-    "web_search": "searched the web",
-    "web_fetch": "read a web page",
-}
 
 
 def describe_tools(tools: Iterable[str]) -> str:

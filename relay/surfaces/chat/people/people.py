@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from relay.commands.people.people import Verdict, cancel_invitation, decide
+from relay.commands.people.people import ROLES, Verdict, cancel_invitation, decide
 from relay.commands.people.people import users as users_command
 from relay.core.errors import CommandRefused
 from relay.core.models import Button
@@ -64,8 +64,7 @@ async def _decide(call: ChatContext, word: str, number: int | None) -> CommandRe
     if number is None or verdict is None:
         raise CommandRefused(HOW)
     decided = await decide(call, number, verdict, again=True)
-    wanted = {"approve": "user", "admit": "user", "deny": "refused", "block": "blocked"}[verdict]
-    return CommandReply(verdict_line(decided), refused=decided.role != wanted, result=decided)
+    return CommandReply(verdict_line(decided), refused=decided.role != ROLES[verdict], result=decided)
 
 
 @pressed(DecideAsked)

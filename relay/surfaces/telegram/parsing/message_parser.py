@@ -18,6 +18,9 @@ PASTE_LENGTH = 4000
 HEARD = "🎤"
 """The beginning of messages with a transcript."""
 UNKNOWN = "⚠️ I can't tell what this is. Please send it another way, or describe it."
+KINDS = ("voice", "audio", "video_note", "animation", "video", "photo", "sticker", "document")
+"""Kinds of files, in order of precedence: an animation also has a `document`."""
+NAME_LENGTH = 120
 
 
 def text_of(message: Message) -> str:
@@ -182,11 +185,6 @@ def find_date(message: Message) -> datetime:
         return datetime.fromtimestamp(message.date, UTC) if message.date else datetime.now(UTC)
     except (ValueError, OverflowError, OSError):
         return datetime.now(UTC)
-
-
-KINDS = ("voice", "audio", "video_note", "animation", "video", "photo", "sticker", "document")
-"""Kinds of files, in order of precedence: an animation also has a `document`."""
-NAME_LENGTH = 120
 
 
 def attachment_of(message: Message) -> Attachment | None:

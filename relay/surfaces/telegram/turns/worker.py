@@ -46,6 +46,8 @@ BUSY_SECONDS = 2.0
 """The pause while answering: a /stop that another process received takes effect this soon."""
 STANDBY_SECONDS = 2.5
 """The pause while waiting for the polling lease."""
+AT_ONCE = 2
+"""How many controls of one person run at a time, in order of arrival."""
 
 
 @frozen
@@ -248,10 +250,6 @@ class Worker:
             log.warning("could not record the failure", error=str(lost))
             return
         metrics.SET_ASIDE.inc()
-
-
-AT_ONCE = 2
-"""How many controls of one person run at a time, in order of arrival."""
 
 
 class FairQueue:

@@ -147,37 +147,35 @@ class Component(WireModel):
     reason: str | None
 
 
-class CompositionLine(WireModel):
-    """A composition in a list. `components`: how many sessions it has."""
+class CompositionHead(WireModel):
+    """What lists and records have of a composition."""
 
     composition_id: str
     name: str
     created_at: datetime
     total_tokens: int | None
     total_messages: int | None
-    components: int
     used_in_sessions: list[str]
     status: Literal["making", "ready", "over", "failed"]
 
 
-class CompositionRecord(WireModel):
+class CompositionLine(CompositionHead):
+    """A composition in a list. `components`: how many sessions it has."""
+
+    components: int
+
+
+class CompositionRecord(CompositionHead):
     """A composition. `outputFile`: the name of its download; null: there is nothing to download yet."""
 
-    composition_id: str
     project_id: str
-    name: str
-    created_at: datetime
     components: list[Component]
     output_file: str | None
     output_format: Literal["markdown", "jsonl", "both"]
     total_token_budget: int
     strategy: Literal["equal", "recency", "proportional"]
-    total_tokens: int | None
-    total_messages: int | None
-    used_in_sessions: list[str]
     active: int
     """How many running sessions began with it."""
-    status: Literal["making", "ready", "over", "failed"]
     error: str | None
 
 

@@ -10,7 +10,6 @@ from pydantic import Field
 from relay.commands.context import CommandContext
 from relay.commands.contexts.compress import (
     CompressionPreview,
-    Making,
     complete_settings,
     compress,
     find_made,
@@ -199,15 +198,10 @@ async def make(request: Request, response: Response, ctx: Reading, session_id: S
     if not body.again and (there_already := await find_made(there, number, settings, source)):
         return sent(VersionMade(version_id=there_already.short, status="ready"))
     async with begin_writing(there, request) as written:
-        made = require_made(await make_version(written, number, settings, source))
-    response.status_code = 200 if made.status == "ready" else 202
-    return made
-
-
-def require_made(made: Making) -> VersionMade:
-    """Returns the requested version. Raises `BudgetUsedUp` if no model may be asked."""
+        made = await make_version(written, number, settings, source)
     if made.version is None:
         raise BudgetUsedUp(made.detail)
+    response.status_code = 200 if made.version.status == "ready" else 202
     return VersionMade(version_id=made.version.short, status=made.version.status)
 
 
