@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.commands.registry import Command
 from relay.core.errors import ChatGone, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
@@ -37,6 +36,7 @@ from tests.integration.turn_driver import (
     private,
     reply,
 )
+from tests.standins.fakes import FakeMessenger
 from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]

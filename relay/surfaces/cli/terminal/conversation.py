@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from relay.clients.embedded.account import make_directory
-from relay.clients.fakes import OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.core.settings import Settings
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
