@@ -1,7 +1,5 @@
 """Shared by all aiohttp clients: trusted certificates, and the proxy for an address."""
 
-from __future__ import annotations
-
 import ssl
 from functools import cache
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The `MediaStore` port: files in a private folder."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The model of `relay chat --offline`: no network, no cost."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable

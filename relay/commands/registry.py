@@ -1,8 +1,6 @@
 """The declarations of commands: name, help, audience and surfaces, in the order of /help; and of operations, which
 people reach without a name."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Awaitable, Callable
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar

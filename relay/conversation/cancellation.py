@@ -1,7 +1,5 @@
 """Work that a person can stop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar

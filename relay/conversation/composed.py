@@ -1,7 +1,5 @@
 """Earlier sessions, composed, with which a conversation began. A part is shown whole or not at all. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from relay.core.frozen import frozen

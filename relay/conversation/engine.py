@@ -1,7 +1,5 @@
 """The parts that every turn needs."""
 
-from __future__ import annotations
-
 from datetime import tzinfo
 
 from relay.conversation.prompt import MEMORY_TOKENS

@@ -1,7 +1,5 @@
 """A conversation in Anthropic's shape: the history that fits, then the present message. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 

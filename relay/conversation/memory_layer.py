@@ -1,7 +1,5 @@
 """The memory layer of a prompt: pinned and most important memories by kind, within a budget. Pure."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

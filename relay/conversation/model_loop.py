@@ -1,7 +1,5 @@
 """The model's part of a turn: streaming, retries, resuming after a cut, and tool calls until it is done."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """What a reply of the model says, and what is stored with it. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 
 from relay.conversation.history import Prompt

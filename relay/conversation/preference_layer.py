@@ -1,7 +1,5 @@
 """The preference layer of a prompt, selected and ordered within a budget. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Builds the prompt: a request in Anthropic's shape, laid out so that its prefix stays cached. Pure."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

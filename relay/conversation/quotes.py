@@ -1,7 +1,5 @@
 """Earlier text in the present message: recalled passages, and what it replies to. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import tzinfo
 

@@ -1,7 +1,5 @@
 """What a message brings up: what was said and learned before, and standing intents that it means in other words."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

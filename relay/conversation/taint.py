@@ -1,7 +1,5 @@
 """Finds untrusted text in a prompt, and the parts of it that the model did not write. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from relay.conversation.history import Prompt

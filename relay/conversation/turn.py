@@ -1,7 +1,5 @@
 """A message's path, top to bottom: begin, recall, prompt, model and tools, intents, finish."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Replaces the attachments of an input with their contents."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace

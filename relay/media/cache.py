@@ -1,7 +1,5 @@
 """An in-memory cache with a size limit."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar

@@ -1,8 +1,6 @@
 """Documents: PDF, text, tables, office files, books and archives. Extracts their text, and shows PDFs whole where
 possible."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fetches people's files from Telegram."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import AsyncIterator

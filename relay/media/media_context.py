@@ -1,7 +1,5 @@
 """Shows a conversation's pictures and documents to the model again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -1,7 +1,5 @@
 """The cost of showing files to the model, in tokens and bytes. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pictures: photos, stickers, animations, and files with pictures."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 
 from relay.core.errors import MediaRefused

@@ -1,7 +1,5 @@
 """Files prepared for the model, cached in memory only."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 

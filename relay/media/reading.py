@@ -1,7 +1,5 @@
 """Reads people's files and describes them: as blocks for the model and the record, and in words."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, field
 from typing import Any, Protocol
 

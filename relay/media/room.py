@@ -1,7 +1,5 @@
 """Limits the bytes of files held at once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

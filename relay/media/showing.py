@@ -1,7 +1,5 @@
 """Shows files in a prompt: where they go, their descriptions, and their cost. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from relay.core.models import Block

@@ -1,7 +1,5 @@
 """Recordings (voice notes, audio files, video notes, videos), as transcripts."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from relay.clients.speech.installed import DEAF, NOT_HEARD

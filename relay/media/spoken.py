@@ -1,8 +1,6 @@
 """Converts a text to a form for speech: without markup, code, addresses, tables and emoji, and not too long. Pure;
 never raises."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Any

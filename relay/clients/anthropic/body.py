@@ -1,7 +1,5 @@
 """Encodes a model request without blocking the event loop on large files. Pure."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Claude, or any server that speaks Anthropic's Messages API."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,8 +1,6 @@
 """Anthropic's Messages API over HTTP. Not the `anthropic` package, whose types take 50 MB of memory and a second to
 import (docs/decisions/0025)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

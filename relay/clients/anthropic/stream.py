@@ -1,7 +1,5 @@
 """Assembles a streamed message from the plain JSON of its events. The package's models would take far longer."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

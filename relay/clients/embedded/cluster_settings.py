@@ -1,7 +1,5 @@
 """The embedded server's configuration, and the SQL that its superuser runs at set-up."""
 
-from __future__ import annotations
-
 EXTENSIONS = ("vector", "pg_trgm", "btree_gin")
 """The extensions. Only a superuser can create `vector`, which is not trusted, so set-up creates all of them."""
 

@@ -1,7 +1,5 @@
 """The name of this process. It survives a restart, so that the process takes its own work over at once."""
 
-from __future__ import annotations
-
 import uuid
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lets one user pass through a directory, with an entry in its access list (POSIX ACL)."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """The `Embedder` port: a model in a separate process."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

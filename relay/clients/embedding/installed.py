@@ -1,7 +1,5 @@
 """Lists the embedders and finds which are installed, without importing them."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from importlib import metadata

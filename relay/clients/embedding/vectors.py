@@ -1,7 +1,5 @@
 """A process that embeds texts, with several requests at a time. It runs `relay.media.embedding.__main__`."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import itertools

@@ -1,7 +1,5 @@
 """What errors of PostgreSQL and libpq mean, as Relay's own errors."""
 
-from __future__ import annotations
-
 import re
 
 import psycopg

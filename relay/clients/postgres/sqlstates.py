@@ -1,7 +1,5 @@
 """Classifies PostgreSQL's error codes (SQLSTATE): whether and when a call may be repeated."""
 
-from __future__ import annotations
-
 import re
 
 TRANSIENT = ("08", "53", "57P", "57014", "58", "40", "25006")

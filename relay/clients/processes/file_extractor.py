@@ -1,7 +1,5 @@
 """The `FileExtractor` port: each file in its own process, a few at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

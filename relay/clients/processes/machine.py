@@ -1,7 +1,5 @@
 """How much memory Relay may use: the machine's, or its container's or service's limit."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from pathlib import Path

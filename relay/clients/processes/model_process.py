@@ -1,7 +1,5 @@
 """A child process that holds a loaded model and speaks JSON lines."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

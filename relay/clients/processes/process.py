@@ -1,7 +1,5 @@
 """Child processes that handle people's files: how they start and end, and their environment."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Finds which speech engines are installed, without importing them."""
 
-from __future__ import annotations
-
 from importlib import metadata
 from importlib.util import find_spec
 

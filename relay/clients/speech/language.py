@@ -4,8 +4,6 @@ Libraries that tell more languages apart take tens of megabytes of memory, which
 need.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """A process that transcribes recordings. See `relay.media.speech.__main__` for the protocol."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Self
 

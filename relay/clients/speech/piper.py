@@ -1,7 +1,5 @@
 """The `TextToSpeech` port through Piper, which runs on this machine in a separate process."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

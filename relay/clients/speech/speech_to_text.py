@@ -1,7 +1,5 @@
 """The `SpeechToText` port: Whisper in a separate process, one recording at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path

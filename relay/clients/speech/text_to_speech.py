@@ -1,7 +1,5 @@
 """The installed voices: their order, fallbacks, and the format of voice notes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from importlib.util import find_spec

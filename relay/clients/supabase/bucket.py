@@ -1,7 +1,5 @@
 """The `MediaStore` port: a private bucket of Supabase Storage."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import importlib

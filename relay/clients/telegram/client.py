@@ -1,7 +1,5 @@
 """Telegram's Bot API through python-telegram-bot's `Bot`: its transport and errors, with raw JSON."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path, PurePosixPath, PureWindowsPath

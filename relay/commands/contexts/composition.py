@@ -1,7 +1,5 @@
 """Compositions: versions of several sessions together within a budget, with which a new conversation begins."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Literal, TypeVar

@@ -1,7 +1,5 @@
 """Makes shorter versions of sessions."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

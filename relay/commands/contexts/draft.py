@@ -1,7 +1,5 @@
 """Composes step by step, with a draft that its buttons change."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Marks passages to keep when old conversations are compressed, and changes their markers."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Literal
 

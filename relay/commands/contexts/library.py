@@ -1,7 +1,5 @@
 """The library of sessions: their originals, registration, links, and how much is stored."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.contexts.composition import check_budget
 from relay.commands.contexts.pruning import plan_pruning, prune_all

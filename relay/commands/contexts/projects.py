@@ -1,7 +1,5 @@
 """Projects: threads as libraries, found by ids alone from any conversation."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Drops versions of a session, and restores them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from relay.commands.context import CommandContext

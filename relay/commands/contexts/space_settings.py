@@ -1,7 +1,5 @@
 """A space's settings of contexts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Versions as files, named after them. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import tzinfo

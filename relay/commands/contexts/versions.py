@@ -1,7 +1,5 @@
 """Versions of a session: listed, found by name, opened, compared, and what they left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from relay.commands.context import CommandContext

@@ -1,7 +1,5 @@
 """Reads the words after /compress as the settings of a version. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

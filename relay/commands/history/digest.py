@@ -1,7 +1,5 @@
 """Digests: a summary of the day, sent each night or morning on request, or written right now."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, time
 

@@ -6,8 +6,6 @@ Names of several words need quotes. A date is a year, a month, a day, today, yes
 begins with its first moment, and `before` ends there.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta

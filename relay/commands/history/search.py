@@ -1,7 +1,5 @@
 """Search in messages and memory, in pages, with the messages around a result."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal

@@ -1,7 +1,5 @@
 """Search in past sessions: messages, summaries and versions, each with the session that it belongs to."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The sessions of a conversation."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
 from relay.core.errors import NotFound, require_found

@@ -1,7 +1,5 @@
 """A conversation's summary: read, refreshed, corrected, restored."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Literal
 

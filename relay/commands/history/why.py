@@ -1,7 +1,5 @@
 """Explains an answer: what was in its prompt, which tools it called, what it cost."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from datetime import datetime
 

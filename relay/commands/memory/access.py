@@ -1,7 +1,5 @@
 """Access rights: who may see and change a memory, and where it may be shown."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import ADMINS_ONLY
 from relay.core.errors import NotAllowed, NotFound

@@ -1,7 +1,5 @@
 """Lists, searches and opens memories, and shows their origin."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_memory, find_space, may_forget
 from relay.commands.registry import command, operation

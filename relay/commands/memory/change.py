@@ -1,7 +1,5 @@
 """Changes memories: reword, pin, confirm, forget, restore, merge. SQL decides whether their state allows it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from relay.commands.context import CommandContext

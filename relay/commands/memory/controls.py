@@ -1,7 +1,5 @@
 """Memory switches: on, off, paused; what a chat recalls and teaches; forgetting everything."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from relay.commands.context import CommandContext

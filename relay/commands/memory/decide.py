@@ -1,7 +1,5 @@
 """Decisions about memory changes (undo, keep, discard): one, a group of candidates, or all pending."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

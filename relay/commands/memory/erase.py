@@ -1,7 +1,5 @@
 """Permanent erasure: previewed first, then removed from the tables, the chats and the backups."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Exports everything in a space to a file."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext

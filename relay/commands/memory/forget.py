@@ -1,7 +1,5 @@
 """Forgets by number or words, or several memories by a pattern, which is previewed first."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import command

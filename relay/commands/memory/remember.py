@@ -1,7 +1,5 @@
 """Adds memories explicitly: a fact in a person's words, or a message they want to keep."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_place
 from relay.commands.registry import command

@@ -1,7 +1,5 @@
 """Groups: what the bot answers there, and whose memory is lent to them."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Literal
 

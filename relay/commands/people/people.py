@@ -1,7 +1,5 @@
 """Who may use the bot: granting and revoking access."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal

@@ -1,7 +1,5 @@
 """Tokens for the API, and links that open the page of this machine."""
 
-from __future__ import annotations
-
 import secrets
 
 from relay.commands.context import CommandContext

@@ -1,7 +1,5 @@
 """Critique: a small model judges a text by how its reader likes answers."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.preferences.preferences import list_preferences

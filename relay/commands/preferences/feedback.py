@@ -1,7 +1,5 @@
 """Feedback: what people say about an answer, or about answers in general."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """Preferences: how a person likes answers, what taught them, and the switches."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Reminders of goals and events that were learned. They are proposed, and made by a tap."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Literal

@@ -1,7 +1,5 @@
 """Changes a reminder by words, and by several fields at once."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext

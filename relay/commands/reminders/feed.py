@@ -1,7 +1,5 @@
 """The address of a calendar with a person's reminders, to which calendar apps can subscribe."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 

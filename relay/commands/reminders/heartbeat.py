@@ -1,7 +1,5 @@
 """The heartbeat: a check every few hours of what has changed."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext

@@ -1,7 +1,5 @@
 """Standing intents: what the model is reminded of when a person mentions something."""
 
-from __future__ import annotations
-
 import re
 
 from relay.commands.context import CommandContext

@@ -1,7 +1,5 @@
 """Makes, lists and changes reminders, and holds back unasked messages."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 
 from relay.commands.context import CommandContext

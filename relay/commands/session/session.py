@@ -1,7 +1,5 @@
 """Begins and ends conversations, and lists what people can do in them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from relay.commands.context import CommandContext

@@ -1,7 +1,5 @@
 """A person's own settings, effective from their next message."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import datetime, timedelta
 from functools import cache

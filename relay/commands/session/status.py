@@ -1,7 +1,5 @@
 """Status of a space in numbers and, for operators, of the installation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from relay.commands.context import CommandContext

@@ -1,7 +1,5 @@
 """Usage: tokens and dollars by day and model, and today's budgets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime, time, timedelta, tzinfo
 

@@ -1,7 +1,5 @@
 """Spoken answers: a single one, or by a person's setting."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused, NotAllowed

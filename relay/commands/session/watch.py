@@ -1,7 +1,5 @@
 """Watching for changes, so that an open page follows the chat."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

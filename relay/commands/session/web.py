@@ -1,7 +1,5 @@
 """The web app, as people open it from a chat."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import CommandRefused

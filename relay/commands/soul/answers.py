@@ -1,7 +1,5 @@
 """Answers an earlier message with any soul, active or not. Writes nothing, and has no tools."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import tzinfo

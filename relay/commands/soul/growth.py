@@ -1,7 +1,5 @@
 """Growth of the soul, with consent: turns proposals on and off, and accepts or dismisses a proposal."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext

@@ -1,7 +1,5 @@
 """Personas: the assistant's role in one chat or topic."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
 from relay.commands.soul.soul import check_length

@@ -1,7 +1,5 @@
 """The soul: showing, changing and restoring its versions."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
 from relay.core.errors import CommandRefused, require_found

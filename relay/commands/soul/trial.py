@@ -1,7 +1,5 @@
 """Tries a soul: answers the person's own questions with the active soul and with a draft."""
 
-from __future__ import annotations
-
 import asyncio
 
 from relay.commands.context import CommandContext

@@ -1,7 +1,5 @@
 """The tool with which the model reads documents."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any

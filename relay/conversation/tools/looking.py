@@ -1,7 +1,5 @@
 """The tools of a reminder that looks first: those of a turn that change nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 

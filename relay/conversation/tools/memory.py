@@ -1,7 +1,5 @@
 """The tools with which the model searches memory and opens results."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, tzinfo
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads what the model gives to the reminder tools. Pure. Raises `ValueError` for what is not valid."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 

@@ -1,7 +1,5 @@
 """The tools with which the model sets, lists and changes reminders."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Opened search results, formatted for the model. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 

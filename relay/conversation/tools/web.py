@@ -1,7 +1,5 @@
 """The tools for the web, which run at Anthropic."""
 
-from __future__ import annotations
-
 from relay.core.models import ToolDefinition
 
 WEB: list[ToolDefinition] = [

@@ -1,8 +1,6 @@
 """Embeds texts. Reads requests from standard input and writes answers to standard output, one line of JSON each. Ends
 with its input."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """The embedding engines, with one interface."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

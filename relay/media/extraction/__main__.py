@@ -1,8 +1,6 @@
 """Runs one task on one file. Options and content arrive on standard input; results leave on standard output. Ends when
 its parent does."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Converts any document to text in parts. Detects its type by its content, not its name."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Limits which files this process can reach, on Linux 5.13 and newer. It can read its own programs, but neither `.env`
 nor the database, regardless of their owners. It can't write files or open TCP connections."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

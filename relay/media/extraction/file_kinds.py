@@ -1,7 +1,5 @@
 """Extensions of pictures, sounds and videos, and brands of files in boxes (`ftyp`)."""
 
-from __future__ import annotations
-
 PICTURES = ("jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "avif", "bmp", "tif", "tiff")
 SOUNDS = ("ogg", "oga", "opus", "mp3", "m4a", "aac", "wav", "flac", "amr")
 VIDEOS = ("mp4", "m4v", "mov", "mkv", "webm", "avi")

@@ -1,7 +1,5 @@
 """Detects a file's type from its first bytes."""
 
-from __future__ import annotations
-
 import re
 
 from relay.media.extraction.failure import Unusable

@@ -1,7 +1,5 @@
 """The tokens of a picture, as Anthropic counts them: one for each patch of 28 × 28 pixels, up to a maximum."""
 
-from __future__ import annotations
-
 SIDE = 28
 MOST = 1568
 

@@ -1,7 +1,5 @@
 """The first steps of a process that handles people's files."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from typing import IO

@@ -1,7 +1,5 @@
 """Converts HTML to Markdown, keeping headings, lists, tables and code."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

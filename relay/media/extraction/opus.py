@@ -1,7 +1,5 @@
 """Converts sound to OGG/Opus, which Telegram shows as a voice note."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable
 from typing import Any

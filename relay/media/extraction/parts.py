@@ -1,7 +1,5 @@
 """Splits a long text into parts. Pure."""
 
-from __future__ import annotations
-
 import re
 
 MOST = 1_500_000

@@ -1,7 +1,5 @@
 """Extracts the text of a PDF page by page, with PDFium."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Prepares a picture for the model: upright, small enough, and without metadata."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Iterator

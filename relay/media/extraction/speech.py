@@ -1,7 +1,5 @@
 """Speaks a text with Piper, as OGG/Opus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plain text, code, tables and web pages, in any encoding."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from typing import Any

@@ -1,8 +1,6 @@
 """Transcribes one recording after another. Reads requests from standard input, each a line of JSON and the recording;
 writes answers to standard output, one line of JSON each. Ends with its input."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Decodes any sound or video file for Whisper."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The two Whisper engines, with one interface."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path

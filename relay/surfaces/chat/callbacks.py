@@ -3,8 +3,6 @@
 A button's data is its code and its fields, separated by colons: `VoiceChosen(7, "auto")` is `vv:7:auto`.
 """
 
-from __future__ import annotations
-
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, ClassVar, dataclass_transform, get_args, get_origin, get_type_hints

@@ -1,7 +1,5 @@
 """Renders memory changes as text and buttons. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The input of a chat handler: the command's context and the message."""
 
-from __future__ import annotations
-
 from relay.commands.context import CommandContext
 from relay.core.frozen import frozen
 from relay.core.models import Rows

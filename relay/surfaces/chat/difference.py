@@ -1,7 +1,5 @@
 """Shows the difference between two texts to people. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from difflib import Match, SequenceMatcher

@@ -1,7 +1,5 @@
 """Runs the handler of a command, a button or a question. A refusal becomes a reply."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable
 from dataclasses import replace
 

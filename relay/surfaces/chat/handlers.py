@@ -1,7 +1,5 @@
 """The registry of chat handlers for commands, buttons and replies to questions."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 

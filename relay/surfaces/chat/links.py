@@ -1,7 +1,5 @@
 """Links to messages in Telegram."""
 
-from __future__ import annotations
-
 from relay.memory.rows.memories import Posted
 from relay.memory.rows.upkeep.erasure import MessageLeft
 

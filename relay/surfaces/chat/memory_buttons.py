@@ -1,7 +1,5 @@
 """The buttons about memory. Their data stays in chats, so codes and fields never change."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from relay.surfaces.chat.callbacks import AboutErasure, AboutSpace, AboutTurn, Callback

@@ -1,7 +1,5 @@
 """Renders memories and their changes as pages with buttons. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import tzinfo

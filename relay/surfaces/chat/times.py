@@ -1,7 +1,5 @@
 """Times as people read them."""
 
-from __future__ import annotations
-
 from datetime import datetime, tzinfo
 
 

@@ -1,7 +1,5 @@
 """Buttons under an answer that ask for another one. They are turns, answered in order like messages."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from relay.surfaces.chat.callbacks import AboutTurn

@@ -1,7 +1,5 @@
 """`relay backup` and `relay restore`: opens the configured database, asks before replacing data, shows progress."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

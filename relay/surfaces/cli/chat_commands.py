@@ -1,7 +1,5 @@
 """`relay status`, `relay remember …`: the commands of the chat in the shell. With --json, prints their results."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The command line: `relay …`."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Any
 

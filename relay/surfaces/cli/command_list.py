@@ -1,7 +1,5 @@
 """`--help`: lists the commands alphabetically, each with its arguments and its full help."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup

@@ -1,7 +1,5 @@
 """`relay db`: migrations and their SQL."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

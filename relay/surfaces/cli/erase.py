@@ -1,7 +1,5 @@
 """`relay memory erase`: shows what it would erase, and erases it."""
 
-from __future__ import annotations
-
 import sys
 
 from relay.commands.memory.erase import (

@@ -1,7 +1,5 @@
 """`relay export` and `relay import`: one person's or group's data as files, and back."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from contextlib import ExitStack

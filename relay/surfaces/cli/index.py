@@ -1,7 +1,5 @@
 """`relay memory index`: judges waiting messages and brings the search index up to date, with progress."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

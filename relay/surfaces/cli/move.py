@@ -1,7 +1,5 @@
 """`relay move`: opens both sides, checks that no Relay is running on them, and shows progress."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from urllib.parse import urlsplit

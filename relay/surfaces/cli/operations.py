@@ -1,7 +1,5 @@
 """Commands for the data as a whole: moving, backups, exports, the nightly work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Prints the results of commands for programs."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

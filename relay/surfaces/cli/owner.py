@@ -1,7 +1,5 @@
 """Commands of the shell that the owner gives: in their own memory, or about one conversation."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Shows the progress of long work, with a terminal or without; and the command to type next."""
 
-from __future__ import annotations
-
 import contextlib
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """`relay memory rederive`: shows the cost and the difference, and applies it on request."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Runs a command of the shell with its settings, log and event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -1,7 +1,5 @@
 """`relay sleep`: shows the last nightly work, previews the next, or runs it now."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 from relay.core.errors import RelayError

@@ -1,7 +1,5 @@
 """The HTTP application: the API, the app's files, and the document that describes the API."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, FastAPI
 
 from relay.surfaces.http.access.guard import Guard

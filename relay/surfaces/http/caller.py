@@ -1,7 +1,5 @@
 """Identifies callers of the API, and makes the command contexts of its routes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """The app's files: read and compressed once. Browsers check each time whether they have changed."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import mimetypes

@@ -1,7 +1,5 @@
 """Checks whether this process is healthy; cheap to ask often."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The metrics page: counters, and the present state of this process."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator
 

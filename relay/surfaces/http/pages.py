@@ -1,7 +1,5 @@
 """The pages: /healthz, /readyz and /metrics."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 

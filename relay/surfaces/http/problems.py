@@ -1,7 +1,5 @@
 """Errors as problem documents (RFC 9457)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import structlog

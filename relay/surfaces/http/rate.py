@@ -1,7 +1,5 @@
 """Limits the requests of each person."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The HTTP server: uvicorn in the event loop of the bot, with limits on everything. It does not name its software."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

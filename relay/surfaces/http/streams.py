@@ -1,7 +1,5 @@
 """The open event streams: three for each person, and at most half of the server's connections."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 

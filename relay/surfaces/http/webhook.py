@@ -1,7 +1,5 @@
 """The webhook for Telegram's updates: one path, a secret in a header, one update per request."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hmac

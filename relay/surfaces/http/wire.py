@@ -1,7 +1,5 @@
 """Converts the results of commands to JSON: camelCase names, ids as text."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re

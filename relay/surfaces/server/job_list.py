@@ -1,7 +1,5 @@
 """The scheduled jobs of an open Relay, and their runner."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Hides this process from other processes of the same account."""
 
-from __future__ import annotations
-
 import sys
 
 PR_SET_DUMPABLE = 4

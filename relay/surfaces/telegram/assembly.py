@@ -1,7 +1,5 @@
 """Builds the worker of an open Relay."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from relay.commands.context import Services

@@ -1,7 +1,5 @@
 """Zip archives: lists their files and reads the texts. Opens no nested archives and writes no files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from relay.core.text import pluralize

@@ -1,7 +1,5 @@
 """Books (EPUB) as text."""
 
-from __future__ import annotations
-
 import posixpath
 from typing import Any
 from urllib.parse import unquote

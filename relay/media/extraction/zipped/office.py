@@ -1,7 +1,5 @@
 """Documents, spreadsheets and presentations of Microsoft Office and OpenDocument, as text."""
 
-from __future__ import annotations
-
 import io
 import posixpath
 from collections.abc import Iterator

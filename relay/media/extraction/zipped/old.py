@@ -1,7 +1,5 @@
 """Office files from before 2007, and password-protected ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from relay.media.extraction.failure import LOCKED, Unusable

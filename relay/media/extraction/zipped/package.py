@@ -1,7 +1,5 @@
 """Zip archives (Office files, books, plain archives), unpacked within limits."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 import zlib

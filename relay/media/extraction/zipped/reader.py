@@ -1,7 +1,5 @@
 """Detects the type of a zip archive (Office file, book or plain archive), and reads it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from relay.media.extraction.failure import Unusable

@@ -1,7 +1,5 @@
 """Converts spreadsheets to text, with calamine."""
 
-from __future__ import annotations
-
 import io
 from datetime import date, datetime, time
 from typing import Any

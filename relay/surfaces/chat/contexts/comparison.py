@@ -1,7 +1,5 @@
 """Renders two versions side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import unescape
 

@@ -1,7 +1,5 @@
 """Renders /compose, whose buttons choose past sessions and put them together."""
 
-from __future__ import annotations
-
 from relay.commands.contexts.draft import (
     Drafted,
     allocate,

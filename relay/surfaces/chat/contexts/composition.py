@@ -1,7 +1,5 @@
 """Renders compositions: the list, one composition, a conversation that begins with one, and dropping."""
 
-from __future__ import annotations
-
 from relay.commands.contexts.composition import (
     UsedComposition,
     compose_again,

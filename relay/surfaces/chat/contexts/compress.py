@@ -1,7 +1,5 @@
 """Renders /compress: the preview of a version, and its settings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

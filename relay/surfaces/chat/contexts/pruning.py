@@ -1,7 +1,5 @@
 """Renders a session's versions: the list with a selection, one version, pruning with an undo, two side by side."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

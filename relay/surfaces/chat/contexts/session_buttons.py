@@ -1,7 +1,5 @@
 """The buttons of sessions. Their data stays in chats, so codes and fields never change."""
 
-from __future__ import annotations
-
 from relay.surfaces.chat.callbacks import AboutSession, Callback
 
 

@@ -1,7 +1,5 @@
 """Renders /sessions: the list, and a session with what can be done with it."""
 
-from __future__ import annotations
-
 from relay.commands.contexts.library import open_original, register_session, unregister_session
 from relay.commands.contexts.space_settings import show_settings
 from relay.commands.history.sessions import open_session, session_named

@@ -1,7 +1,5 @@
 """Renders a space's session settings: /settings → Sessions, and /sessions settings."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Literal
 

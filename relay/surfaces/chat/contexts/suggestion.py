@@ -1,7 +1,5 @@
 """Suggests past sessions that fit a new conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from relay.commands.contexts.library import UNASKED_FLOOR, suggest

@@ -1,7 +1,5 @@
 """Renders a version: its progress, its result, its files, and what it left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from relay.commands.contexts.compress import Making, await_version, make_without_model

@@ -1,7 +1,5 @@
 """Renders /digest."""
 
-from __future__ import annotations
-
 import re
 from datetime import time
 

@@ -1,7 +1,5 @@
 """Renders memories and other artefacts in search results. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Renders /summary."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from relay.commands.history.summary import (

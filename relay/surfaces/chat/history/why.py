@@ -1,7 +1,5 @@
 """Renders /why: the prompt of an answer, each fact with a button to forget it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo

@@ -1,7 +1,5 @@
 """Renders /memory: lists, one memory, its origin, and buttons that change it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable
 from dataclasses import replace

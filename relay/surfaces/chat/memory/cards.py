@@ -1,7 +1,5 @@
 """Renders one memory as a page with buttons, its history and its origin. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import tzinfo
 

@@ -1,7 +1,5 @@
 """Applies or dismisses what the nightly consolidation proposed."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from relay.commands.memory.decide import SETTLED, settle_consolidation

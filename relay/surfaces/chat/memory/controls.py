@@ -1,7 +1,5 @@
 """Renders the switches of a memory, and /memory reset."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Renders memory changes, under an answer and in a list, with buttons that undo, keep or discard them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from relay.commands.memory.access import NOT_YOURS, find_space

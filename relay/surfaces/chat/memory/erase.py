@@ -1,7 +1,5 @@
 """Renders permanent erasure: the preview, the result, and where copies may remain."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Sends /export."""
 
-from __future__ import annotations
-
 from relay.archive.export_file import LINES
 from relay.archive.packed import TEXT
 from relay.commands.memory.export import export as export_command

@@ -1,7 +1,5 @@
 """Renders /forget: one memory, one of several candidates, all that match a pattern, or for good."""
 
-from __future__ import annotations
-
 import re
 
 from relay.commands.memory.forget import check_shown, forget_shown, preview_pattern

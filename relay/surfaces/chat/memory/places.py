@@ -1,7 +1,5 @@
 """Names the group whose memory is shown."""
 
-from __future__ import annotations
-
 from relay.core.models import Space
 from relay.core.text import escape_markdown, shorten
 from relay.surfaces.chat.context import ChatContext

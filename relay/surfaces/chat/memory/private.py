@@ -1,7 +1,5 @@
 """Renders /private."""
 
-from __future__ import annotations
-
 from relay.commands.memory.controls import talk_privately
 from relay.core.errors import CommandRefused
 from relay.surfaces.chat.context import ChatContext

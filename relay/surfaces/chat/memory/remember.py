@@ -1,7 +1,5 @@
 """Renders /remember, the ◆ button and rewording."""
 
-from __future__ import annotations
-
 from relay.commands.memory.access import GONE, is_at_home
 from relay.commands.memory.change import MemoryPatch, clean_wording, find_editable, patch_memory
 from relay.commands.memory.remember import KeptMessage, find_message, keep_answer, keep_message

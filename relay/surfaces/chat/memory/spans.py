@@ -1,7 +1,5 @@
 """Parses times and durations as people write them. Pure."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, time, timedelta
 

@@ -1,7 +1,5 @@
 """What the bot may do in a group, as Telegram reports it, and how to change that."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Renders /answer, /link and /unlink."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 from relay.commands.people.groups import Answering, Lending, Mode, find_lending, lend, take_back

@@ -1,7 +1,5 @@
 """Renders /invite and /revoke."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from relay.commands.people.people import NewInvitation, find_revocable, only_one

@@ -1,7 +1,5 @@
 """Renders /users: who may use the bot and who asks to, with buttons that decide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Two answers to choose from, at once or one after the other: the buttons under them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

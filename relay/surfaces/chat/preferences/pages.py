@@ -1,7 +1,5 @@
 """The texts of preferences: the list, one preference opened, and what was said about an answer. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Literal

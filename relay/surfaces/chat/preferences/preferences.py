@@ -1,7 +1,5 @@
 """Renders /preferences and /tag: how a person likes answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The tags under an answer: what was good or bad about it, in one tap."""
 
-from __future__ import annotations
-
 from relay.commands.preferences.critique import critique as critique_command
 from relay.commands.preferences.feedback import AnswerTags, Signal, better, show_tags, signal, toggle_tag
 from relay.core.errors import CommandRefused

@@ -1,7 +1,5 @@
 """Offers a reminder of an upcoming goal or event under the line that says it was learned."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Renders /heartbeat."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import UTC, datetime

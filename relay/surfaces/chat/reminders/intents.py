@@ -1,7 +1,5 @@
 """Renders standing intents: made by /remind, listed under /reminders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

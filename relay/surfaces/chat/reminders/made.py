@@ -1,7 +1,5 @@
 """The line and the buttons under an answer that set a reminder, and the buttons under a sent one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal

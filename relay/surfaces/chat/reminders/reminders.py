@@ -1,7 +1,5 @@
 """Renders /remind, /reminders and /quiet."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Literal
 

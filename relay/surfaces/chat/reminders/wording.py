@@ -1,7 +1,5 @@
 """Says when a reminder is due, how often, and who sends it."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, tzinfo
 
 from relay.core.program import RELAY

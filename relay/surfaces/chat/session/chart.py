@@ -1,7 +1,5 @@
 """Draws the usage chart. Imported only when needed, because it loads Pillow."""
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Sequence

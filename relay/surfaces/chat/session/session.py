@@ -1,7 +1,5 @@
 """Renders /start, /help, /new, /stop and /retry."""
 
-from __future__ import annotations
-
 import re
 
 from relay.commands.session.session import Greeting, list_help

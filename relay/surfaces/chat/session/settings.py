@@ -1,7 +1,5 @@
 """Renders /settings: a person's own choices, with buttons that change them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Renders /status."""
 
-from __future__ import annotations
-
 from datetime import tzinfo
 
 from relay.commands.session.status import StatusReport

@@ -1,7 +1,5 @@
 """Renders /usage: a table, the models, and a chart."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from datetime import date

@@ -1,7 +1,5 @@
 """Renders /voice and /say."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from relay.commands.session.voice import OFF, SILENT, VoiceChoice

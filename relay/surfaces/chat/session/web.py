@@ -1,7 +1,5 @@
 """Renders /browse: a button that opens the web app."""
 
-from __future__ import annotations
-
 from relay.commands.session.web import browse as browse_command
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows

@@ -1,7 +1,5 @@
 """The buttons under a draft of the soul."""
 
-from __future__ import annotations
-
 from relay.core.models import Rows
 from relay.surfaces.chat.callbacks import AboutDraft, Callback
 from relay.surfaces.chat.reply import button

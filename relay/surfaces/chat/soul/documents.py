@@ -1,7 +1,5 @@
 """Reads a text from the message that a command replies to, or from a document."""
 
-from __future__ import annotations
-
 from relay.core.errors import CommandRefused, FileTooLarge, MessengerError
 from relay.core.text import shorten
 from relay.surfaces.chat.context import ChatContext, Document

@@ -1,7 +1,5 @@
 """Renders the growth of the soul: its switch, and the buttons under an idea."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from relay.commands.soul.growth import DECIDED, accept_idea, draft_idea, grown_soul, settle_idea, soul_growth

@@ -1,7 +1,5 @@
 """Renders /persona: the assistant's role in one chat or topic."""
 
-from __future__ import annotations
-
 from relay.commands.soul.persona import present_persona, set_persona, show_persona, undo_persona
 from relay.core.errors import CommandRefused
 from relay.core.limits import PERSONA_TOKENS

@@ -1,7 +1,5 @@
 """Renders /soul: the soul, its versions and drafts, with buttons that activate one of them."""
 
-from __future__ import annotations
-
 from relay.commands.registry import ADMINS_ONLY
 from relay.commands.soul.soul import (
     PAGE,

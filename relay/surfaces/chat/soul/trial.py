@@ -1,7 +1,5 @@
 """Renders a trial of a soul: what it would answer and cost, then the answers side by side."""
 
-from __future__ import annotations
-
 import math
 
 from relay.commands.soul.trial import SoulTrial, TriedSoul, plan_trial, try_soul

@@ -1,7 +1,5 @@
 """Helpers for texts with versions: souls, personas and summaries."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

@@ -1,7 +1,5 @@
 """`relay compose …`: compositions in the shell; with --json, for programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

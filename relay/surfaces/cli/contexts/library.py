@@ -1,7 +1,5 @@
 """`relay session list`, `show`, `original`, `register`, `link`, `suggest`, `settings` and their like."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

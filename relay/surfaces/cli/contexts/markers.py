@@ -1,7 +1,5 @@
 """`relay session keepits` and `relay session keepit`: marked passages in the shell."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The command group `relay session`: the library of past sessions in the shell."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`relay session versions`, `compare` and `prune`."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Annotated
 

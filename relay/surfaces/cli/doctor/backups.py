@@ -1,7 +1,5 @@
 """The nightly backups."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from relay.core.program import RELAY

@@ -1,7 +1,5 @@
 """`relay doctor`: checks everything that Relay needs; one line for each check, and below each problem how to fix it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import platform

@@ -1,7 +1,5 @@
 """What a check finds."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Coroutine, Mapping

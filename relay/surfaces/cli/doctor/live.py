@@ -1,7 +1,5 @@
 """Checks keys with the services they belong to."""
 
-from __future__ import annotations
-
 from relay.core.settings import Settings
 from relay.runtime.clients import open_clients, open_telegram
 from relay.runtime.storage import open_storage, prepare_schema

@@ -1,7 +1,5 @@
 """This machine: Python, the disk, and the directory where Relay keeps its files."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

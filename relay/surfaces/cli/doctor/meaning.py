@@ -1,7 +1,5 @@
 """The embedder: whether it is installed and works."""
 
-from __future__ import annotations
-
 from relay.clients.embedding.installed import INSTEAD, NANO, parse_embedder
 from relay.core.errors import EmbedderUnavailable
 from relay.core.settings import Settings

@@ -1,7 +1,5 @@
 """The models: whether the key is valid and both models can be used."""
 
-from __future__ import annotations
-
 import asyncio
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """The ports that Relay listens on, and the clock."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

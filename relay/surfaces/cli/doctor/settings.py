@@ -1,7 +1,5 @@
 """The settings: which are wrong, missing or misspelt, and who may use the bot."""
 
-from __future__ import annotations
-
 import difflib
 import io
 import os

@@ -1,7 +1,5 @@
 """Speech to text: whether the engine is installed, and its model if that is a path."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

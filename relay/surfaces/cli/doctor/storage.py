@@ -1,7 +1,5 @@
 """Checks the database: reachable, new enough, complete, closed to others, and its queue. Changes nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

@@ -4,8 +4,6 @@ A poll ends the poll of a running bot, which gets 409 from Telegram. So doctor p
 directory or database. Its poll acknowledges nothing, so no message is lost.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Text to speech."""
 
-from __future__ import annotations
-
 from relay.clients.speech.piper import trouble
 from relay.clients.speech.text_to_speech import voices_of
 from relay.core.errors import VoiceUnavailable

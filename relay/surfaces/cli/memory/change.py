@@ -1,7 +1,5 @@
 """Commands that change memories: forget, edit, pin, undo."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

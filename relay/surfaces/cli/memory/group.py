@@ -1,7 +1,5 @@
 """The command group `relay memory`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

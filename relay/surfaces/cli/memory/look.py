@@ -1,7 +1,5 @@
 """Commands that show memories, their changes and their history."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """`relay preferences`: as /preferences in the chat, and `signal`, by which programs report acts."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

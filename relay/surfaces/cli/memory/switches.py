@@ -1,7 +1,5 @@
 """Commands that turn memory on, off or pause it, set what the terminal uses, or go off the record."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """Commands that erase for good, and that maintain the search index and derived data."""
 
-from __future__ import annotations
-
 import sys
 from datetime import datetime
 from typing import Annotated

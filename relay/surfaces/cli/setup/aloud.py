@@ -1,7 +1,5 @@
 """Sets up text to speech: a Microsoft service, Piper on this machine, or none."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Prompts and output of setup, 80 columns wide."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from getpass import getpass

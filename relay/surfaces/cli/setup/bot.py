@@ -1,7 +1,5 @@
 """Sets up the bot's token."""
 
-from __future__ import annotations
-
 import asyncio
 
 from relay.surfaces.cli.doctor.live import telegram_knows

@@ -1,7 +1,5 @@
 """Reads `.env`, changes settings in its text, and writes it safely."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Setup without questions: the answers come from flags or the environment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Asks the questions of setup, in order, and saves the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple

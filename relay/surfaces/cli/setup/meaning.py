@@ -1,7 +1,5 @@
 """Describes search at the end of setup."""
 
-from __future__ import annotations
-
 from relay.clients.embedding.installed import parse_embedder
 from relay.core.settings import Settings
 from relay.runtime.embedder_router import explain_missing_embedder

@@ -1,7 +1,5 @@
 """Sets up the model: Claude with a key, or a server with Anthropic's API."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

@@ -1,7 +1,5 @@
 """Installs optional packages into Relay's own environment."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import subprocess

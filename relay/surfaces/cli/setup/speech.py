@@ -1,7 +1,5 @@
 """Sets up speech to text, and offers to install an engine."""
 
-from __future__ import annotations
-
 import importlib
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Sets up the storage: embedded, a PostgreSQL server, or a Supabase project."""
 
-from __future__ import annotations
-
 import asyncio
 
 from relay.core.program import RELAY

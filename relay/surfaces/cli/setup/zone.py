@@ -1,7 +1,5 @@
 """Sets up the time zone."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones

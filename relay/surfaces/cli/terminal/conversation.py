@@ -1,7 +1,5 @@
 """`relay chat`: typed messages are queued and answered like all messages. Commands and buttons run at once."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sys

@@ -1,7 +1,5 @@
 """Runs commands, buttons and replies to questions at a terminal, each in its own turn without an update."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable

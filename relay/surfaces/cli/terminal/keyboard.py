@@ -1,7 +1,5 @@
 """Reads lines from the keyboard without blocking the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sys

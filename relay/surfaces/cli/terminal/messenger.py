@@ -1,7 +1,5 @@
 """The `Messenger` port at a terminal: it prints what the bot sends."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sys

@@ -1,7 +1,5 @@
 """`relay <command>`: runs one command of the chat and prints its reply as text, or its result as JSON."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io

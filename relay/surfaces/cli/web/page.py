@@ -1,7 +1,5 @@
 """`relay web`: a link that opens the web app."""
 
-from __future__ import annotations
-
 from relay.commands.people.tokens import LINK_SECONDS, new_link
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen

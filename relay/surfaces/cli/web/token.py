@@ -1,7 +1,5 @@
 """`relay token new|list|revoke`: tokens for programs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

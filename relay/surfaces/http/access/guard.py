@@ -1,7 +1,5 @@
 """Limits the body of every request to the application, and adds the security headers to every response."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import MutableMapping
 from typing import Any

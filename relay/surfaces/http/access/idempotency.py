@@ -1,7 +1,5 @@
 """`Idempotency-Key`: a request that is sent twice is executed once."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import MutableMapping

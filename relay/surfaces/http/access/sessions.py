@@ -1,7 +1,5 @@
 """Sessions of the page: exchanges a proof from Telegram, or a link of `relay web`, for a token."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Changes of memory: listed, undone, kept, discarded."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter

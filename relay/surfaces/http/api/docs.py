@@ -1,7 +1,5 @@
 """The document that describes the API, and a small page that shows it, without a script."""
 
-from __future__ import annotations
-
 import asyncio
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """Server-sent events for open pages."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import AsyncIterator

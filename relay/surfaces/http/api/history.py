@@ -1,7 +1,5 @@
 """Search, the explanation of an answer, usage, and export."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, BinaryIO
 

@@ -1,7 +1,5 @@
 """Who is signed in, and which groups they see."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

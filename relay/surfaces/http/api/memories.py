@@ -1,7 +1,5 @@
 """Memories: what /memory lists and changes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query

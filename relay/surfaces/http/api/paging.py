@@ -1,7 +1,5 @@
 """Pages of lists: an opaque cursor, and the most rows of a page."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import types

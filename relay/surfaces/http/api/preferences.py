@@ -1,7 +1,5 @@
 """Preferences: how a person likes answers."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Literal
 

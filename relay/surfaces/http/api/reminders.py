@@ -1,7 +1,5 @@
 """Reminders, and the calendar that apps read."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request, Response

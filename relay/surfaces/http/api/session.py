@@ -1,7 +1,5 @@
 """Signing in to the page, and out."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, Depends, Request, Response
 
 from relay.memory.calls.api import hash_token

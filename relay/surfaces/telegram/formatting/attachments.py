@@ -1,7 +1,5 @@
 """Moves code that is too long for the chat from an answer to files. Pure."""
 
-from __future__ import annotations
-
 import re
 
 import pyromark

@@ -1,7 +1,5 @@
 """Converts the assistant's Markdown to Telegram messages: text with entities, whose markup Telegram can't refuse."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from bisect import bisect_right

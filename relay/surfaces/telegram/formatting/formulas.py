@@ -1,7 +1,5 @@
 """Converts LaTeX brackets to the dollar signs that the Markdown parser knows. Pure."""
 
-from __future__ import annotations
-
 import re
 
 import pyromark

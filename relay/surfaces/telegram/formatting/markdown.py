@@ -1,7 +1,5 @@
 """Converts Markdown to plain text with spans: corrects the parser's events, then walks over them with the library."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

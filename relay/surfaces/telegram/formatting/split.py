@@ -1,7 +1,5 @@
 """Splits a formatted text into messages of at most 4,096 UTF-16 code units and 100 entities."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right

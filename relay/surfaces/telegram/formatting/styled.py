@@ -1,7 +1,5 @@
 """Formatted spans of a text as Telegram allows them: well nested, trimmed, and counted in UTF-16 code units."""
 
-from __future__ import annotations
-
 import heapq
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Converts tables: to aligned text if it fits on a phone, otherwise to a list per row. Works on the parser's events."""
 
-from __future__ import annotations
-
 import unicodedata
 from itertools import chain, zip_longest
 from typing import Any

@@ -1,7 +1,5 @@
 """Messages about access: for a new owner, a new user, a person who asks, and the admins."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import structlog

@@ -1,7 +1,5 @@
 """The claim link: the first person to open it becomes the owner, as long as there is none."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import logging

@@ -1,7 +1,5 @@
 """Joining a group: one message that explains how the bot works there, and what to change."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

@@ -1,7 +1,5 @@
 """Groups: the space of a chat, whether every message in it is for the bot, and who can read it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Stores incoming updates before they are acknowledged to Telegram."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

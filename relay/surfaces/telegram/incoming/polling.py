@@ -1,7 +1,5 @@
 """Long polling: an update is stored before the next poll tells Telegram that it arrived."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """The registration of the webhook: set at the start, and again if another program changes it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The chat action: “typing”, “recording” and the like."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

@@ -1,7 +1,5 @@
 """Delivers a reply to Telegram: its parts in order, each exactly once, even if responses are lost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace

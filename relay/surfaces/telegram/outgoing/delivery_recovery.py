@@ -4,8 +4,6 @@ A bot cannot read a chat. But editing the buttons of a message id tells whether 
 bot's own, and returns the bot's own message with its text or file.
 """
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

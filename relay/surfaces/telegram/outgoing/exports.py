@@ -1,7 +1,5 @@
 """Packs exports just before they are sent, one at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

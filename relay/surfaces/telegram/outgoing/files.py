@@ -1,7 +1,5 @@
 """Files and voice notes in a reply: their stored requests, and what is sent. Pure."""
 
-from __future__ import annotations
-
 import base64
 import re
 

@@ -1,7 +1,5 @@
 """Repeats requests until Telegram answers them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from typing import Any

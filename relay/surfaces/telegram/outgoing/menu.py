@@ -1,7 +1,5 @@
 """Telegram's command menus: for everyone, by kind of chat, and for admins."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Iterable

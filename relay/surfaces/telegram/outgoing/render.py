@@ -1,7 +1,5 @@
 """Renders an answer as Telegram messages: its text, the line about memory, and its buttons. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Renders the replies of chat handlers as Telegram messages, and redraws messages after a button."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from typing import Any

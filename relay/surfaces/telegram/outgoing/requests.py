@@ -1,7 +1,5 @@
 """Helpers for requests: addresses, keyboards, silent lines, and simpler forms of refused ones. Pure."""
 
-from __future__ import annotations
-
 from relay.core.models import Rows
 from relay.memory.rows.delivery import Request
 

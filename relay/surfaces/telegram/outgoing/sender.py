@@ -1,7 +1,5 @@
 """Sends, edits or deletes one message, and finds it again if the response was lost."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Makes the sound of a voice note just before it is sent."""
 
-from __future__ import annotations
-
 import asyncio
 
 from relay.commands.session.voice import OFF, SILENT

@@ -1,7 +1,5 @@
 """Converts a command's message for chat handlers. Pure."""
 
-from __future__ import annotations
-
 from relay.surfaces.chat.context import CommandMessage, Document, RepliedMessage
 from relay.surfaces.telegram.parsing.contents import MediaFile
 from relay.surfaces.telegram.parsing.message_parser import text_of

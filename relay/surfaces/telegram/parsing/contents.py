@@ -3,8 +3,6 @@
 Values of an unexpected shape count as absent, so that a change in the Bot API loses a detail instead of a message.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, TypeVar
 
 from pydantic import PlainValidator, ValidatorFunctionWrapHandler, WrapValidator

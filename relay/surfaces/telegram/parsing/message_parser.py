@@ -1,7 +1,5 @@
 """Converts Telegram messages to blocks: their text, media and origin. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Where a message belongs: the chat, the topic, and the message that it replies to."""
 
-from __future__ import annotations
-
 from relay.core.frozen import frozen
 from relay.memory.rows.delivery import Request
 

@@ -1,7 +1,5 @@
 """Sorts updates into queue rows: their kind, how long they wait for more, and what the event log gets. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from relay.core.redaction.redact import redact_value

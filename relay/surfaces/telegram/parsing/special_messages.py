@@ -1,7 +1,5 @@
 """Describes contents that are neither text nor a file, such as a place, a contact or a poll, in a sentence. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

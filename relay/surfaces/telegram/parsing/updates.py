@@ -1,7 +1,5 @@
 """Telegram's updates: who did what, where, and what is for the bot. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

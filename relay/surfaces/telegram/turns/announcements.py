@@ -1,7 +1,5 @@
 """Adds what was learned after an answer was sent to the line under it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Controls: commands, buttons and replies to questions. They run at once and don't wait for the thread's turns."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Echoes the transcripts of recordings before the answer, and takes corrections of them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Edited messages: a waiting one is answered in its new wording; an answered one can be answered again."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 

@@ -1,7 +1,5 @@
 """Notices outside of answers: queued messages that are due, and apologies for messages that failed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from relay.commands.context import Services

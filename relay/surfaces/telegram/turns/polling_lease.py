@@ -1,7 +1,5 @@
 """The polling lease: one process polls at a time. The worker's claims renew the lease and report who holds it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

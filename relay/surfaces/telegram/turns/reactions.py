@@ -1,7 +1,5 @@
 """Reactions are stored as signals. They get no answer and cost no model call."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 

@@ -1,7 +1,5 @@
 """Finds the model that `/retry` names. Pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The turns that this process is running."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass, field

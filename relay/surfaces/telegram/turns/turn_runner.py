@@ -1,7 +1,5 @@
 """One claimed turn: from its updates to its delivered reply."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field, replace

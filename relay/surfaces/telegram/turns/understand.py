@@ -1,7 +1,5 @@
 """Reads a claimed turn's updates as an `Incoming`."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The worker claims turns and runs each in its own task."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -1,7 +1,5 @@
 """Renders /keepit: marks passages, lists markers, opens and changes them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Renders a marker as a page: its passage, its place, and which versions keep it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import groupby

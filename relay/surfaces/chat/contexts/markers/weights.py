@@ -1,7 +1,5 @@
 """Weights of markers in words and as buttons. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 

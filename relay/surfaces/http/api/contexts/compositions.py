@@ -1,7 +1,5 @@
 """Compositions: several sessions' versions together within a budget."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response

@@ -1,7 +1,5 @@
 """Converts the results of commands to the models that are sent."""
 
-from __future__ import annotations
-
 from relay.memory.contexts.markers import name_weight
 from relay.memory.rows.contexts.composition import ComposedPart, Composition
 from relay.memory.rows.contexts.markers import Keepit

@@ -1,7 +1,5 @@
 """Downloads, and refusals to delete what is in use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal

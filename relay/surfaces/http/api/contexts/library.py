@@ -1,7 +1,5 @@
 """The sessions of a memory as a whole: settings, storage, search, suggestions, links."""
 
-from __future__ import annotations
-
 from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """The names of things over HTTP: projects t12, markers p7, messages m123, compositions c3, versions v001."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import Path, Query

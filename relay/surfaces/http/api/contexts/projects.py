@@ -1,7 +1,5 @@
 """Projects, and the sessions in them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any
 

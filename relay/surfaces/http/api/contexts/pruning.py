@@ -1,7 +1,5 @@
 """Dropping versions of a session, and bringing them back."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter

@@ -1,7 +1,5 @@
 """Models of sessions, versions, markers and compositions over HTTP."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Literal
 

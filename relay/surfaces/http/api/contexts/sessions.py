@@ -1,7 +1,5 @@
 """One session: its record, its messages, its markers."""
 
-from __future__ import annotations
-
 import dataclasses
 from datetime import datetime
 from decimal import Decimal

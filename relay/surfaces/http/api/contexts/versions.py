@@ -1,7 +1,5 @@
 """Versions of a session: listed, made, read, compared."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Request, Response
