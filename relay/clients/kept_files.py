@@ -30,7 +30,6 @@ class KeptFiles:
                 half.unlink()
 
     async def get(self, unique_id: str) -> bytes | None:
-        """See `ports.MediaStore.get`."""
         path = self._path(unique_id)
         try:
             return await in_thread(path.read_bytes) if path else None
@@ -38,7 +37,6 @@ class KeptFiles:
             return None
 
     async def put(self, unique_id: str, content: bytes) -> None:
-        """See `ports.MediaStore.put`."""
         if path := self._path(unique_id):
             try:
                 if not await in_thread(self._is_full):
@@ -47,7 +45,6 @@ class KeptFiles:
                 log.warning("a file was not kept", error=type(error).__name__)
 
     async def remove(self, unique_ids: Sequence[str]) -> bool:
-        """See `ports.MediaStore.remove`."""
         try:
             for path in filter(None, map(self._path, unique_ids)):
                 await in_thread(partial(path.unlink, missing_ok=True))

@@ -26,12 +26,8 @@ NAMELESS = "User"
 """The name of a person whose name is unknown."""
 
 
-async def leave_job(_kind: str, _key: str) -> None:
-    """Leaves a job to any process that runs due jobs."""
-
-
-async def leave_messages(_erasure_id: int) -> None:
-    """Leaves the bot's messages to any process that retracts erased ones."""
+async def leave_it(*_: object) -> None:
+    """Leaves the work to any process that does what is due."""
 
 
 @frozen
@@ -72,9 +68,9 @@ class Services:
     """Searches by meaning; None: by words only."""
     erasure_cleanup: ErasureCleanup | None = None
     """Finds what remains of erased texts outside of the tables."""
-    run_job: Callable[[str, str], Awaitable[object]] = leave_job
+    run_job: Callable[[str, str], Awaitable[object]] = leave_it
     """Runs an owed job by kind and key now, unless another process has it."""
-    retract: Callable[[int], Awaitable[None]] = leave_messages
+    retract: Callable[[int], Awaitable[None]] = leave_it
     """Retracts the bot's messages that repeat what an erasure (by id) took."""
 
     @property

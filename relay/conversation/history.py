@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
-from relay.conversation.blocks import pair_tool_calls
 from relay.core.frozen import frozen
 from relay.core.limits import SUMMARY_TOKENS
 from relay.core.models import Block, Incoming, ModelMessage
@@ -194,3 +193,27 @@ def files_of(row: StoredMessage) -> Sequence[Block]:
 def present_blocks(incoming: Incoming, context: Context) -> list[Block]:
     """Returns the present message's blocks as stored."""
     return context.message.blocks if context.message else incoming.blocks
+
+
+def pair_tool_calls(steps: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Removes unanswered tool calls (cut off, stopped) and stray results from steps (`{role, content}`). The next step
+    answers our calls; a later block of the same step answers server calls."""
+    kept: list[ModelMessage] = []
+    for index, step in enumerate(steps):
+        before = steps[index - 1]["content"] if index else []
+        after = steps[index + 1]["content"] if index + 1 < len(steps) else []
+        content = [block for block in step["content"] if _has_partner(block, before, step["content"], after)]
+        if content:
+            kept.append({**step, "content": content})
+    return kept
+
+
+def _has_partner(block: Block, before: Sequence[Block], own: Sequence[Block], after: Sequence[Block]) -> bool:
+    match block["type"]:
+        case "tool_use":
+            return any(other.get("tool_use_id") == block["id"] for other in after)
+        case "server_tool_use":
+            return any(other.get("tool_use_id") == block["id"] for other in own)
+        case "tool_result":
+            return any(other.get("id") == block["tool_use_id"] for other in before)
+    return True

@@ -56,13 +56,22 @@ def memory_layer(
     known = {sort: max(counts.get(sort, 0), number) for sort, number in total.items()} | {
         sort: number for sort, number in counts.items() if sort not in total
     }
-    sections = [text for text in (facts(kept, known, group, zone), *learnings(kept, known, group, zone)) if text]
     used = {sort: [row for row in kept if sort_of(row) == sort] for sort in known}
+
+    def section(heading: str, sort: str) -> str:
+        rows = used.get(sort)
+        if not rows:
+            return ""
+        among = f"{len(rows)} of {known[sort]}" if known[sort] > len(rows) else len(rows)
+        return "\n".join([f"{heading} ({among})", *(line(row, group, zone) for row in rows)])
+
+    about = "THE PEOPLE HERE" if group else "THE USER"
+    facts = "\n".join(filter(None, (section(f"## {name}", kind) for kind, name in FACTS.items())))
+    learned = (section(f"# WHAT I LEARNED: {category.upper()}", category) for category in CATEGORIES)
+    text = "\n\n".join(filter(None, (f"# THINGS I KNOW ABOUT {about}\n{facts}" if facts else "", *learned)))
     sorts = {sort: SortRecord(len(rows), known[sort], sum(map(weight, rows))) for sort, rows in used.items()}
     unread = sum(known.values()) - len(kept) - len(left)
-    return MemoryLayer(
-        "\n\n".join(sections), ids, dropped, LayerRecord(tokens, sorts, reasons(left, tokens, unread, faded))
-    )
+    return MemoryLayer(text, ids, dropped, LayerRecord(tokens, sorts, reasons(left, tokens, unread, faded)))
 
 
 def take_memories(memories: Sequence[Memory], tokens: int) -> tuple[list[Memory], list[Memory]]:
@@ -90,43 +99,11 @@ def reasons(left: Sequence[Memory], tokens: int, unread: int, faded: int = 0) ->
     return {why: number for why, number in told.items() if number}
 
 
-def facts(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zone: tzinfo) -> str:
-    """Returns the facts about people by kind; empty if none."""
-    sections = [
-        f"## {name} ({among(kept, kind, known)})\n" + lines(kept, kind, group, zone)
-        for kind, name in FACTS.items()
-        if any(sort_of(row) == kind for row in kept)
-    ]
-    if not sections:
-        return ""
-    return "# THINGS I KNOW ABOUT " + ("THE PEOPLE HERE" if group else "THE USER") + "\n" + "\n".join(sections)
-
-
-def learnings(kept: Sequence[Memory], known: Mapping[str, int], group: bool, zone: tzinfo) -> list[str]:
-    """Returns the learnings, a section per category."""
-    return [
-        f"# WHAT I LEARNED: {category.upper()} ({among(kept, category, known)})\n" + lines(kept, category, group, zone)
-        for category in CATEGORIES
-        if any(sort_of(row) == category for row in kept)
-    ]
-
-
 def sort_of(row: Memory) -> str:
     """Returns the kind of a fact or the category of a learning."""
     if row.kind != "learning":
         return row.kind
     return row.category if row.category in CATEGORIES else "knowledge"
-
-
-def among(kept: Sequence[Memory], sort: str, known: Mapping[str, int]) -> str:
-    """Returns in words how many memories of a kind are included, and the total if that is more."""
-    told = sum(sort_of(row) == sort for row in kept)
-    return f"{told} of {known[sort]}" if known[sort] > told else str(told)
-
-
-def lines(kept: Sequence[Memory], sort: str, group: bool, zone: tzinfo) -> str:
-    """Returns the memories of a kind, one per line."""
-    return "\n".join(line(row, group, zone) for row in kept if sort_of(row) == sort)
 
 
 def line(row: Memory, group: bool, zone: tzinfo) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.conversation.blocks import pair_tool_calls
 from relay.conversation.cancellation import wait_or_cancel
-from relay.conversation.history import Prompt
+from relay.conversation.history import Prompt, pair_tool_calls
 from relay.core import metrics
 from relay.core.errors import (
     BudgetUsedUp,
@@ -80,11 +79,7 @@ class Dialogue:
 
     def hear(self, delta: str) -> None:
         self.step_text += delta
-        self.sink.text(self.join_shown)
-
-    def join_shown(self) -> str:
-        """Returns what may be shown now."""
-        return visible(self.join_all())
+        self.sink.text(lambda: visible(self.join_all()))
 
     def join_all(self) -> str:
         """Returns all text so far. Text around tool calls is in separate paragraphs."""

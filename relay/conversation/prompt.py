@@ -40,8 +40,7 @@ from relay.core.prompt_markup import (
 )
 from relay.media.showing import count_files, fit_share, media_tokens, place_files
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.proactive.reminders import ShownIntent
-from relay.memory.rows.turns.context import Context, Memory, ShownPersona, StoredMessage
+from relay.memory.rows.turns.context import Context, Memory, StoredMessage
 from relay.memory.rows.turns.record import MediaRecord, PromptRecord
 
 MEMORY_TOKENS = 6_000
@@ -151,7 +150,10 @@ def build_layers(incoming: Incoming, context: Context, zone: tzinfo, memory_toke
     liked = preference_layer(context.preferences, speaker=clean_name(incoming.name) if group else "")
     reminders = (liked.text if group else "", reminder(liked, incoming.text))
     metrics.observe_preferences(context.preference_seconds + time.perf_counter() - begun)
-    return Layers(memory, liked, persona_block(context.persona), reminders)
+    persona = ""
+    if context.persona and context.persona.text:
+        persona = f"# IN THIS CONVERSATION\n{cut_to_tokens(context.persona.text, PERSONA_TOKENS)}"
+    return Layers(memory, liked, persona, reminders)
 
 
 @frozen
@@ -249,18 +251,6 @@ def record_parts(window: Window, layers: Layers) -> PromptRecord:
     )
 
 
-def persona_block(persona: ShownPersona | None) -> str:
-    """Returns the persona, which adds to the soul in this conversation; empty: there is none."""
-    if not persona or not persona.text:
-        return ""
-    return f"# IN THIS CONVERSATION\n{cut_to_tokens(persona.text, PERSONA_TOKENS)}"
-
-
-def say_intent(one: ShownIntent) -> str:
-    """Formats a standing intent for the model, on one line."""
-    return neutralize_markup(" ".join(f"{one.about}: {one.text}".split()))
-
-
 def turn_notes(
     incoming: Incoming,
     context: Context,
@@ -284,7 +274,9 @@ def turn_notes(
     if found:
         notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
     notes += filter(None, preferences)
-    notes += [f"They asked to be reminded of this when they mention it: {say_intent(one)}" for one in context.intents]
+    for one in context.intents:
+        said = neutralize_markup(" ".join(f"{one.about}: {one.text}".split()))
+        notes.append(f"They asked to be reminded of this when they mention it: {said}")
     if incoming.first:
         notes.append(f"{SECOND}\n{mark_untrusted(cut_to_tokens(incoming.first, SECOND_TOKENS), 'answer')}")
     if incoming.critique:

@@ -119,16 +119,16 @@ async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
     reminders = ReminderTools(engine.store, incoming, engine.zone)
     if not incoming.retry:
         incoming = replace(incoming, keepits=markers_in(incoming.blocks))
-        began = engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
+    began = engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
+    if not incoming.retry:
         context, found = await asyncio.gather(began, recall_for_turn(engine, incoming))
-        context = await add_meant_intents(engine, incoming, context, found.query)
-        return BegunTurn(incoming, context, found.rows, reminders)
-    context = await engine.store.begin(incoming, model_of(engine, incoming), since, engine.memory_tokens)
-    if context.message is None:
-        return BegunTurn(incoming, context, [], reminders)
-    said = context.message
-    incoming = replace(incoming, text=said.text, reply_to=said.reply_to, spoken=is_spoken(said.blocks))
-    found = await recall_for_turn(engine, incoming)
+    else:
+        context = await began
+        if context.message is None:
+            return BegunTurn(incoming, context, [], reminders)
+        said = context.message
+        incoming = replace(incoming, text=said.text, reply_to=said.reply_to, spoken=is_spoken(said.blocks))
+        found = await recall_for_turn(engine, incoming)
     context = await add_meant_intents(engine, incoming, context, found.query)
     return BegunTurn(incoming, context, found.rows, reminders)
 

@@ -16,7 +16,7 @@ PLAIN = (str, int, float, NoneType, dict)
 
 
 @overload
-def frozen(kind: Kind, /) -> Kind: ...
+def frozen(kind: Kind, /, *, slots: bool = True) -> Kind: ...
 
 
 @overload
@@ -24,8 +24,9 @@ def frozen(*, kw_only: bool) -> Callable[[Kind], Kind]: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(kind: Any = None, /, *, kw_only: bool = False) -> Any:
-    """Makes a class a dataclass with slots whose fields are never assigned, which the type checker enforces.
+def frozen(kind: Any = None, /, *, kw_only: bool = False, slots: bool = True) -> Any:
+    """Makes a class a dataclass with slots whose fields are never assigned, which the type checker enforces. Without
+    `slots`, it is the same class.
 
     `dataclass(frozen=True)` compiles six methods for each class, 0.5 ms in all. For Relay's 600 classes that was more
     than half of the processor time of a start. Here `__init__` is compiled when it is first used, and the other methods
@@ -33,7 +34,7 @@ def frozen(kind: Any = None, /, *, kw_only: bool = False) -> Any:
     """
 
     def make(kind: Any) -> Any:
-        made: Any = dataclass(slots=True, kw_only=kw_only, eq=False, repr=False, init=False)(kind)
+        made: Any = dataclass(slots=slots, kw_only=kw_only, eq=False, repr=False, init=False)(kind)
         made.__init__ = _compile_when_used(made)
         compared = [one.name for one in fields(made) if one.compare]
         made._values = staticmethod(attrgetter(*compared) if compared else _no_values)

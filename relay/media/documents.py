@@ -45,7 +45,6 @@ class Documents:
         self._cache = cache
 
     async def read(self, attachment: Attachment) -> FileContents:
-        """See `reading.Kind`."""
         if is_kind(attachment, "image/", PICTURES):
             return await self._pictures.read(attachment)
         if is_kind(attachment, "audio/", SOUNDS) or is_kind(attachment, "video/", VIDEOS):

@@ -29,7 +29,6 @@ class Pictures:
         self._cache = cache
 
     async def read(self, attachment: Attachment) -> FileContents:
-        """See `reading.Kind`."""
         made = await self.prepare(attachment)
         block: Block = {
             "type": "image",

@@ -35,7 +35,6 @@ class Part:
 
     @asynccontextmanager
     async def reserve(self, size: int) -> AsyncIterator[None]:
-        """See `Room.reserve`."""
         size = min(size, self.most)
         async with self._queue:
             while self._free < size:

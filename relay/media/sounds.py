@@ -32,7 +32,6 @@ class Sounds:
         self._remembered: Cache[Transcript] = Cache(REMEMBERED, lambda heard: max(1, len(heard.text)))
 
     async def read(self, attachment: Attachment) -> FileContents:
-        """See `reading.Kind`."""
         try:
             heard = await self._transcribe(attachment)
         except MediaRefused as error:

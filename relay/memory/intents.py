@@ -1,5 +1,7 @@
 """Intents: a reply's tags parsed into actions, and the text without them."""
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections.abc import Iterable

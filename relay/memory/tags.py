@@ -5,6 +5,8 @@ is a prefix of the final text, except for white space at the end. Where later in
 the scanner stops and waits.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from bisect import bisect_left

@@ -32,7 +32,7 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.runtime.media import make_reader
-from relay.surfaces.telegram.groups.connection import make_connection
+from relay.surfaces.telegram.groups.groups import make_connection
 from relay.surfaces.telegram.incoming.intake import Intake
 from relay.surfaces.telegram.incoming.polling import Polling
 from relay.surfaces.telegram.parsing.updates import Bot

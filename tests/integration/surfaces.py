@@ -19,7 +19,7 @@ import pytest
 from psycopg.rows import tuple_row
 from typer.testing import CliRunner
 
-from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.core.settings import Settings
 from relay.runtime.runtime import open_runtime
 from relay.runtime.services import make_services
@@ -27,9 +27,10 @@ from relay.surfaces.chat.callbacks import Callback, encode
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal.desk import BOT
 from relay.surfaces.telegram.assembly import make_worker
-from relay.surfaces.telegram.groups.connection import make_connection
+from relay.surfaces.telegram.groups.groups import make_connection
 from tests.integration.api import open_api
 from tests.integration.conftest import Server
+from tests.standins.fakes import FakeMessenger
 from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]

@@ -27,8 +27,8 @@ from relay.surfaces.chat.memory_buttons import (
 from relay.surfaces.chat.memory_views import View
 from relay.surfaces.chat.preferences.pages import OpenPreference
 from relay.surfaces.chat.reminders.intents import ActOnIntent
+from relay.surfaces.chat.reminders.made import ReminderDone
 from relay.surfaces.chat.reminders.reminders import ActOnReminder, OpenReminder
-from relay.surfaces.chat.reminders.sent import ReminderDone
 from tests.integration.surfaces import Label, Reply, Request, Step
 from tests.integration.surfaces_past import SETTINGS
 
@@ -176,7 +176,7 @@ CASES: dict[str, Case] = {
         cli=("session settings",),
         http=(("GET", "/api/memory/settings?projectId=t1"),),
     ),
-    "contexts.suggestion.suggest": Case(
+    "contexts.library.suggest": Case(
         tells=("cli",),
         chat=("/compose strong tea",),
         cli=("session suggest strong tea",),

@@ -28,7 +28,7 @@ from relay.archive.backup import Backup, BackupRefused
 from relay.archive.backup_file import BackupDamaged
 from relay.archive.nightly import LogWatcher, backup_name, make_nightly_backup, remove_old
 from relay.archive.restore import CheckedBackup, Restore, Restored, RestoreDiffers, RestoreRefused, check
-from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.clients.postgres.database import Postgres
 from relay.clients.supabase.database import Supabase
 from relay.core.ports import Database
@@ -51,6 +51,7 @@ from relay.surfaces.server.job_list import jobs
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.sides import ROWS, STAYS, Looking, Side
 from tests.integration.turn_driver import ADA, TurnDriver, message
+from tests.standins.fakes import FakeMessenger
 from tests.standins.supabase import SupabaseServer
 
 SCHEMA = migrations.load().version

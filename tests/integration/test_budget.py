@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from relay.clients.fakes import FakeSink
 from relay.conversation.turn import answer
 from relay.core.errors import EmptyAnswer, ModelAccountError, ModelRefused, StreamCut, TurnLost
 from relay.core.models import ModelRequest, Step
@@ -23,6 +22,7 @@ from tests.integration.conftest import Sql
 from tests.integration.test_turn import Room, Scripted, call
 from tests.integration.turn_driver import ADA, BEN, TurnDriver, incoming_of, private
 from tests.integration.work import summarise_due, title_due
+from tests.standins.fakes import FakeSink
 
 PRICES = Prices({**LISTED, "big": Price(10_000.0, 0.0, 0.0), "small": Price(1000.0, 0.0, 0.0)})
 """A call of the scripted model (10 input tokens) costs ten cents, a call of the small model one cent."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.commands.registry import Command
 from relay.core.errors import ChatGone, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
@@ -18,8 +17,7 @@ from relay.surfaces.chat.callbacks import CALLBACKS, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import TOO_OLD
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, question
-from relay.surfaces.telegram.groups.connection import Connection
-from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.groups.groups import Connection, Groups
 from relay.surfaces.telegram.turns.controls import FAILED, Controls
 from relay.surfaces.telegram.turns.running import RunningTurns
 from relay.surfaces.telegram.turns.understand import ParsedTurn, understand
@@ -38,6 +36,7 @@ from tests.integration.turn_driver import (
     private,
     reply,
 )
+from tests.standins.fakes import FakeMessenger
 from tests.telegram_objects import sorted_row
 
 Json = dict[str, Any]

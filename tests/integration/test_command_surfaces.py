@@ -18,6 +18,7 @@ from relay.core.settings import Settings
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli import chat_commands
 from relay.surfaces.cli.cli import cli
+from relay.surfaces.cli.terminal import keyboard
 from relay.surfaces.cli.terminal import once as terminal
 from relay.surfaces.cli.terminal.messenger import name_commands
 from tests.integration.conftest import TEMPLATE, Server
@@ -112,12 +113,12 @@ def test_the_help_in_the_shell_speaks_of_no_message_to_reply_to(name: str) -> No
 def test_the_shell_passes_on_what_was_typed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[str, str, bool, bool]] = []
 
-    async def run_once(settings: Settings, name: str, words: str, sure: bool, as_json: bool, after: object) -> bool:
+    async def run_once(settings: Settings, name: str, words: str, sure: bool, as_json: bool) -> bool:
         heard.append((name, words, sure, as_json))
         return True
 
     monkeypatch.setattr(terminal, "run_once", run_once)
-    monkeypatch.setattr(terminal, "is_attended", lambda: True)  # otherwise memories are listed without the chat
+    monkeypatch.setattr(keyboard, "is_attended", lambda: True)  # otherwise memories are listed without the chat
     run: Callable[..., Any] = CliRunner().invoke
     done = run(cli, [name, "two", "words"])
     assert (done.exit_code, heard) == (0, [(name, "two words", False, False)])

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.memory.contexts.composed import as_markdown
 from relay.memory.rows.contexts.composition import ComposeRequest, Composition, PartAsked, Refusal
 from relay.memory.rows.sessions import SessionEnd
@@ -18,6 +17,7 @@ from relay.memory.store import Store
 from relay.surfaces.chat.contexts.composition import composed_page
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private, send_queued
+from tests.standins.fakes import FakeMessenger
 
 HERE: dict[str, Any] = {"chat_id": ADA, "topic_id": 0, "bot_id": BOT.id, "zone": "Europe/Berlin"}
 READY = """update compression set status = 'ready', output_tokens = %s, output_messages = 2, ratio = 10,

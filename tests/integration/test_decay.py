@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.core.charge import Charge
 from relay.memory.night import run as decay
 from relay.memory.night.asking import BatchModel
@@ -24,6 +24,7 @@ from tests.integration.conftest import Sql
 from tests.integration.test_morning_sql import Writer, morning, told, wanted
 from tests.integration.test_sleep import faded
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, private, send_queued
+from tests.standins.fakes import FakeMessenger
 
 ON = """insert into context_setting (space_id, settings) select id, jsonb_build_object('autoDecay',
     jsonb_build_object('enabled', true, 'schedule', %s::text)) from space on conflict (space_id) do update

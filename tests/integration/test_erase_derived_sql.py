@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.clients.kept_files import KeptFiles
 from relay.core.models import Attachment
 from relay.media.files import Files
@@ -37,6 +36,7 @@ from tests.integration.turn_driver import (
 )
 from tests.integration.work import claim_judging, claim_summaries, written
 from tests.judging import learned, result_of
+from tests.standins.fakes import FakeMessenger
 
 Json = dict[str, Any]
 BIRD = "My parrot is called Zanzibarix, a quetzalcoatlus"

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.clients.kept_files import KeptFiles
 from relay.core.models import Space
 from relay.jobs.erasure import erasure_kind
@@ -34,6 +33,7 @@ from tests.integration.turn_driver import (
     reply,
 )
 from tests.integration.work import claim_summaries, written
+from tests.standins.fakes import FakeMessenger
 
 Json = dict[str, Any]
 WORDS = ("zanzibarix", "quetzalcoatlus")

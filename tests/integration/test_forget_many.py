@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.commands.memory.erase import ErasedMemoryNumber
 from relay.commands.memory.forget import forget
 from relay.core.models import Space
@@ -20,6 +19,7 @@ from relay.surfaces.chat.memory.erase import query_of
 from relay.surfaces.chat.reply import ButtonReply
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, a_house, fact, private
+from tests.standins.fakes import FakeMessenger
 
 TAUGHT = """insert into memory (space_id, kind, content, subject_id, subject)
     select id, 'fact', 'job number ' || n, owner_id, 'Ada' from space, generate_series(1, %s) as n"""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeSink, OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.conversation.engine import Engine
 from relay.conversation.recalling import VECTOR_SECONDS
 from relay.conversation.turn import answer, begin
@@ -21,6 +21,7 @@ from relay.memory.query_vectors import EmbeddedQuery, embed_query
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.turn_driver import ADA, TurnDriver, incoming_of, private, reply
+from tests.standins.fakes import FakeSink
 
 
 def made(outcome: str) -> float:

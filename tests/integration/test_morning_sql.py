@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ModelUnavailable
 from relay.core.models import ModelRequest, Step
 from relay.jobs.proactive import digest_kind
@@ -26,6 +25,7 @@ from tests.integration.dump import holding
 from tests.integration.test_erase_sql import erase
 from tests.integration.test_reminder_sql import make
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, private, send_queued
+from tests.standins.fakes import FakeMessenger
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TOLD = '[{"topic": "Garden", "points": ["Roses were planted."]}]'

@@ -114,7 +114,7 @@ async def test_memories_stand_beside_preferences_and_are_shown_in_the_card(drive
     found = await store.preference_source(private(ADA), ADA, row.id)
     assert found is not None
     assert found.remembered == ("Wants no Puns in reports",)
-    assert "**What I remember**\n- Wants no Puns in reports\nIf the two differ" in card(found, 0, UTC)[0]
+    assert "**What I remember**\n- Wants no Puns in reports\nIf the two differ" in card(found, 0, UTC).text
 
 
 async def test_a_prompt_has_the_strongest_preferences_weakened_by_age(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
-from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.commands.reminders.reminders import FOREVER
 from relay.conversation.tools.reminders import ReminderTools
 from relay.core.ports import Model
@@ -33,6 +33,7 @@ from tests.integration.turn_driver import (
     private,
     send_queued,
 )
+from tests.standins.fakes import FakeMessenger
 
 MADE = datetime(2030, 1, 7, 9)
 """A Monday."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ChatGone, MessengerRefused, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
 from relay.memory.erasure import ERASED, retract
@@ -27,6 +26,7 @@ from tests.integration.turn_driver import (
     private,
     reply,
 )
+from tests.standins.fakes import FakeMessenger
 
 Json = dict[str, Any]
 SISTER = "has a sister called Mathilda"

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.models import Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import Callback, decode, encode
 from relay.surfaces.chat.context import ChatContext, CommandMessage
-from relay.surfaces.chat.contexts.originals import OpenOriginal
 from relay.surfaces.chat.contexts.session_buttons import OpenSession, RegisterSession
+from relay.surfaces.chat.contexts.sessions import OpenOriginal
 from relay.surfaces.chat.contexts.space_settings import ChooseSetting
 from relay.surfaces.chat.contexts.version_buttons import CompressSession, ListVersions, OpenVersion, UndoPruning
 from relay.surfaces.chat.dispatch import press_button, run_command
@@ -31,6 +30,7 @@ from relay.surfaces.cli.terminal import once
 from tests.integration.conftest import Opened, Sql
 from tests.integration.library import add_marker, add_version, compose
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, a_house, group, private
+from tests.standins.fakes import FakeMessenger
 
 LIMIT = 1_500
 """Maximum length of a message in characters, so that it needs little scrolling on a phone."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.core.errors import ModelUnavailable
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Database
@@ -36,6 +36,7 @@ from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.test_erase_sql import erase
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, private
+from tests.standins.fakes import FakeMessenger
 
 Json = dict[str, Any]
 FACTS = [

@@ -10,8 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from relay.clients.supabase.database import Supabase, error_of
-from relay.clients.supabase.keys import check_key
+from relay.clients.supabase.database import Supabase, check_key, error_of
 from relay.core.errors import (
     AccessRefused,
     CallTooSlow,

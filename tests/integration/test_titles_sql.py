@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MessengerRefused, MessengerThrottled, MessengerUnavailable, ModelUnavailable
 from relay.core.limits import WRITTEN_TITLE_LENGTH
 from relay.core.models import ModelRequest
@@ -23,6 +22,7 @@ from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, message, private, send_queued
 from tests.integration.work import Scripted, claim_summaries
+from tests.standins.fakes import FakeMessenger
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.clients.fakes import FakeSink, OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.conversation.engine import Engine
 from relay.conversation.turn import answer
 from relay.core.errors import ContextTooLong, DatabaseError, ModelAccountError, ModelRefused, StreamCut
@@ -25,6 +25,7 @@ from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, group, incoming_of, private
 from tests.integration.work import summarise_due
+from tests.standins.fakes import FakeSink
 
 Said = str | Exception | list[Block] | Callable[[ModelRequest], str]
 

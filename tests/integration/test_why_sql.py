@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.charge import Charge, Spending
 from relay.core.models import File, Space
 from relay.memory.rows.choices import Choices
@@ -22,6 +21,7 @@ from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, fact, group, incoming_of, private, reply
+from tests.standins.fakes import FakeMessenger
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from relay.clients.fakes import OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.commands.context import Installation, Services
 from relay.core.models import Incoming, ReplyTo, Space
 from relay.core.ports import Messenger

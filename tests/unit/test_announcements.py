@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import (
     ChatGone,
     ChatMigrated,
@@ -23,6 +22,7 @@ from relay.memory.rows.delivery import AnnouncedAnswer, Announcement, Part
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.telegram.outgoing import insist
 from relay.surfaces.telegram.turns.announcements import announce
+from tests.standins.fakes import FakeMessenger
 
 ADA, GROUP = 9, -5
 CHANGE = MemoryChange(1, "learn", "applied", 3, "fact", "likes tea", subject="Ada")

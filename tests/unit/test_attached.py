@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.core.models import Attachment
-from relay.surfaces.telegram.parsing.attached import KINDS, NAME_LENGTH, attachment_of
+from relay.surfaces.telegram.parsing.message_parser import KINDS, NAME_LENGTH, attachment_of
 from tests.strategies import examples
 from tests.telegram_objects import as_message
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.surfaces.chat import BUTTONS
-from relay.surfaces.chat.callbacks import CALLBACKS, MAX_BYTES, Callback, callback, decode, encode
+from relay.surfaces.chat.callbacks import CALLBACKS, MAX_BYTES, Callback, decode, encode
 from relay.surfaces.chat.contexts.draft import KEEPITS, LEVELS, METHODS, MODELS, Draft
 from relay.surfaces.chat.memory_views import CHOSEN, LAST_PAGE, HistoryView, View
 from relay.surfaces.chat.session.settings import ChooseFlag
@@ -84,7 +84,7 @@ def test_each_callback_has_a_handler_and_a_unique_code() -> None:
     assert set(CALLBACKS) <= {*BUTTONS, *CODES}, "buttons of a running turn are handled by the turn"
     assert all(CALLBACKS[code].code == code for code in CALLBACKS)
     with pytest.raises(ValueError, match="two buttons"):
-        callback("vv")(type("Other", (Callback,), {}))
+        type("Other", (Callback,), {}, code="vv")
 
 
 def test_callback_data_in_existing_chats_keeps_its_meaning() -> None:

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 import pytest
 from pydantic import TypeAdapter
 
-from relay.clients.fakes import FakeMessenger, OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.commands import context
 from relay.commands.context import Installation, Services
 from relay.commands.registry import SECTIONS
@@ -33,6 +33,7 @@ from relay.surfaces.chat.memory.controls import describe_switches
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.command_message import parse_command_message
+from tests.standins.fakes import FakeMessenger
 from tests.telegram_objects import as_message
 
 ADA, BEN = 1001, 1002

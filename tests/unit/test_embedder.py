@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from relay.clients.embedding import embedder as embedder_module
 from relay.clients.embedding import vectors
-from relay.clients.embedding.embedder import ChildEmbedder
+from relay.clients.embedding.embedder import ChildEmbedder, combine, cut, pieces
 from relay.clients.embedding.installed import FAST_MODEL, EmbedderName, parse_embedder
-from relay.clients.embedding.pieces import combine, cut, pieces
 from relay.core.errors import EmbedderUnavailable
 from tests.benchmarks.paraphrases import BESIDE, PAIRS
 from tests.processes import is_running, until

@@ -12,7 +12,7 @@ from dotenv import dotenv_values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.commands.session.zones import zones_named
+from relay.commands.session.settings import zones_named
 from relay.core.errors import SettingsError
 from relay.surfaces.cli.setup.env_file import example, fill_in, quote, read, write
 from relay.surfaces.cli.setup.zone import find_similar

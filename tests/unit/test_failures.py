@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.commands.context import Installation
 from relay.core.errors import DatabaseError
 from relay.core.text import escape_markdown
@@ -15,9 +14,10 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
 from relay.memory.rows.delivery import Message
 from relay.memory.rows.people import Person
-from relay.surfaces.telegram.groups.connection import make_connection
+from relay.surfaces.telegram.groups.groups import make_connection
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
+from tests.standins.fakes import FakeMessenger
 from tests.unread import unread
 
 KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"

@@ -146,7 +146,7 @@ async def test_processes_are_limited_in_number_and_ended_on_cancellation(tmp_pat
 async def test_the_bot_itself_loads_no_library_that_opens_files() -> None:
     program = (
         "import sys; from relay.clients.processes.file_extractor import FileExtractor\n"
-        "from relay.clients.fakes import FakeMessenger\n"
+        "from tests.standins.fakes import FakeMessenger\n"
         "import relay.surfaces.telegram.turns.worker, relay.surfaces.server.bot\n"
         "from relay.runtime.media import make_reader, Settings\n"
         "make_reader(Settings(), FakeMessenger(), FileExtractor())\n"

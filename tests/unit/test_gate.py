@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import relay
-from relay.clients.fakes import FakeLedger
 from relay.conversation.tools.web import WEB
 from relay.core.charge import Account, Charge, ChargedUse, Spending
 from relay.core.errors import BudgetUsedUp, ModelUnavailable
@@ -20,6 +19,7 @@ from relay.core.models import Block, ModelRequest, Step
 from relay.core.prices import Price, Prices
 from relay.memory.spending.budget import NOTHING, Budget, Spent
 from relay.memory.spending.gate import Gate
+from tests.standins.fakes import FakeLedger
 
 ADA, BEN = 1, 2
 PRICES = Prices({"m": Price(0.0, 100_000.0, 0.0)})

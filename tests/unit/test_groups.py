@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ChatGone, ChatMigrated, MessengerError, MessengerThrottled, MessengerUnavailable
 from relay.core.models import Space
 from relay.core.retry import RetryPolicy
 from relay.surfaces.telegram.groups.groups import MOST_KNOWN, Groups
 from relay.surfaces.telegram.outgoing import insist
 from relay.surfaces.telegram.parsing.objects import Chat
+from tests.standins.fakes import FakeMessenger
 
 
 def test_the_number_of_remembered_group_moves_is_limited() -> None:

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import DatabaseError, OtherVersion, SchemaError
 from relay.memory.people import People
 from relay.memory.store import Store
@@ -17,6 +16,7 @@ from relay.surfaces.telegram.incoming import intake
 from relay.surfaces.telegram.incoming.intake import OUTAGE, Intake
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.worker import Worker
+from tests.standins.fakes import FakeMessenger
 
 ADA, STRANGER = 1001, 1009
 BOT = Bot(77, "relay_bot")

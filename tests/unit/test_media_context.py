@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from relay.clients.anthropic.body import encode_body
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment
 from relay.media.documents import Documents
@@ -24,6 +23,7 @@ from relay.media.media_cost import DOCUMENT_BYTES, first_kept, tokens_of
 from relay.media.pictures import Pictures, describe_picture, moves
 from relay.media.prepared import PDF, PIECE, PreparedFile, encode_base64, new_cache
 from relay.media.showing import describe_file
+from tests.standins.fakes import FakeMessenger
 
 Row = dict[str, Any]
 

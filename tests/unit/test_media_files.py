@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.clients.telegram.client import Telegram
 from relay.core.errors import MediaRefused, MessengerError, MessengerRefused, MessengerThrottled, MessengerUnavailable
 from relay.core.models import Attachment, Transcript
@@ -20,6 +19,7 @@ from relay.media.prepared import new_cache
 from relay.media.reading import Reader
 from relay.media.room import Room
 from relay.media.sounds import Sounds
+from tests.standins.fakes import FakeMessenger
 from tests.standins.telegram import TelegramStandIn, Upload
 from tests.standins.telegram.values import TEST_TOKEN
 

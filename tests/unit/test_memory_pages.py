@@ -17,7 +17,7 @@ from relay.memory.rows.changes import ChangePage, PastChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage, MemorySource, OpenedMemory, Posted
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory.cards import card, cut_around, origin, quote
-from relay.surfaces.chat.memory_pages import Page, cut_units, history_page, list_page, people_page
+from relay.surfaces.chat.memory_pages import CommandReply, cut_units, history_page, list_page, people_page
 from relay.surfaces.chat.memory_views import CHOSEN, View
 from relay.surfaces.telegram.formatting.format import Formatted, format_reply
 from tests.strategies import examples
@@ -78,7 +78,7 @@ def source(**more: Any) -> MemorySource:
     return decode_row(MemorySource, base | more)
 
 
-def one(page: Page) -> Formatted:
+def one(page: CommandReply) -> Formatted:
     """The single message of a page. Asserts that Telegram accepts its buttons."""
     (message,) = format_reply(page.text)
     assert len(message.text.encode("utf-16-le")) // 2 <= 4096
@@ -97,11 +97,11 @@ def one(page: Page) -> Formatted:
     return message
 
 
-def labels(page: Page) -> list[str]:
+def labels(page: CommandReply) -> list[str]:
     return [button.text for row in page.rows for button in row]
 
 
-def data(page: Page, label: str) -> str:
+def data(page: CommandReply, label: str) -> str:
     return next(button.callback_data for row in page.rows for button in row if label in button.text)
 
 

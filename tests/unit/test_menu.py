@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import ChatGone, MessengerRefused
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.telegram.outgoing.menu import GroupMenus, menu, register, register_admin
+from tests.standins.fakes import FakeMessenger
 from tests.unit.test_commands import ADA, BEN
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from relay.clients.anthropic.client import Claude
-from relay.clients.fakes import FakeLedger, FakeSink
 from relay.conversation import model_loop
 from relay.conversation.history import Prompt
 from relay.conversation.model_loop import (
@@ -42,6 +41,7 @@ from relay.memory.spending.budget import Tally
 from relay.memory.spending.gate import Gate, Work
 from tests.standins.anthropic import AnthropicStandIn, text, tool, web_search
 from tests.standins.anthropic import Reply as Said
+from tests.standins.fakes import FakeLedger, FakeSink
 
 SEARCH = {"name": "search_memory", "description": "d", "input_schema": {"type": "object", "properties": {}}}
 

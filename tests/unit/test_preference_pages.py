@@ -19,10 +19,10 @@ ROW = Preference(
 
 def test_a_preference_that_was_put_away_says_why() -> None:
     faded, reversed_ = replace(ROW, faded=True), replace(ROW, id=2, pattern="emoji")
-    text, _ = list_page(Preferences(on=True, here="use", known=0, rows=(faded, reversed_)), 0, UTC)
+    text = list_page(Preferences(on=True, here="use", known=0, rows=(faded, reversed_)), 0, UTC).text
     assert "**Put away**\n**1** · prefer short answers · not seen for 180 days\n**2** · prefer emoji · 2 signs" in text
     for row, why in ((faded, "I haven't seen it for 180 days"), (reversed_, "you've shown me the opposite")):
-        assert f"Put away: {why}" in card(PreferenceSource(row, (), 0), 0, UTC)[0]
+        assert f"Put away: {why}" in card(PreferenceSource(row, (), 0), 0, UTC).text
 
 
 def test_each_preference_keeps_its_number_under_the_headings() -> None:
@@ -30,7 +30,8 @@ def test_each_preference_keeps_its_number_under_the_headings() -> None:
         replace(ROW, id=number, pattern=f"thing {'x' * number}", polarity=polarity, status="stable", reinforced=2)
         for number, polarity in enumerate((-1, 1, -1), 1)
     ]
-    text, buttons = list_page(Preferences(on=True, here="use", known=3, rows=tuple(rows)), 0, UTC)
+    page = list_page(Preferences(on=True, here="use", known=3, rows=tuple(rows)), 0, UTC)
+    text, buttons = page.text, page.rows
     shown = convert(text)[0]
     for number, button in enumerate(buttons[0], 1):
         assert button.text == str(number)
@@ -39,12 +40,13 @@ def test_each_preference_keeps_its_number_under_the_headings() -> None:
 
 def test_a_preference_known_only_from_reactions_does_not_count_signs() -> None:
     row = replace(ROW, status="stable", level="medium", strength=0.5, observations=0)
-    text, _ = list_page(Preferences(on=True, here="use", known=1, rows=(row,)), 0, UTC)
+    text = list_page(Preferences(on=True, here="use", known=1, rows=(row,)), 0, UTC).text
     assert "short answers · medium, from your reactions and choices" in text
 
 
 def test_memory_that_is_off_is_named_as_the_reason() -> None:
-    text, buttons = list_page(Preferences(on=False, here="use", known=0, rows=(), memory_off=True), 0, UTC)
+    page = list_page(Preferences(on=False, here="use", known=0, rows=(), memory_off=True), 0, UTC)
+    text, buttons = page.text, page.rows
     assert "/memory on" in text
     assert "/preferences on" not in text
     assert buttons == []

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import DeliveryUncertain, MessengerError, MessengerRefused, MessengerThrottled
 from relay.core.models import Button
 from relay.core.text import shorten
@@ -22,6 +21,7 @@ from relay.surfaces.telegram.outgoing import replies
 from relay.surfaces.telegram.outgoing.render import answer_buttons, answer_parts, message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import ends_with_line
+from tests.standins.fakes import FakeMessenger
 
 DM = Place(1001, 0, True)
 TOPIC = Place(-1001234567890, 8, False, reply_to=55)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from relay.clients.speech import installed, piper
-from relay.surfaces.cli.setup import aloud, pip, speech
+from relay.surfaces.cli.setup import aloud, ask, pip, speech
 from relay.surfaces.cli.setup.sheet import SPEECH, Sheet
 
 Answer = Callable[..., Sheet]
@@ -54,7 +54,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Answer:
 
     def run(*answers: str, sheet: Sheet | None = None) -> Sheet:
         left: Iterator[str] = iter(answers)
-        for module in (speech, aloud):
+        for module in (ask, speech, aloud):
             monkeypatch.setattr(module, "read_line", lambda prompt: next(left))
         new = speech.ask(sheet or Sheet())
         assert not list(left)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.clients.fakes import FakeMessenger
 from relay.commands.registry import ADMINS_ONLY
 from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Button, File
@@ -18,6 +17,7 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.chat.soul.documents import MOST_BYTES
 from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.updates import command_of
+from tests.standins.fakes import FakeMessenger
 from tests.telegram_objects import as_message
 from tests.unit.test_commands import ADA, BEN, Canned, call
 from tests.unit.test_updates import BOT, message

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, Transcript
 from relay.media import sounds
@@ -15,6 +14,7 @@ from relay.media.reading import FileContents
 from relay.media.sounds import Sounds
 from relay.surfaces.telegram.formatting.format import format_heard
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
+from tests.standins.fakes import FakeMessenger
 
 
 class FakeSpeechToText:

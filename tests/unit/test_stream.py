@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.core.errors import DeliveryUncertain, MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import PartResult, Request, StoredPart
 from relay.surfaces.telegram.outgoing import chat_action, stream
 from relay.surfaces.telegram.outgoing.stream import Preview, PreviewLimits
 from relay.surfaces.telegram.parsing.place import Place
+from tests.standins.fakes import FakeMessenger
 
 TURN = ClaimedTurn(7, 1, "message", "working", 0, 9, (), ())
 DM, GROUP = Place(9, 0, True), Place(-9, 0, False)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from relay.clients.fakes import FakeMessenger
 from relay.clients.telegram.client import Telegram
 from relay.core.errors import FileTooLarge, MessengerError, MessengerRefused, MessengerUnavailable, TokenRefused
 from relay.core.settings import Settings
 from relay.surfaces.cli.terminal.messenger import Terminal
+from tests.standins.fakes import FakeMessenger
 from tests.standins.telegram import TelegramStandIn, Upload
 from tests.standins.telegram.values import TEST_TOKEN, StoredFile
 

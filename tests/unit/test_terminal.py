@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from relay.clients.fakes import OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.core.models import ModelRequest
 from relay.core.program import RELAY
 from relay.surfaces.cli.terminal import conversation as chat

@@ -13,8 +13,7 @@ from relay.clients.processes.file_extractor import FileExtractor
 from relay.clients.speech import text_to_speech
 from relay.clients.speech.edge_tts import EdgeTts
 from relay.clients.speech.piper import Piper
-from relay.clients.speech.speakers import speakers, voices_of
-from relay.clients.speech.text_to_speech import PIPER_BYTES, Voices, make_voices
+from relay.clients.speech.text_to_speech import PIPER_BYTES, Voices, make_voices, speakers, voices_of
 from relay.core.errors import VoiceUnavailable
 from relay.core.models import Sound
 from relay.core.settings import Settings

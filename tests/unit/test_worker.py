@@ -16,7 +16,7 @@ from relay.memory.rows.delivery import QueuedMessage
 from relay.surfaces.telegram.outgoing.delivery import allow_everywhere
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns import turn_runner
-from relay.surfaces.telegram.turns.fair_queue import FairQueue
+from relay.surfaces.telegram.turns.worker import FairQueue
 
 
 class SilentPreview:

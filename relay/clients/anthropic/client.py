@@ -65,7 +65,6 @@ class Claude:
             raise _translate(error, Streamed(lambda _: None)) from None
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-        """See `ports.Model.reply`."""
         try:
             step = await self._reply(request, on_text)
         except ModelError as error:

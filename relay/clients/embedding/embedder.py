@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,6 @@ from pathlib import Path
 import structlog
 
 from relay.clients.embedding.installed import NANO, QUERY, EmbedderName
-from relay.clients.embedding.pieces import combine, cut, pieces
 from relay.clients.embedding.vectors import Vectors
 from relay.clients.processes.model_process import ModelNotLoaded, ProcessEnded
 from relay.core.errors import EmbedderUnavailable
@@ -61,7 +61,6 @@ class ChildEmbedder:
 
     @property
     def model(self) -> str:
-        """See `ports.Embedder.model`."""
         return self._what.vectors
 
     @property
@@ -170,3 +169,36 @@ class ChildEmbedder:
         pause = RETRIES.pause(self._failures) if self._failures else 0.0
         self._failures = min(self._failures + 1, 10)
         self._not_before = time.monotonic() + pause
+
+
+def cut(text: str, most: int) -> str:
+    """Returns the beginning of a text, at most `most` characters: whole words, single spaces."""
+    text = " ".join(text[: most * 2].split())
+    if len(text) <= most:
+        return text
+    return text[: most + 1].rpartition(" ")[0] or text[:most]
+
+
+def pieces(text: str, most: int, many: int) -> list[str]:
+    """Splits a text, with single spaces, into at most `many` pieces of at most `most` characters."""
+    text = " ".join(text[: most * many * 2].split())
+    found: list[str] = []
+    while len(found) < many:
+        found.append(cut(text, most))
+        text = text[len(found[-1]) :].strip()
+        if not text:
+            break
+    return found
+
+
+def combine(texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> list[float]:
+    """Combines the vectors of a text's pieces into one of length 1: their mean, weighted by length. See OpenAI's
+    cookbook, "Embedding texts that are longer than the model's maximum context length"."""
+    if len(vectors) == 1:
+        return list(vectors[0])
+    summed = [
+        sum(len(text) * number for text, number in zip(texts, numbers, strict=True))
+        for numbers in zip(*vectors, strict=True)
+    ]
+    length = math.hypot(*summed) or 1.0
+    return [number / length for number in summed]

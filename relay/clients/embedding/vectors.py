@@ -43,7 +43,6 @@ class Vectors(ModelProcess):
         return len(self._asked)
 
     async def wait_until_loaded(self) -> dict[str, Any]:
-        """See `ModelProcess.wait_until_loaded`."""
         answer = await super().wait_until_loaded()
         self.dimensions = answer["dimensions"]
         self._hearing = asyncio.create_task(self._hear(), name="vectors")

@@ -91,7 +91,6 @@ class Postgres:
         await self._pool.close()
 
     async def call(self, function: str, **arguments: Any) -> Any:
-        """See `ports.Database.call`."""
         try:
             async with asyncio.timeout(self._timeout * 2), self._pool.connection() as connection:
                 try:

@@ -50,7 +50,6 @@ class FileExtractor:
         self._places = asyncio.Semaphore(AT_ONCE if there >= ROOMY else 1)
 
     async def open(self, work: str, content: bytes, **options: Any) -> Made:
-        """See `ports.FileExtractor.open`."""
         limits = {"memory": self._memory, "seconds": int(self._seconds) + 1, "size": len(content)}
         head = json.dumps({"work": work, "options": options, **limits}).encode() + b"\n"
         async with self._places:

@@ -56,7 +56,6 @@ class EdgeTts:
         self._ending: set[asyncio.Task[bytes]] = set()
 
     async def speak(self, text: str, language: str = "") -> Sound:
-        """See `ports.TextToSpeech.speak`."""
         voice = self._voice or VOICES.get(language or language_of(text), VOICES["en"])
         talk = await asyncio.to_thread(self._talk, text, voice)
         try:
@@ -71,7 +70,7 @@ class EdgeTts:
         except Exception as error:  # the library's own errors, and whatever its parser raises for an unexpected answer
             log.warning("edge-tts failed", error=type(error).__name__)
             raise VoiceUnavailable(STRANGE) from None
-        if not _is_mp3(content):
+        if not re.match(rb"ID3|\xff[\xe2-\xff]", content):  # an MP3 begins with a tag or a frame
             raise VoiceUnavailable(STRANGE)
         return Sound(content, "audio/mpeg", max(1, round(len(content) / BYTES_A_SECOND)))
 
@@ -120,8 +119,3 @@ async def _receive(talk: Communicate) -> AsyncIterator[bytes]:
             if received > MOST_BYTES:
                 raise VoiceUnavailable(STRANGE)
             yield piece["data"]
-
-
-def _is_mp3(content: bytes) -> bool:
-    """Tests whether a file begins like an MP3: with a frame or a tag."""
-    return re.match(rb"ID3|\xff[\xe2-\xff]", content) is not None

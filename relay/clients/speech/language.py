@@ -104,7 +104,8 @@ def language_of(text: str) -> str:
     text = text[:MOST].lower()
     scripts: Counter[str] = Counter()
     for letter, count in Counter(_LETTERS.findall(text)).items():
-        scripts[_script(letter)] += count
+        script = next((name for name, first, last in _SCRIPTS if first <= letter <= last), "")
+        scripts[script] += count
     del scripts[""]
     if not scripts:
         return ""
@@ -121,8 +122,3 @@ def language_of(text: str) -> str:
     }
     best = max(scores, key=lambda language: scores[language])
     return best if scores[best] else _USUAL.get(script, "")
-
-
-def _script(letter: str) -> str:
-    """Returns the script of a letter; empty if unknown."""
-    return next((name for name, first, last in _SCRIPTS if first <= letter <= last), "")

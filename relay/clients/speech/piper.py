@@ -24,7 +24,6 @@ class Piper:
         self._extractor = extractor
 
     async def speak(self, text: str, language: str = "") -> Sound:
-        """See `ports.TextToSpeech.speak`."""
         if wrong := trouble(self._voice):
             raise VoiceUnavailable(wrong, MUTE)
         try:

@@ -60,7 +60,6 @@ class Whisper:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def hear(self, recording: bytes) -> Transcript:
-        """See `ports.SpeechToText.hear`."""
         engine = self._engine()
         async with self._turn:  # the number of concurrent turns, and the room for their bytes, limit how many wait
             self._schedule_rest(cancel=True)

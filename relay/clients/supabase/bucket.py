@@ -30,7 +30,6 @@ class Bucket:
         """None: unknown."""
 
     async def get(self, unique_id: str) -> bytes | None:
-        """See `ports.MediaStore.get`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
                 if not await self._is_private(storage):
@@ -42,7 +41,6 @@ class Bucket:
             return None
 
     async def put(self, unique_id: str, content: bytes) -> None:
-        """See `ports.MediaStore.put`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
                 if await self._is_private(storage):
@@ -52,7 +50,6 @@ class Bucket:
             log.warning("a file was not kept", error=type(error).__name__)
 
     async def remove(self, unique_ids: Sequence[str]) -> bool:
-        """See `ports.MediaStore.remove`."""
         try:
             async with asyncio.timeout(SECONDS), self._storage() as storage:
                 await storage.from_(NAME).remove(list(unique_ids))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import importlib
+import json
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from relay.clients.postgres.sqlstates import IN_THE_WAY, TOO_SLOW, is_refused, is_transient, remove_values
-from relay.clients.supabase.keys import KEY_HELP, check_key
 from relay.core.errors import (
     AccessRefused,
     CallTooSlow,
@@ -17,6 +19,7 @@ from relay.core.errors import (
     DatabaseUnavailable,
     DataRefused,
     SchemaError,
+    SettingsError,
     TurnLost,
     TurnUndone,
 )
@@ -33,6 +36,7 @@ PAUSED = (
 BLIP_SECONDS = 0.25
 """The pause in seconds before the only retry after a closed connection, an error in front of the database, or a
 conflicting call."""
+KEY_HELP = "Use the service role (or secret) key: Project → Settings → API keys. It stays on your machine."
 
 
 class Supabase:
@@ -140,3 +144,26 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
             "It must be the project's own address, such as https://abcdefgh.supabase.co (Project → Settings → API)."
         )
     return DatabaseError(f"Supabase refused a call: {message} ({code}).")
+
+
+def check_key(key: str) -> None:
+    """Raises `SettingsError` unless it is the service role's key (an anon or publishable key is not)."""
+    role = key_role(key)
+    if key.startswith("sb_publishable_") or role in ("anon", "authenticated"):
+        raise SettingsError(
+            f"SUPABASE_SERVICE_ROLE_KEY is set to the {role or 'publishable'} key, which has no access. {KEY_HELP}"
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError(f"SUPABASE_SERVICE_ROLE_KEY is not a key of Supabase's. {KEY_HELP}")
+
+
+def key_role(key: str) -> str:
+    """Returns the role in a legacy key (a JSON Web Token); empty for other keys."""
+    parts = key.split(".")
+    if len(parts) != 3:
+        return ""
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (ValueError, binascii.Error):
+        return ""
+    return str(claims.get("role", "")) if isinstance(claims, dict) else ""

@@ -76,7 +76,6 @@ class Telegram(Bot):
             await request.shutdown()
 
     async def call(self, method: str, **parameters: Any) -> Any:
-        """See `ports.Messenger.call`."""
         given = {key: _upload(value) if isinstance(value, File) else value for key, value in parameters.items()}
         try:
             return await self._post(method, given)
@@ -88,7 +87,6 @@ class Telegram(Bot):
             raise DeliveryUncertain() from None
 
     async def fetch(self, file_id: str, most: int) -> bytes:
-        """See `ports.Messenger.fetch`."""
         try:
             async with asyncio.timeout(FETCH_SECONDS):
                 file = await self.call("getFile", file_id=file_id)

@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from relay.commands.context import CommandContext
-from relay.commands.contexts.versions import open_version
+from relay.commands.contexts.space_settings import show_settings
+from relay.commands.contexts.versions import all_versions, open_version
 from relay.commands.contexts.wish import Wish, settings_for
 from relay.commands.history.sessions import session_named
 from relay.commands.memory.access import check_switch, may_switch
@@ -18,7 +19,7 @@ from relay.core.errors import NotFound, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.pieces import divide, estimate, spans, two_digits
-from relay.memory.contexts.settings import CompressionSettings
+from relay.memory.contexts.settings import CompressionSettings, read_settings
 from relay.memory.rows.contexts.compression import MarkerFate, SessionOutline
 from relay.memory.rows.contexts.versions import Version
 
@@ -193,3 +194,33 @@ async def look(ctx: CommandContext, version_id: int) -> Making:
     if why and not ctx.operator:
         why = await _no_model(ctx) or NOT_NOW
     return Making("waiting" if why else "working", why or "", version)
+
+
+@operation("http")
+async def complete_settings(ctx: CommandContext, given: Mapping[str, Any]) -> CompressionSettings:
+    """Completes settings in their JSON shape with the space's defaults. A ratio alone means uniform. Raises
+    `OutOfRange`."""
+    defaults = (await show_settings(ctx)).defaults
+    shape = {
+        "mode": "uniform" if "compactionRatio" in given and "tierPreset" not in given else "tiered",
+        "tierPreset": "custom" if given.get("customTiers") else defaults.preset,
+        "keepitMode": "decay" if defaults.decay else "preserve-all",
+        "model": defaults.model,
+    }
+    return read_settings(shape | dict(given))
+
+
+@operation("http")
+async def find_made(
+    ctx: CommandContext, session_id: int, settings: CompressionSettings, source_id: int | None
+) -> Version | None:
+    """Returns the newest ready version of a session that these settings would make again. Raises `OutOfRange` if there
+    is nothing to compress."""
+    await ctx.require_sight()
+    outline = await ctx.store.session_outline(ctx.space, ctx.chat_id, ctx.topic_id, session_id, source_id)
+    if outline is None or not outline.units:
+        raise OutOfRange(NOTHING)
+    wanted = settings.as_json() | {"sessionDistance": settings.distance or outline.distance}
+    made = await all_versions(ctx, session_id)
+    return next((v for v in made if v.status == "ready" and v.settings == wanted and v.source_id == source_id
+                 and not v.fresh), None)  # fmt: skip

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from relay.commands.context import CommandContext
+from relay.commands.contexts.composition import check_budget
 from relay.commands.contexts.pruning import plan_pruning, prune_all
 from relay.commands.history.sessions import NOT_HERE, open_session
 from relay.commands.memory.access import check_switch
 from relay.commands.registry import operation
 from relay.core.errors import NotFound, OutOfRange, require_found
-from relay.core.limits import MAX_OFFSET, REASON_LENGTH
-from relay.memory.rows.contexts.library import OriginalPage, StorageStatistics
+from relay.core.limits import COMPOSED_BUDGET, MAX_OFFSET, REASON_LENGTH
+from relay.memory.query_vectors import embed_query
+from relay.memory.rows.contexts.library import OriginalPage, StorageStatistics, Suggestion
 from relay.memory.rows.sessions import Session
+
+UNASKED_FLOOR = 0.2
+"""The share of the words' weight that a session must have to be named unasked, because a weak match is no help."""
 
 
 async def open_original(ctx: CommandContext, session_id: int, offset: int = 0, limit: int = 100) -> OriginalPage:
@@ -75,3 +80,17 @@ async def _set_registered(ctx: CommandContext, session_id: int, on: bool) -> Ses
     if done is None:
         raise NotFound(NOT_HERE)
     return await open_session(ctx, session_id)
+
+
+@operation("chat", "cli", "http")
+async def suggest(
+    ctx: CommandContext, words: str, budget: int = COMPOSED_BUDGET, floor: float | None = None
+) -> list[Suggestion]:
+    """Returns up to five past sessions that fit the words, best first, each with the version that fits into the rest of
+    the budget. `budget`: tokens for all of them together. `floor`: see `UNASKED_FLOOR`."""
+    await ctx.require_sight()
+    if not words.strip():
+        raise OutOfRange("What is it about? Write a few words.")
+    check_budget(budget)
+    query = await embed_query(ctx.services.embedder, words)
+    return await ctx.store.suggest(ctx.space, ctx.chat_id, ctx.topic_id, {**query.as_json(), "floor": floor}, budget)

@@ -9,11 +9,10 @@ begins with its first moment, and `before` ends there.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from relay.core.frozen import frozen
 from relay.memory.rows.search import Weights
 
 PART = re.compile(r'(?i:(from|before|after|in|file|topic|keepit|kind)):(?:"([^"]*)"|([^\s"]*))|"([^"]*)"|([^\s"]+)|"')
@@ -43,7 +42,7 @@ MOST = 8
 """The most names, places and phrases each: every one is checked for each message."""
 
 
-@frozen
+@dataclass
 class Query:
     """A parsed search. All conditions must hold; of several people or places, one suffices."""
 
@@ -75,91 +74,63 @@ class Query:
     def empty(self) -> bool:
         return not (self.words or self.phrases or self.filtered)
 
-
-@dataclass
-class _Draft:
-    """A query while it is parsed."""
-
-    now: datetime
-    words: list[str] = field(default_factory=list)
-    phrases: list[str] = field(default_factory=list)
-    people: list[str] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    here: bool = False
-    places: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-    topics: list[str] = field(default_factory=list)
-    keepit: Weights | None = None
-    kinds: list[str] = field(default_factory=list)
-    dates: dict[str, list[datetime]] = field(default_factory=lambda: {"before": [], "after": []})
-    wrong: list[str] = field(default_factory=list)
-
-    def narrow(self, key: str, value: str, quoted: bool) -> None:
+    def narrow(self, key: str, value: str, quoted: bool, now: datetime) -> None:
         """Adds a filter, or records what is wrong with it."""
         value = " ".join(value.split())
         if key in ("before", "after"):
-            moment = date_in(value, self.now)
+            moment = date_in(value, now)
             if moment is None:
-                self.wrong.append(f"{key}:{value} is not a date I know. {A_DATE}")
+                self.wrong += (f"{key}:{value} is not a date I know. {A_DATE}",)
+            elif key == "after":
+                self.since = max(self.since or moment, moment)
             else:
-                self.dates[key].append(moment)
+                self.until = min(self.until or moment, moment)
         elif key == "keepit":
             self.keepit = weights_in(value)
             if self.keepit is None:
-                self.wrong.append(f"keepit:{value} is not a range of weights. {A_WEIGHT}")
+                self.wrong += (f"keepit:{value} is not a range of weights. {A_WEIGHT}",)
         elif key == "kind":
             kind = KINDS_NAMED.get(value.lower())
             if kind is None:
-                self.wrong.append(f"kind:{value} is not something I can look for. {A_KIND}")
-            else:
-                self.kinds.append(kind)
+                self.wrong += (f"kind:{value} is not something I can look for. {A_KIND}",)
+            elif kind not in self.kinds:
+                self.kinds += (kind,)
         elif not value.strip("@"):
-            self.wrong.append(f"{key}: {WANTS[key]}")
+            self.wrong += (f"{key}: {WANTS[key]}",)
+        elif key == "from" and not quoted and value.lower() in ("me", "you"):
+            self.me, self.you = self.me or value.lower() == "me", self.you or value.lower() == "you"
         elif key == "from":
-            known = not quoted and value.lower() in ("me", "you")
-            (self.people if known else self.names).append(value.lower() if known else value.lstrip("@"))
-        elif key in ("file", "topic"):
-            (self.files if key == "file" else self.topics).append(value)
+            self.names += (value.lstrip("@"),)
+        elif key == "file":
+            self.files += (value,)
+        elif key == "topic":
+            self.topics += (value,)
         elif not quoted and value.lower() == "here":
             self.here = True
         else:
-            self.places.append(value)
+            self.places += (value,)
 
 
 def parse(text: str, now: datetime) -> Query:
     """Parses a search. `now` is aware; its zone applies to dates. Never raises."""
-    draft = _Draft(now)
+    query, words = Query(), []
     for match in PART.finditer(text.translate(QUOTES)):
         key, quoted, plain, phrase, word = match.groups()
         if key is not None:
-            draft.narrow(key.lower(), plain if quoted is None else quoted, quoted is not None)
+            query.narrow(key.lower(), plain if quoted is None else quoted, quoted is not None, now)
         elif word is not None:
-            draft.words.append(word)
+            words.append(word)
         elif phrase and any(c.isalnum() for c in phrase):
-            draft.phrases.append(" ".join(phrase.split()))
-    bounded = {"names after from:": draft.names, "places after in:": draft.places, "phrases": draft.phrases}
-    bounded |= {"names after file:": draft.files, "words after topic:": draft.topics}
+            query.phrases += (" ".join(phrase.split()),)
+    query.words = " ".join(words)
+    bounded = {"names after from:": query.names, "places after in:": query.places, "phrases": query.phrases}
+    bounded |= {"names after file:": query.files, "words after topic:": query.topics}
     for what, given in bounded.items():
         if len(given) > MOST:
-            draft.wrong.append(f"{len(given)} {what} are too many; at most {MOST}.")
-    if draft.kinds and set(draft.kinds) <= {*KNOWN} and not draft.words and not draft.phrases:
-        draft.wrong.append(f"kind:{draft.kinds[0]} needs words, too: /search kind:{draft.kinds[0]} garden")
-    return Query(
-        words=" ".join(draft.words),
-        phrases=tuple(draft.phrases),
-        me="me" in draft.people,
-        you="you" in draft.people,
-        names=tuple(draft.names),
-        here=draft.here,
-        places=tuple(draft.places),
-        since=max(draft.dates["after"], default=None),
-        until=min(draft.dates["before"], default=None),
-        files=tuple(draft.files),
-        topics=tuple(draft.topics),
-        keepit=draft.keepit,
-        kinds=tuple(dict.fromkeys(draft.kinds)),
-        wrong=tuple(draft.wrong),
-    )
+            query.wrong += (f"{len(given)} {what} are too many; at most {MOST}.",)
+    if query.kinds and set(query.kinds) <= {*KNOWN} and not query.words and not query.phrases:
+        query.wrong += (f"kind:{query.kinds[0]} needs words, too: /search kind:{query.kinds[0]} garden",)
+    return query
 
 
 def weights_in(text: str) -> Weights | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from relay.commands.context import CommandContext
@@ -10,29 +11,10 @@ from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.query_vectors import embed_query
-from relay.memory.rows.search import SearchQuery, Weights
+from relay.memory.rows.search import SearchQuery
 
 KINDS = ("message", "summary", "version")
 """The kinds that belong to a session."""
-
-
-@frozen
-class SessionQuery:
-    """A query. All of its conditions must hold."""
-
-    words: str = ""
-    files: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-    keepit: Weights | None = None
-    kinds: tuple[str, ...] = KINDS
-
-    def named(self) -> tuple[str, ...]:
-        """Returns the names of the conditions."""
-        given = {"text": self.words, "files": self.files, "topics": self.topics, "keepitWeight": self.keepit,
-                 "dateRange": self.since or self.until}  # fmt: skip
-        return tuple(name for name, value in given.items() if value)
 
 
 @frozen
@@ -58,17 +40,21 @@ class SessionFindings:
     found: tuple[FoundInSession, ...]
 
 
+def conditions_of(query: SearchQuery) -> tuple[str, ...]:
+    """Returns the names of a query's conditions."""
+    given = {"text": query.words, "files": query.files, "topics": query.topics, "keepitWeight": query.keepit,
+             "dateRange": query.since or query.until}  # fmt: skip
+    return tuple(name for name, value in given.items() if value)
+
+
 @operation("http")
-async def search_sessions(ctx: CommandContext, query: SessionQuery, offset: int, limit: int) -> SessionFindings:
+async def search_sessions(ctx: CommandContext, query: SearchQuery, offset: int, limit: int) -> SessionFindings:
     """Finds messages, summaries and versions of this space, best first. Raises `OutOfRange` without any condition."""
     await ctx.require_sight()
-    if not query.named():
+    if not conditions_of(query):
         raise OutOfRange("What should be found? Give words, files, topics, dates or weights.")
     meaning = await embed_query(ctx.services.embedder, query.words)
-    wanted = SearchQuery(
-        words=query.words, since=query.since, until=query.until, files=query.files, topics=query.topics,
-        keepit=query.keepit, kinds=query.kinds, vector=meaning.vector, model=meaning.model,
-    )  # fmt: skip
+    wanted = replace(query, kinds=query.kinds or KINDS, vector=meaning.vector, model=meaning.model)
     offset = min(offset, MAX_OFFSET)
     page = await ctx.store.find(ctx.space, ctx.bot_id, wanted, offset, limit)
     places = await ctx.store.found_sessions(ctx.space, [(hit.kind, hit.id) for hit in page.found])

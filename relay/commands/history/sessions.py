@@ -27,11 +27,7 @@ async def session_named(ctx: CommandContext, word: str) -> Session:
     none."""
     if word.startswith("#"):
         return await open_session(ctx, parse_number(word[1:]) or 0)
-    return await session_numbered(ctx, parse_number(word) or 0)
-
-
-async def session_numbered(ctx: CommandContext, number: int) -> Session:
-    """Returns a session by its place in the list, from 1, the newest. Raises `NotFound` if there is none."""
+    number = parse_number(word) or 0
     page = await sessions(ctx, max(0, number - 1), 1)
     if number < 1 or not page.sessions:
         raise NotFound(NO_SUCH_NUMBER)

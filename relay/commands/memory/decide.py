@@ -14,6 +14,7 @@ from relay.core.frozen import frozen
 from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import ChangePage, ChangePlace, MemoryChange
 from relay.memory.rows.controls import DecidedWaiting
+from relay.memory.rows.upkeep.night import TidiedCounts
 
 Decision = Literal["undo", "keep", "discard"]
 Outcome = Literal["done", "settled", "changed since"]
@@ -152,3 +153,14 @@ async def decide_waiting(
     """Keeps or discards all pending changes that this person may decide, up to 200."""
     space = await find_space(ctx, space_id)
     return await ctx.store.decide_waiting(space, ctx.user_id, ctx.admin, decision)
+
+
+async def settle_consolidation(ctx: CommandContext, consolidation_id: int, go: bool) -> TidiedCounts | None:
+    """Applies or rejects a night's plan. In a private space, only its owner may decide; in a group, its admins. None:
+    it was already decided."""
+    space = await ctx.store.consolidation(consolidation_id)
+    if space is None:
+        return None
+    if ctx.user_id != space.owner_id if space.kind == "private" else not ctx.admin:
+        raise NotAllowed(NOT_YOURS)
+    return await ctx.store.settle_consolidation(consolidation_id, go)

@@ -47,7 +47,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
         following = within if within > now else following
     local = following.replace(tzinfo=None)
     try:
-        if said.bare and is_daily(one):
+        if said.bare and one.rule and not any(f"FREQ={step}" in one.rule for step in STEPS):
             zone, rule, local = one.tzinfo, one.rule, datetime.combine(one.start_at, local.time())
         if rule:
             found = next_occurrence(read_rule(rule, local, least_gap(one.kind)), zone, now)
@@ -58,11 +58,6 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
         ctx, one, "changed", text=said.text or one.text, start_at=local.isoformat(),
         rule=rule, next_at=following.isoformat(), occurrence=None, zone=str(zone), status="active",
     )  # fmt: skip
-
-
-def is_daily(one: Reminder) -> bool:
-    """Tests whether a reminder has a rule of days, weeks, months or years."""
-    return bool(one.rule) and not any(f"FREQ={step}" in one.rule for step in STEPS)
 
 
 @operation("http")

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only
-from relay.commands.soul.limits import check_length
-from relay.commands.soul.soul import ActiveSoul, Drafted, draft_soul
+from relay.commands.soul.soul import ActiveSoul, Drafted, check_length, draft_soul
 from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS

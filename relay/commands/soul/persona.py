@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
-from relay.commands.soul.limits import check_length
+from relay.commands.soul.soul import check_length
 from relay.core.errors import CommandRefused
 from relay.core.limits import PERSONA_TOKENS
 from relay.memory.rows.soul import Persona, PersonaChange

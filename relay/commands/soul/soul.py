@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
-from relay.commands.soul.limits import check_length
 from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
+from relay.core.prompt_markup import estimate_tokens
 from relay.memory.rows.soul import Soul, SoulDraft, SoulPage
 
 PAGE = 5
@@ -123,3 +123,10 @@ def _require_draft(draft: SoulDraft | None) -> SoulDraft:
     if draft is None:
         raise CommandRefused("That draft no longer exists.")
     return draft
+
+
+def check_length(text: str, limit: int, what: str) -> None:
+    """Raises `CommandRefused` if a text has more than `limit` tokens."""
+    tokens = estimate_tokens(text)
+    if tokens > limit:
+        raise CommandRefused(f"That is about {tokens} tokens; a {what} has at most {limit}.")

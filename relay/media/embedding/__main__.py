@@ -61,7 +61,9 @@ def main() -> None:
 
 
 def _work(requests: Requests, embed: Callable[[str], Any], tell: Callable[..., None], niceness: int = 0) -> None:
-    _be_nice(niceness)
+    if niceness and sys.platform == "linux":  # only Linux has thread priorities
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
     while True:
         request = requests.get()
         tell(id=request["id"], vectors=[_embed(embed, text, tell) for text in request["texts"]])
@@ -73,13 +75,6 @@ def _embed(embed: Callable[[str], Any], text: str, tell: Callable[..., None]) ->
     except Exception as error:
         tell(log=f"a text could not be embedded ({type(error).__name__})")
         return None
-
-
-def _be_nice(niceness: int) -> None:
-    """Lowers the priority of this thread. Only Linux has thread priorities."""
-    if niceness and sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
 
 
 if __name__ == "__main__":

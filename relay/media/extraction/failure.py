@@ -1,5 +1,7 @@
 """The reason why a file cannot be used."""
 
+from __future__ import annotations
+
 NO_SOUND = "There is no sound in it."
 LOCKED = "It is protected by a password. Please send a copy without one."
 

@@ -1,13 +1,13 @@
 """Renders commands in a chat: in Telegram and at a terminal. Importing this package declares all handlers."""
 
-# ruff: noqa: F401
+from __future__ import annotations
 
+# ruff: noqa: F401
 from relay.commands.registry import COMMANDS
 from relay.surfaces.chat.contexts import (
     compose,
     composition,
     compress,
-    originals,
     pruning,
     sessions,
     space_settings,
@@ -28,8 +28,8 @@ from relay.surfaces.chat.memory import (
     remember,
 )
 from relay.surfaces.chat.people import groups, invites, people
-from relay.surfaces.chat.preferences import choice, critique, preferences, tags
-from relay.surfaces.chat.reminders import dated, heartbeat, made, reminders, sent
+from relay.surfaces.chat.preferences import choice, preferences, tags
+from relay.surfaces.chat.reminders import dated, heartbeat, made, reminders
 from relay.surfaces.chat.session import session, settings, status, usage, voice, web
 from relay.surfaces.chat.soul import growth, persona, soul, trial
 

@@ -5,10 +5,9 @@ A button's data is its code and its fields, separated by colons: `VoiceChosen(7,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import MISSING, fields
 from functools import cache
-from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from relay.core.frozen import frozen
 from relay.core.text import parse_number
@@ -17,33 +16,68 @@ MAX_BYTES = 64
 """Telegram's limit for a button's data."""
 
 
-class Callback:
-    """A button's action and its arguments. Declare subclasses with `@callback`."""
-
-    code: ClassVar[str]
-
-
-Kind = TypeVar("Kind", bound=Callback)
-CALLBACKS: dict[str, type[Callback]] = {}
-
-
 @dataclass_transform(frozen_default=True)
-def callback(code: str) -> Callable[[type[Kind]], type[Kind]]:
-    """Registers a button class under its code. Raises `ValueError` if the code is taken.
+class Callback:
+    """A button's action and its arguments. Each subclass names its code: `class VoiceChosen(Callback, code="vv")`.
+    Without a code, it is a base of others. Raises `ValueError` if the code is taken.
 
     Fields may be `int` (not negative), `bool` (as 0 and 1), `str` (without a colon), a `Literal` of texts or numbers,
     or a class with `encode() -> str` and the class method `decode(text) -> Self | None`. Trailing fields with a
     default may be missing, as in the data of earlier versions.
     """
 
-    def declare(kind: type[Kind]) -> type[Kind]:
+    code: ClassVar[str]
+
+    def __init_subclass__(cls, code: str = "") -> None:
+        frozen(cls, slots=False)
         if code in CALLBACKS:
             raise ValueError(f"two buttons have the code {code}")
-        kind.code = code
-        CALLBACKS[code] = made = frozen(kind)
-        return made
+        if code:
+            cls.code = code
+            CALLBACKS[code] = cls
 
-    return declare
+
+CALLBACKS: dict[str, type[Callback]] = {}
+
+
+class AboutTurn(Callback):
+    turn_id: int
+
+
+class AboutSession(Callback):
+    session_id: int
+
+
+class AboutVersion(Callback):
+    version_id: int
+
+
+class AboutComposition(Callback):
+    composition_id: int
+
+
+class AboutDraft(Callback):
+    draft_id: int
+
+
+class AboutKeepit(Callback):
+    keepit_id: int
+
+
+class AboutSpace(Callback):
+    space_id: int
+
+
+class AboutPerson(Callback):
+    user_id: int
+
+
+class AboutErasure(Callback):
+    erasure_id: int
+
+
+class AboutReminder(Callback):
+    reminder_id: int
 
 
 def encode(one: Callback) -> str:

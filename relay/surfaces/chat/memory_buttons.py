@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from relay.core.frozen import frozen
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutErasure, AboutSpace, AboutTurn, Callback
 from relay.surfaces.chat.memory_views import HistoryView, View
 
 
-@frozen
 class MemoryCallback(Callback):
     """A button on a memory's card; `view` leads back to the list."""
 
@@ -17,66 +15,52 @@ class MemoryCallback(Callback):
     view: View
 
 
-@callback("ml")
-class ListMemories(Callback):
+class ListMemories(AboutSpace, code="ml"):
     """Shows a page of the memories. Space 0 is the person's own."""
 
-    space_id: int
     view: View
 
 
-@callback("mb")
-class ListPeople(Callback):
+class ListPeople(AboutSpace, code="mb"):
     """Shows the people of a group, to choose one."""
 
-    space_id: int
 
-
-@callback("mo")
-class OpenMemory(MemoryCallback):
+class OpenMemory(MemoryCallback, code="mo"):
     """Opens a memory from a list."""
 
 
-@callback("mw")
-class TraceMemory(MemoryCallback):
+class TraceMemory(MemoryCallback, code="mw"):
     """Shows where a memory came from."""
 
 
-@callback("mp")
-class PinMemory(MemoryCallback):
+class PinMemory(MemoryCallback, code="mp"):
     """Pins a memory: it comes first in every prompt."""
 
 
-@callback("mq")
-class UnpinMemory(MemoryCallback):
+class UnpinMemory(MemoryCallback, code="mq"):
     """Unpins a memory."""
 
 
-@callback("mg")
-class ValidateMemory(MemoryCallback):
+class ValidateMemory(MemoryCallback, code="mg"):
     """Says that a memory is right."""
 
 
-@callback("mf")
-class ForgetMemory(MemoryCallback):
+class ForgetMemory(MemoryCallback, code="mf"):
     """Forgets a memory; the same page has a button that undoes it."""
 
 
-@callback("mr")
-class RestoreMemory(MemoryCallback):
+class RestoreMemory(MemoryCallback, code="mr"):
     """Restores a memory that was archived or replaced."""
 
 
-@callback("mh")
-class ListPast(Callback):
+class ListPast(Callback, code="mh"):
     """Shows a page of one memory's changes."""
 
     memory_id: int
     page: int
 
 
-@callback("mv")
-class RestoreWording(Callback):
+class RestoreWording(Callback, code="mv"):
     """Restores a memory's wording from before a change."""
 
     memory_id: int
@@ -84,31 +68,26 @@ class RestoreWording(Callback):
     page: int
 
 
-@callback("mu")
-class UndoInCard(Callback):
+class UndoInCard(Callback, code="mu"):
     """Undoes the last change of an open memory."""
 
     change_id: int
     view: View
 
 
-@callback("e")
-class EditMemory(Callback):
+class EditMemory(Callback, code="e"):
     """Asks for a new wording of a memory."""
 
     memory_id: int
 
 
-@callback("mc")
-class ListChanges(Callback):
+class ListChanges(AboutSpace, code="mc"):
     """Shows a page of a space's changes."""
 
-    space_id: int
     view: HistoryView
 
 
-@callback("md")
-class DecideInList(Callback):
+class DecideInList(Callback, code="md"):
     """Undoes (u), keeps (k) or discards (x) a change in the list of changes."""
 
     change_id: int
@@ -116,118 +95,81 @@ class DecideInList(Callback):
     view: HistoryView
 
 
-@callback("ma")
-class DecideWaiting(Callback):
+class DecideWaiting(AboutSpace, code="ma"):
     """Keeps (k) or discards (x) all waiting changes."""
 
-    space_id: int
     decision: Literal["k", "x"]
 
 
-@callback("u")
-class OpenChanges(Callback):
+class OpenChanges(AboutTurn, code="u"):
     """Shows a button for each change of a turn."""
 
-    turn_id: int
 
-
-@callback("c")
-class CloseChanges(Callback):
+class CloseChanges(AboutTurn, code="c"):
     """Hides those buttons again."""
 
-    turn_id: int
 
-
-@callback("d")
-class DecideChange(Callback):
+class DecideChange(Callback, code="d"):
     """Undoes (u), keeps (k) or discards (x) a change under an answer; n chooses none of the candidates."""
 
     change_id: int
     decision: Literal["u", "k", "x", "n"]
 
 
-@callback("fa")
-class ForgetCandidates(Callback):
+class ForgetCandidates(AboutTurn, code="fa"):
     """Forgets all the candidates of a turn."""
 
-    turn_id: int
 
-
-@callback("fy")
-class ForgetOne(Callback):
+class ForgetOne(Callback, code="fy"):
     """Forgets the one memory that may be meant (k), or keeps it (x)."""
 
     change_id: int
     decision: Literal["k", "x"]
 
 
-@callback("fp")
-class ForgetShown(Callback):
+class ForgetShown(AboutTurn, code="fp"):
     """Forgets the memories that match a pattern (y), keeps them (n), or undoes the forgetting (u)."""
 
-    turn_id: int
     decision: Literal["y", "n", "u"]
 
 
-@callback("k")
-class KeepAnswer(Callback):
+class KeepAnswer(AboutTurn, code="k"):
     """Proposes to save an answer as a learning."""
 
-    turn_id: int
 
-
-@callback("mk")
-class ShowControls(Callback):
+class ShowControls(AboutSpace, code="mk"):
     """Shows the switches of a space's memory."""
 
-    space_id: int
 
-
-@callback("ms")
-class PressSwitch(Callback):
+class PressSwitch(AboutSpace, code="ms"):
     """Turns a space's memory on or off, or pauses it."""
 
-    space_id: int
     to: Literal["on", "off", "2h", "1d", "end"]
 
 
-@callback("mt")
-class PressHere(Callback):
+class PressHere(Callback, code="mt"):
     """Sets whether this chat uses memory and adds to it."""
 
     to: Literal["ignore", "use", "quiet", "teach"]
 
 
-@callback("xe")
-class EraseShown(Callback):
+class EraseShown(AboutErasure, code="xe"):
     """Erases the content of a preview."""
 
-    erasure_id: int
 
-
-@callback("xk")
-class KeepShown(Callback):
+class KeepShown(AboutErasure, code="xk"):
     """Cancels an erasure."""
 
-    erasure_id: int
 
-
-@callback("xf")
-class ClearFiles(Callback):
+class ClearFiles(AboutErasure, code="xf"):
     """Rewrites the database's files."""
 
-    erasure_id: int
 
-
-@callback("xp")
-class PurgeBackups(Callback):
+class PurgeBackups(AboutErasure, code="xp"):
     """Replaces all backups with a fresh one."""
 
-    erasure_id: int
 
-
-@callback("nt")
-class SettleConsolidation(Callback):
+class SettleConsolidation(Callback, code="nt"):
     """Applies what a night proposed (y), or leaves everything as it is (n)."""
 
     consolidation_id: int

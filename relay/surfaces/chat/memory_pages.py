@@ -23,7 +23,7 @@ from relay.surfaces.chat.memory_buttons import (
     ShowControls,
 )
 from relay.surfaces.chat.memory_views import CHOSEN, HistoryView, View
-from relay.surfaces.chat.reply import Page, button
+from relay.surfaces.chat.reply import CommandReply, button
 from relay.surfaces.chat.times import day, moment
 
 NAMES = {
@@ -58,7 +58,7 @@ MARKS = {
 ENDED = {"superseded": " (replaced)", "archived": " (archived)"}
 
 
-def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
+def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> CommandReply:
     """Lists memories. `place`: the group whose memory it is, as “in …”; empty for the person's own."""
     space = known.space_id or 0
     found = filter_name(known, view)
@@ -85,7 +85,7 @@ def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Page:
     if place:
         rows.append([button("👤 My own memory", ListMemories(0, View()))])
     waiting = f"\n\n⏳ {known.pending} waiting for your tap." if known.pending else ""
-    return Page(f"{head}\n\n{lines}{waiting}", [row for row in rows if row])
+    return CommandReply(f"{head}\n\n{lines}{waiting}", rows=[row for row in rows if row])
 
 
 def filter_name(known: MemoryPage, view: View) -> str:
@@ -145,7 +145,7 @@ def make_waiting_button(count: int, space: int) -> Button:
     return button(f"⏳ {count} waiting", ListChanges(space, HistoryView(waiting=True)))
 
 
-def people_page(known: MemoryPage, place: str) -> Page:
+def people_page(known: MemoryPage, place: str) -> CommandReply:
     """Lists the people of a group with memories about them, each as a button."""
     space = known.space_id or 0
     people = [
@@ -154,10 +154,10 @@ def people_page(known: MemoryPage, place: str) -> Page:
     ]
     pairs = [people[n : n + 2] for n in range(0, len(people), 2)]
     text = f"**People I know{place}**" + ("" if people else "\n\nNo one yet.")
-    return Page(text, [*pairs, [button("‹ All", ListMemories(space, View()))]])
+    return CommandReply(text, rows=[*pairs, [button("‹ All", ListMemories(space, View()))]])
 
 
-def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> Page:
+def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> CommandReply:
     """Lists the changes of a space, with buttons to decide about them."""
     space, total = found.space_id or 0, found.pending if waiting else found.total
     page, pages = found.offset // PAGE + 1, pages_of(total)
@@ -176,7 +176,9 @@ def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> 
         ways.append(make_waiting_button(found.pending, space))
     rows.append(ways)
     nothing = "Nothing is waiting for your tap." if waiting else "Nothing has changed yet."
-    return Page(f"{head}\n\n{history_lines(found.changes, place, zone) or nothing}", [row for row in rows if row])
+    return CommandReply(
+        f"{head}\n\n{history_lines(found.changes, place, zone) or nothing}", rows=[row for row in rows if row]
+    )
 
 
 def history_lines(changes: Sequence[PastChange], place: str, zone: tzinfo) -> str:

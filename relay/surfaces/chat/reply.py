@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from relay.core.errors import NotAllowed, RelayError
 from relay.core.frozen import frozen
@@ -34,6 +34,14 @@ class CommandReply:
     result: object = None
     """The command's result; `--json` prints it."""
 
+    def returning(self, result: object, private: bool = False) -> CommandReply:
+        """Adds the command's result."""
+        return replace(self, result=result, private=private)
+
+    def redraw(self, toast: str = "") -> ButtonReply:
+        """Puts the reply in place of the message above the button."""
+        return ButtonReply(toast, self.text, self.rows)
+
 
 @frozen
 class ButtonReply:
@@ -48,21 +56,6 @@ class ButtonReply:
     """A new message."""
     result: object = None
     """The command's result."""
-
-
-class Page(NamedTuple):
-    """One message: Markdown that fits into it, and its buttons."""
-
-    text: str
-    rows: Rows
-
-    def redraw(self, toast: str = "") -> ButtonReply:
-        """Puts the page in place of the message above the button."""
-        return ButtonReply(toast, self.text, self.rows)
-
-    def reply(self, result: object) -> CommandReply:
-        """Sends the page as a private reply to a command."""
-        return CommandReply(self.text, rows=self.rows, private=True, result=result)
 
 
 NOTHING = "n"
@@ -111,3 +104,12 @@ def wheel_rows(number: int, total: int, to: Callable[[int], Callback]) -> list[l
 def cause(call: ChatContext, error: RelayError) -> str:
     """Describes an error (Markdown); in full only for admins in private."""
     return escape_sentence(error.message_for(call.operator))
+
+
+def app_rows(call: ChatContext, path: str, label: str = "Open in the app") -> list[list[Button]]:
+    """Returns a row with a button that opens a page of the app, such as `/sessions`. No row outside of private chats,
+    where Telegram opens no apps, and none without RELAY_WEB_URL."""
+    url = call.services.installation.web_url
+    if not url or not call.private or not call.bot_id:
+        return []
+    return [[Button(label, web_app=f"{url}/#{path}" if path else f"{url}/")]]

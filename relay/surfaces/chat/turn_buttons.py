@@ -4,56 +4,35 @@ from __future__ import annotations
 
 from typing import get_args
 
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutTurn
 
 
-@callback("r")
-class RetryAnswer(Callback):
+class RetryAnswer(AboutTurn, code="r"):
     """Answers the message again."""
 
-    turn_id: int
 
-
-@callback("w")
-class AnswerWithWeb(Callback):
+class AnswerWithWeb(AboutTurn, code="w"):
     """Answers the message again, with the web."""
 
-    turn_id: int
 
-
-@callback("a")
-class AnswerAgain(Callback):
+class AnswerAgain(AboutTurn, code="a"):
     """Answers the edited message, in place of the old answer."""
 
-    turn_id: int
 
-
-@callback("b")
-class BringBack(Callback):
+class BringBack(AboutTurn, code="b"):
     """Brings back the answer that this one replaced."""
 
-    turn_id: int
 
-
-@callback("f")
-class PreferFirst(Callback):
+class PreferFirst(AboutTurn, code="f"):
     """Chooses the answer before this one as the better one, and brings it back."""
 
-    turn_id: int
 
-
-@callback("q")
-class AnswerWithCritique(Callback):
+class AnswerWithCritique(AboutTurn, code="q"):
     """Answers the message again, with the critique above this button."""
 
-    turn_id: int
 
-
-@callback("t")
-class AnswerTwice(Callback):
+class AnswerTwice(AboutTurn, code="t"):
     """Answers the message again, twice, to choose from."""
-
-    turn_id: int
 
 
 TurnButton = RetryAnswer | AnswerWithWeb | AnswerAgain | BringBack | PreferFirst | AnswerWithCritique | AnswerTwice

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import typer
@@ -55,18 +54,12 @@ def _make_command(name: str, usage: str) -> Any:
     return typed
 
 
-def run_command_line(
-    name: str,
-    words: str,
-    sure: bool,
-    as_json: bool,
-    after: Callable[[Any, Any], Awaitable[dict[str, Any]]] | None = None,
-) -> None:
-    """Runs a command of the chat; exits with 1 if it was refused. `after`: see `run_once`."""
+def run_command_line(name: str, words: str, sure: bool, as_json: bool) -> None:
+    """Runs a command of the chat; exits with 1 if it was refused."""
     settings = ready(quiet=True)
     from relay.surfaces.cli.terminal.once import run_once
 
     async def work() -> None:
-        sys.exit(0 if await run_once(settings, name, words, sure, as_json, after) else 1)
+        sys.exit(0 if await run_once(settings, name, words, sure, as_json) else 1)
 
     run_work(work(), as_json)

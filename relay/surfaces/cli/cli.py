@@ -15,6 +15,7 @@ from relay.surfaces.cli.shell import choose_loop as _choose_loop
 from relay.surfaces.cli.shell import log_as as _logging
 from relay.surfaces.cli.shell import ready as _ready
 from relay.surfaces.cli.shell import run_work as _run
+from relay.surfaces.cli.terminal.keyboard import is_attended
 
 
 class Root(Commands):
@@ -87,7 +88,7 @@ def run() -> None:
     """Run the bot. At a terminal, it first asks for missing settings."""
     needed = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
     settings = _ready()
-    if find_missing(settings, *needed) and sys.stdin.isatty() and sys.stdout.isatty():
+    if find_missing(settings, *needed) and is_attended():
         _interview()
         print("Relay starts now; Ctrl-C stops it.", flush=True)
         settings = _ready()

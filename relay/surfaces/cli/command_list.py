@@ -22,6 +22,23 @@ class Commands(TyperGroup):
             formatter.write_dl(rows, col_max=26)
 
 
+class CommandsOrWords(Commands):
+    """A group that also takes other words than its commands, or none: `fallback` gets them."""
+
+    fallback = ""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Moves a --json before the command to the command."""
+        options = [one for one in args[:1] if one == "--json"]
+        name, *rest = args[len(options) :] or [self.fallback]
+        return super().parse_args(ctx, [name, *options, *rest])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Returns the command that the first word names, else the one that takes all words."""
+        known = args[0] in self.commands
+        return super().resolve_command(ctx, args if known else [self.fallback, *args])
+
+
 class VerbCommand(TyperCommand):
     """A command whose words are described in its usage, not one by one."""
 

@@ -61,7 +61,7 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
     _check_options(user_id, chat_id)
     console = plain()
     async with open_runtime(settings) as relay:
-        owner = await _person(relay, user_id)
+        owner = user_id if user_id is not None else await relay.find_owner()
         space = Space("private", owner_id=owner) if chat_id is None else Space("group", chat_id=chat_id)
         whose = _name_owner(space)
         name = f"relay-export-{owner}" if chat_id is None else f"relay-export-group-{abs(chat_id)}"
@@ -103,8 +103,9 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
                 print(f"\r{part}: {seen:,} ", end="", flush=True)
 
         work = Import(relay.store, export, user_id, told)
-        meant = Space("group", chat_id=chat_id) if chat_id is not None else None
-        await _agree(relay, work.becomes(), meant or Space("private", owner_id=await _person(relay, user_id)), console)
+        owner = user_id if user_id is not None else await relay.find_owner()
+        meant = Space("private", owner_id=owner) if chat_id is None else Space("group", chat_id=chat_id)
+        await _agree(relay, work.becomes(), meant, console)
         space = await work.run()
     added = _describe_numbers(work.added) or "nothing"
     there = sum(work.seen.values()) - sum(work.added.values())
@@ -124,13 +125,6 @@ def _describe_numbers(numbers: Counter[str]) -> str:
 def _check_options(user_id: int | None, chat_id: int | None) -> None:
     if user_id is not None and chat_id is not None:
         raise SettingsError("Use either --user or --chat.")
-
-
-async def _person(relay: Runtime, user_id: int | None) -> int:
-    """Returns the user of the options; by default the first admin."""
-    if user_id is not None:
-        return user_id
-    return await relay.find_owner()
 
 
 async def _agree(relay: Runtime, space: Space, meant: Space, console: Console) -> None:

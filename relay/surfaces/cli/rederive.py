@@ -77,6 +77,7 @@ async def rederive(settings: Settings, wish: RederiveOptions) -> None:
     if wish.quiet and not wish.yes:
         raise NotDerived("--json can't ask, so it needs --yes. With --dry-run it still changes nothing.")
     console, told = plain(), dict[str, Rederived]()
+    console.quiet = wish.quiet
     async with open_runtime(settings) as relay:
         space = await find_space(relay, wish.user)
         since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
@@ -85,8 +86,7 @@ async def rederive(settings: Settings, wish: RederiveOptions) -> None:
             raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
         if wish.what not in (*work, "all"):
             raise NotDerived(f"With RELAY_CAPTURE={settings.capture}, Relay doesn't derive memories.")
-        if not wish.quiet:
-            console.print(f"The memory of user {space.owner_id}. For another person's, add --user.")
+        console.print(f"The memory of user {space.owner_id}. For another person's, add --user.")
         for name, again in work.items():
             if wish.what in (name, "all"):
                 told[name] = await _rederive_one(console, relay, name, again, wish)
@@ -121,8 +121,7 @@ async def _rederive_one(
     estimate = await again.estimate()
     told = Rederived(estimate.calls, cost(estimate, relay))
     if not estimate.calls:
-        if not wish.quiet:
-            console.print(f"{name}: nothing was derived by another version.")
+        console.print(f"{name}: nothing was derived by another version.")
         return told
     changes = await _changes(console, relay, name, again, estimate, wish)
     shown = [ShownChange(one.label, one.verdict, one.before, one.after) for one in changes]
@@ -133,8 +132,7 @@ async def _rederive_one(
         raise NotDerived()
     applied = sum([await change.apply() for change in changes])
     await again.finish()
-    if not wish.quiet:
-        console.print(f"{name}: applied {applied:,} of {len(changes):,}.")
+    console.print(f"{name}: applied {applied:,} of {len(changes):,}.")
     return replace(told, applied=applied)
 
 
@@ -142,9 +140,6 @@ async def _changes(
     console: Console, relay: Runtime, name: str, again: Rederivation, estimate: Estimate, wish: RederiveOptions
 ) -> list[Change]:
     """Shows the changes as they are found; asks first at a terminal."""
-    if wish.quiet:
-        found = await again.changes(lambda _: None)
-        return [change for change in found if change.before != change.after]
     console.print(f"{name}: {describe_estimate(estimate, relay)}.")
     if not wish.yes and not await confirm("Ask the model?"):
         raise NotDerived()

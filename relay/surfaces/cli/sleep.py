@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
-from relay.core.ports import Messenger
 from relay.core.program import RELAY
 from relay.core.settings import Settings, find_missing
 from relay.core.text import pluralize
@@ -84,14 +83,11 @@ async def plan_space(consolidation: Consolidation, space: NightSpace, asks: bool
     return [*(PlanStep("archive", goal) for goal in goals), *(PlanStep("compare", *one.strip_dates()) for one in pairs)]
 
 
-def open_messenger(settings: Settings) -> AbstractAsyncContextManager[Messenger | None]:
-    """Connects to Telegram, where titles become topic names; None without a token."""
-    return open_telegram(settings) if settings.telegram_bot_token else nullcontext()
-
-
 async def run_now(settings: Settings) -> dict[str, PhaseResult]:
     """Runs the nightly work now, or the rest of an interrupted night. Raises `NightInProgress` or `NightFailed`."""
-    async with open_runtime(settings) as relay, open_messenger(settings) as messenger:
+    # Titles become topic names in Telegram.
+    telegram = open_telegram(settings) if settings.telegram_bot_token else nullcontext()
+    async with open_runtime(settings) as relay, telegram as messenger:
         store = relay.store
         await relay.people.refresh(store)
         await store.owe_job("sleep")

@@ -145,7 +145,6 @@ class BoundedParser(h11.Connection):
     """Reads requests, and refuses those whose head is too long. h11 itself limits only an incomplete head."""
 
     def next_event(self) -> Any:
-        """See `h11.Connection.next_event`."""
         event = super().next_event()
         if isinstance(event, h11.Request) and not _fits(event.target, list(event.headers)):
             raise h11.RemoteProtocolError("the head is too long", error_status_hint=431)

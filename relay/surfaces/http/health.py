@@ -50,16 +50,13 @@ class Health:
     async def ready(self) -> dict[str, str]:
         """Returns the result of each check: `ok`, or what is wrong."""
         answer, queue = await asyncio.gather(self._ping.get(), self._queue.get())
+        silence = self.process.silence()
         state = {
             "database": "ok" if answer is not None else "does not answer",
-            "telegram": self._telegram(),
+            "telegram": "ok" if silence < SILENCE else f"not heard of for {silence:.0f} s",
             "queue": self._describe_queue(queue),
         }
         return state | ({"process": "stopping"} if self.process.stopping() else {})
-
-    def _telegram(self) -> str:
-        silence = self.process.silence()
-        return "ok" if silence < SILENCE else f"not heard of for {silence:.0f} s"
 
     def _describe_queue(self, queue: Queue | None) -> str:
         if queue is None:

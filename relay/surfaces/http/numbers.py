@@ -25,7 +25,6 @@ class Numbers(Collector):
     version: str
 
     def collect(self) -> Iterator[Metric]:
-        """See `Collector.collect`."""
         yield gauge(
             "relay_build_info", "The running version.", 1, version=self.version, python=platform.python_version()
         )

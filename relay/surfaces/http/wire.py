@@ -9,7 +9,7 @@ import types
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Self, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
 from pydantic.alias_generators import to_camel
@@ -50,6 +50,12 @@ class WireModel(BaseModel):
         serialize_by_alias=True,
         extra="ignore",
     )
+
+    @classmethod
+    def of(cls, source: object, **others: object) -> Self:
+        """Makes a model of an object: `others` are given, all other fields are its attributes of the same name."""
+        same = {name: getattr(source, name) for name in cls.model_fields.keys() - others.keys()}
+        return cls.model_validate(same | others)
 
 
 class WireInput(WireModel):

@@ -26,7 +26,7 @@ from relay.surfaces.server.services import (
 )
 from relay.surfaces.server.web import run_http
 from relay.surfaces.telegram.assembly import make_worker
-from relay.surfaces.telegram.groups.connection import Connection, make_connection
+from relay.surfaces.telegram.groups.groups import Connection, make_connection
 
 if TYPE_CHECKING:
     from relay.clients.telegram.client import Telegram

@@ -22,7 +22,7 @@ from relay.runtime.runtime import Runtime
 
 if TYPE_CHECKING:
     from relay.jobs.clock.scheduler import Schedule, Scheduler
-    from relay.surfaces.telegram.groups.connection import Connection
+    from relay.surfaces.telegram.groups.groups import Connection
     from relay.surfaces.telegram.incoming.intake import Intake
     from relay.surfaces.telegram.incoming.webhook import Registration
     from relay.surfaces.telegram.parsing.updates import Bot

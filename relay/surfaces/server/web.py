@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from relay.surfaces.http.caller import ApiCore
     from relay.surfaces.server.services import UpdateSource
-    from relay.surfaces.telegram.groups.connection import Connection
+    from relay.surfaces.telegram.groups.groups import Connection
     from relay.surfaces.telegram.turns.worker import Worker
 
 
@@ -42,12 +42,12 @@ async def run_http(
 ) -> None:
     """Serves until cancelled. Sets `shown` once the pages are served. Raises `SettingsError`."""
     await asyncio.sleep(FIRST_POLL_SECONDS)
-    await asyncio.to_thread(importlib.import_module, "relay.surfaces.http.show")
+    await asyncio.to_thread(importlib.import_module, "relay.surfaces.http.server")
     from starlette.routing import Router
 
     from relay.surfaces.http.health import Health, Process
     from relay.surfaces.http.pages import pages
-    from relay.surfaces.http.show import show
+    from relay.surfaces.http.server import show
 
     process = Process(
         silence=source.silence,

@@ -8,7 +8,7 @@ from relay.commands.context import Services
 from relay.conversation.engine import Engine
 from relay.runtime.media import make_reader
 from relay.runtime.runtime import Runtime
-from relay.surfaces.telegram.groups.connection import Connection
+from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 
 

@@ -46,7 +46,6 @@ def document(package: Package) -> dict[str, Any]:
 
 
 def spreadsheet(package: Package) -> dict[str, Any]:
-    """See `sheets.read`."""
     return sheets.read(package.content)
 
 

@@ -47,7 +47,7 @@ from relay.surfaces.chat.contexts.composition import (
 )
 from relay.surfaces.chat.contexts.suggestion import present_topic, these_fit
 from relay.surfaces.chat.handlers import answers, pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, question, step_rows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
 from relay.surfaces.chat.times import local
 
 PAGE = 6
@@ -88,8 +88,7 @@ async def press_change(call: ChatContext, to: ChangeComposition) -> ButtonReply:
 @pressed(UseSession)
 async def press_use(call: ChatContext, to: UseSession) -> ButtonReply:
     begun = await begin_draft(call)
-    page = draft_page(await choose_part(call, begun.id, to.session_id, PartAsked()))
-    return ButtonReply(says=CommandReply(page.text, rows=page.rows))
+    return ButtonReply(says=draft_page(await choose_part(call, begun.id, to.session_id, PartAsked())))
 
 
 @pressed(ChooseSessions)
@@ -122,8 +121,7 @@ async def press_budget(call: ChatContext, to: ChooseBudget) -> ButtonReply:
 async def hear_budget(call: ChatContext, draft_id: int) -> CommandReply:
     """Sets the budget of a draft."""
     changed = await change_draft(call, draft_id, {"budget": read_budget(call.text) or 0})
-    page = draft_page(changed)
-    return CommandReply(page.text, rows=page.rows, result=changed)
+    return draft_page(changed).returning(changed)
 
 
 @pressed(ChooseStrategy)
@@ -157,7 +155,7 @@ async def press_make(call: ChatContext, to: MakeDraft) -> ButtonReply:
     return composed_page(await make_draft(call, to.draft_id)).redraw()
 
 
-async def sessions_page(call: ChatContext, now: Drafted, offset: int) -> Page:
+async def sessions_page(call: ChatContext, now: Drafted, offset: int) -> CommandReply:
     """Lists the sessions, each with a button that adds or removes it."""
     draft = now.draft
     found = await sessions_to_choose(call, draft, offset, PAGE)
@@ -166,13 +164,13 @@ async def sessions_page(call: ChatContext, now: Drafted, offset: int) -> Page:
         ChooseSessions(now.id, 0, not draft.everywhere),
     )
     if not found.sessions:
-        return Page("There are no sessions here to compose.", [[others]])
+        return CommandReply("There are no sessions here to compose.", rows=[[others]])
     rows = [[session_button(call, now, one, offset)] for one in found.sessions]
     rows += step_rows(offset, PAGE, found.total, lambda to: ChooseSessions(now.id, to, draft.everywhere))
     chosen = f" {pluralize(len(draft.parts), 'session')} chosen." if draft.parts else ""
     rows.append([others, *([button(f"Next ({len(draft.parts)}) ›", ShowDraft(now.id))] if draft.parts else [])])
     text = f"🧩 **{escape_markdown(draft.name)}**\n\nWhich sessions belong together?{chosen}"
-    return Page(text, rows)
+    return CommandReply(text, rows=rows)
 
 
 def session_button(call: ChatContext, now: Drafted, one: ComposableSession, offset: int) -> Button:
@@ -183,7 +181,7 @@ def session_button(call: ChatContext, now: Drafted, one: ComposableSession, offs
     return button(label, TakeSession(now.id, one.id, not on, offset))
 
 
-def draft_page(now: Drafted) -> Page:
+def draft_page(now: Drafted) -> CommandReply:
     """Renders a draft: budget, shares, and what it includes of each session."""
     draft = now.draft
     lines = [
@@ -199,7 +197,7 @@ def draft_page(now: Drafted) -> Page:
         names = [f"{place}. {session_title(part.title, part.words)}" for place, part in enumerate(now.parts, 1)]
         lines += ["\n".join(names)] if names else []
         lines.append(escape_sentence(now.wrong or "Choose at least one session."))
-    return Page("\n\n".join(lines), draft_rows(now))
+    return CommandReply("\n\n".join(lines), rows=draft_rows(now))
 
 
 def plan_line(part: ComposedPart) -> str:
@@ -232,7 +230,7 @@ def tick(label: str, chosen: bool) -> str:
     return f"✓ {label}" if chosen else label
 
 
-def part_page(now: Drafted, session_id: int) -> Page:
+def part_page(now: Drafted, session_id: int) -> CommandReply:
     """Renders a session of a draft: what can be included of it, its share and its place."""
     part = now.part(session_id)
     lines = [f"**{session_title(part.title, part.words)}**"]
@@ -246,13 +244,17 @@ def part_page(now: Drafted, session_id: int) -> Page:
     ]
     acts = [*share_rows(now, part), *place_rows(now, part)]
     out = [button("🗑 Leave it out", TakeSession(now.id, session_id, False, 0)), button("‹ Back", ShowDraft(now.id))]
-    return Page("\n\n".join(lines), [*rows, *acts, out])
+    return CommandReply("\n\n".join(lines), rows=[*rows, *acts, out])
 
 
 def version_choices(part: ComposedPart) -> list[tuple[str, str]]:
     """Returns what can be included of a session, each with its label."""
     whole = f"All of it, {format_tokens(part.tokens)}" if part.tokens else "All of it"
-    versions = [(one.name.split("_")[0], version_label(one.name, one.tokens)) for one in part.versions]
+    versions = []
+    for one in part.versions:
+        number, _, how = one.name.partition("_")
+        label = f"{number}, {format_tokens(one.tokens)}" + (f" · {how.split('_')[0]}" if how else "")
+        versions.append((number, label))
     return [(AUTO, "Whatever fits best"), ("original", whole), *versions, ("new", "A new version for its share")]
 
 
@@ -283,9 +285,3 @@ def place_rows(now: Drafted, part: ComposedPart) -> list[list[Button]]:
     row = [button("↑ Earlier", MovePart(now.id, part.session_id, False))] if part != now.parts[0] else []
     row += [button("↓ Later", MovePart(now.id, part.session_id, True))] if part != now.parts[-1] else []
     return [row] if row else []
-
-
-def version_label(name: str, tokens: int) -> str:
-    """Names a version on a button."""
-    number, _, how = name.partition("_")
-    return f"{number}, {format_tokens(tokens)}" + (f" · {how.split('_')[0]}" if how else "")

@@ -4,95 +4,70 @@ from __future__ import annotations
 
 from typing import Literal
 
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutDraft, AboutSession
 
 
-@callback("ou")
-class UseSession(Callback):
+class UseSession(AboutSession, code="ou"):
     """Begins a draft with a session, from the session's page."""
 
-    session_id: int
 
-
-@callback("bs")
-class ChooseSessions(Callback):
+class ChooseSessions(AboutDraft, code="bs"):
     """Shows the sessions to choose from, from an offset on; `everywhere`: of all conversations."""
 
-    draft_id: int
     offset: int
     everywhere: bool
 
 
-@callback("bt")
-class TakeSession(Callback):
+class TakeSession(AboutDraft, code="bt"):
     """Adds or removes a session; `offset` is the page to show."""
 
-    draft_id: int
     session_id: int
     on: bool
     offset: int
 
 
-@callback("bc")
-class ShowDraft(Callback):
+class ShowDraft(AboutDraft, code="bc"):
     """Shows the draft."""
 
-    draft_id: int
 
-
-@callback("bb")
-class ChooseBudget(Callback):
+class ChooseBudget(AboutDraft, code="bb"):
     """Sets the budget in tokens; 0 asks for one."""
 
-    draft_id: int
     budget: int
 
 
-@callback("by")
-class ChooseStrategy(Callback):
+class ChooseStrategy(AboutDraft, code="by"):
     """Sets how the budget is shared."""
 
-    draft_id: int
     strategy: Literal["equal", "recency", "proportional"]
 
 
-@callback("bp")
-class ShowPart(Callback):
+class ShowPart(AboutDraft, code="bp"):
     """Shows what can be included of a session."""
 
-    draft_id: int
     session_id: int
 
 
-@callback("bv")
-class ChooseVersion(Callback):
+class ChooseVersion(AboutDraft, code="bv"):
     """Chooses what to include of a session: auto, original, new or a version such as v002."""
 
-    draft_id: int
     session_id: int
     version: str
 
 
-@callback("bm")
-class MakeDraft(Callback):
+class MakeDraft(AboutDraft, code="bm"):
     """Makes the composition of a draft."""
 
-    draft_id: int
 
-
-@callback("ba")
-class AllocatePart(Callback):
+class AllocatePart(AboutDraft, code="ba"):
     """Sets the tokens of a session; 0: its share of the budget."""
 
-    draft_id: int
     session_id: int
     tokens: int
 
 
-@callback("bw")
-class MovePart(Callback):
+class MovePart(AboutDraft, code="bw"):
     """Moves a session by one place."""
 
-    draft_id: int
     session_id: int
     later: bool

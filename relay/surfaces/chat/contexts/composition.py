@@ -18,70 +18,48 @@ from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.contexts.composition import ComposedPart, Composition
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutComposition, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, step_rows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 
 PAGE = 6
 NOTHING_YET = "There are no composed contexts yet. /compose puts past sessions together."
 STATES = {"making": "⏳ being made", "ready": "✅ ready", "over": "⚠️ over its budget", "failed": "⚠️ couldn't be made"}
 
 
-@callback("bl")
-class ListCompositions(Callback):
+class ListCompositions(Callback, code="bl"):
     """Shows the compositions from an offset on."""
 
     offset: int
 
 
-@callback("bo")
-class OpenComposition(Callback):
+class OpenComposition(AboutComposition, code="bo"):
     """Shows one composition."""
 
-    composition_id: int
 
-
-@callback("bu")
-class BeginWith(Callback):
+class BeginWith(AboutComposition, code="bu"):
     """Begins a new conversation with it."""
 
-    composition_id: int
 
-
-@callback("br")
-class MakeAgain(Callback):
+class MakeAgain(AboutComposition, code="br"):
     """Makes it again, with what has been said since."""
 
-    composition_id: int
 
-
-@callback("be")
-class DownloadComposition(Callback):
+class DownloadComposition(AboutComposition, code="be"):
     """Sends it as a file."""
 
-    composition_id: int
 
-
-@callback("bx")
-class DropComposition(Callback):
+class DropComposition(AboutComposition, code="bx"):
     """Asks whether to drop it, unless the settings say not to ask."""
 
-    composition_id: int
 
-
-@callback("bd")
-class ConfirmDrop(Callback):
+class ConfirmDrop(AboutComposition, code="bd"):
     """Drops it."""
 
-    composition_id: int
 
-
-@callback("bg")
-class ChangeComposition(Callback):
+class ChangeComposition(AboutComposition, code="bg"):
     """Chooses other parts, budget or shares for it."""
-
-    composition_id: int
 
 
 async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
@@ -103,8 +81,7 @@ async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
 async def show_named(call: ChatContext, name: str) -> CommandReply:
     """Shows a composition by its name."""
     one = await composition_named(call, name)
-    page = composed_page(one)
-    return CommandReply(page.text, rows=page.rows, result=one)
+    return composed_page(one).returning(one)
 
 
 async def drop_named(call: ChatContext, name: str) -> CommandReply:
@@ -124,8 +101,7 @@ async def begin_named(call: ChatContext, name: str) -> CommandReply:
 
 @pressed(ListCompositions)
 async def turn_page(call: ChatContext, to: ListCompositions) -> ButtonReply:
-    page = await list_page(call, to.offset)
-    return ButtonReply(text=page.text, rows=page.rows)
+    return (await list_page(call, to.offset)).redraw()
 
 
 @pressed(OpenComposition)
@@ -167,7 +143,7 @@ async def _drop(call: ChatContext, composition_id: int) -> ButtonReply:
     return ButtonReply("Dropped.", dropped_line(dropped.name, dropped.active), [], result=dropped)
 
 
-def composed_page(one: Composition) -> Page:
+def composed_page(one: Composition) -> CommandReply:
     """Renders a composition: its state, size and parts, and what can be done with it."""
     lines = [f"🧩 **{escape_markdown(one.name)}** · {STATES[one.status]}", size(one)]
     if one.status == "over":
@@ -178,7 +154,7 @@ def composed_page(one: Composition) -> Page:
         told = "I'll tell you when it's ready." if one.tells else "/compose list shows when it's ready."
         lines.append(told)
     lines.append("\n".join(f"{place}. {part_line(part)}" for place, part in enumerate(one.parts, 1)))
-    return Page("\n\n".join(lines), page_rows(one))
+    return CommandReply("\n\n".join(lines), rows=page_rows(one))
 
 
 def page_rows(one: Composition) -> list[list[Button]]:

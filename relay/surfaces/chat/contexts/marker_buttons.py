@@ -2,72 +2,54 @@
 
 from __future__ import annotations
 
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutKeepit, AboutSession, AboutTurn, Callback
 
 
-@callback("il")
-class ListKeepits(Callback):
+class ListKeepits(AboutSession, code="il"):
     """Shows the markers of a session (0: of this conversation) from an offset on."""
 
-    session_id: int
     offset: int
 
 
-@callback("ok")
-class ListSessionKeepits(Callback):
+class ListSessionKeepits(AboutSession, code="ok"):
     """Shows the markers of a session, from its page."""
 
-    session_id: int
 
+class ListedKeepit(AboutKeepit):
+    """Session and offset lead back to the list."""
 
-@callback("io")
-class OpenKeepit(Callback):
-    """Opens a marker; session and offset lead back to its list."""
-
-    keepit_id: int
     session_id: int = 0
     offset: int = 0
 
 
-@callback("iw")
-class WeighKeepit(Callback):
+class OpenKeepit(ListedKeepit, code="io"):
+    """Opens a marker."""
+
+
+class WeighKeepit(AboutKeepit, code="iw"):
     """Gives a marker another weight, in hundredths."""
 
-    keepit_id: int
     percent: int
     session_id: int = 0
     offset: int = 0
 
 
-@callback("ix")
-class RemoveKeepit(Callback):
+class RemoveKeepit(ListedKeepit, code="ix"):
     """Removes a marker; the same page has a button that undoes it."""
 
-    keepit_id: int
-    session_id: int = 0
-    offset: int = 0
 
-
-@callback("iy")
-class RestoreKeepit(Callback):
+class RestoreKeepit(ListedKeepit, code="iy"):
     """Brings a removed marker back."""
 
-    keepit_id: int
-    session_id: int = 0
-    offset: int = 0
 
-
-@callback("ik")
-class KeepPassage(Callback):
+class KeepPassage(Callback, code="ik"):
     """Marks the passage that a turn remembers, with a weight in hundredths."""
 
     draft: int
     percent: int
 
 
-@callback("ib")
-class UndoTyped(Callback):
+class UndoTyped(AboutTurn, code="ib"):
     """Removes the markers of a turn's message (1), or restores them (0)."""
 
-    turn_id: int
     removed: bool

@@ -88,8 +88,7 @@ async def _prune(call: ChatContext, session_id: int, force: bool) -> ButtonReply
 @pressed(UndoPruning)
 async def press_undo(call: ChatContext, to: UndoPruning) -> ButtonReply:
     await restore_versions(call, to.version_id)
-    shown = await _page(call, to.session_id, set())
-    return ButtonReply("Restored.", shown.text, shown.rows)
+    return replace(await _page(call, to.session_id, set()), toast="Restored.")
 
 
 def undo_rows(version_id: int) -> Rows:

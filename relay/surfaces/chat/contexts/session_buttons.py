@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutSession, Callback
 
 
-@callback("kp")
-class ListSessions(Callback):
+class ListSessions(Callback, code="kp"):
     """Shows the sessions from an offset on."""
 
     offset: int
 
 
-@callback("os")
-class OpenSession(Callback):
+class OpenSession(AboutSession, code="os"):
     """Shows one session; `offset` leads back to the list."""
 
-    session_id: int
     offset: int = 0
 
 
-@callback("ko")
-class EarlierOpenSession(Callback):
+class EarlierOpenSession(AboutSession, code="ko"):
     """The same, as earlier versions wrote it."""
 
-    session_id: int
     offset: int
 
 
-@callback("or")
-class RegisterSession(Callback):
+class RegisterSession(AboutSession, code="or"):
     """Puts a session into the library, or takes it out."""
 
-    session_id: int
     on: bool

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from relay.commands.contexts.library import register_session, unregister_session
+from relay.commands.contexts.library import open_original, register_session, unregister_session
 from relay.commands.contexts.space_settings import show_settings
 from relay.commands.history.sessions import open_session, session_named
 from relay.commands.history.sessions import sessions as list_sessions
 from relay.core.models import Button
 from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
 from relay.memory.contexts.markers import remove_markers
+from relay.memory.rows.contexts.library import OriginalMessage
 from relay.memory.rows.sessions import SaidWords, Session, SessionPage
-from relay.surfaces.chat.app_buttons import app_rows
+from relay.surfaces.chat.callbacks import AboutSession
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.compose_buttons import UseSession
 from relay.surfaces.chat.contexts.marker_buttons import ListSessionKeepits
-from relay.surfaces.chat.contexts.originals import OpenOriginal
 from relay.surfaces.chat.contexts.session_buttons import (
     EarlierOpenSession,
     ListSessions,
@@ -27,11 +27,13 @@ from relay.surfaces.chat.contexts.version_buttons import (
     ListVersions,
 )
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, app_rows, button, step_rows
 from relay.surfaces.chat.times import local, moment
 
 PAGE = 6
 SETTINGS = "settings"
+SHOWN = 500
+"""The most characters of each message."""
 
 
 @shows("sessions")
@@ -48,8 +50,7 @@ async def sessions(call: ChatContext) -> CommandReply:
 
 @pressed(ListSessions)
 async def turn_page(call: ChatContext, to: ListSessions) -> ButtonReply:
-    listed = await page(call, to.offset)
-    return ButtonReply(text=listed.text, rows=listed.rows)
+    return (await page(call, to.offset)).redraw()
 
 
 @pressed(EarlierOpenSession)
@@ -170,3 +171,25 @@ def words(call: ChatContext, said: SaidWords) -> str:
     if said.role == "user" and call.space.kind == "private" and said.user_id == call.space.owner_id:
         who = "you"
     return f"{who}: {escape_markdown(shorten(remove_markers(said.text), 240))}"
+
+
+class OpenOriginal(AboutSession, code="oo"):
+    """Shows a session's messages from an offset on."""
+
+    offset: int = 0
+
+
+@pressed(OpenOriginal)
+async def press_original(call: ChatContext, to: OpenOriginal) -> ButtonReply:
+    found = await open_original(call, to.session_id, to.offset, PAGE)
+    last = min(to.offset + PAGE, found.total)
+    lines = [f"**Messages {min(to.offset + 1, last)}–{last} of {found.total}**"]
+    lines += [_line(call, one) for one in found.messages]
+    rows = step_rows(to.offset, PAGE, found.total, lambda at: OpenOriginal(to.session_id, at), ("‹ Earlier", "Later ›"))
+    return ButtonReply(text="\n\n".join(lines), rows=[*rows, [button("‹ Session", OpenSession(to.session_id))]])
+
+
+def _line(call: ChatContext, one: OriginalMessage) -> str:
+    """Quotes a message, with its time and author."""
+    who = "me" if one.role == "assistant" else escape_markdown(shorten(one.name or "you", 40))
+    return f"**{who}**, {moment(one.at, call.zone)}\n{escape_markdown(shorten(one.text, SHOWN))}"

@@ -8,10 +8,10 @@ from typing import Any, Literal
 from relay.commands.contexts.space_settings import change_setting, show_settings
 from relay.core.models import Button, File
 from relay.memory.contexts.space_settings import ContextSettings
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
 FILE = "memory-settings.json"
 Key = Literal["preset", "model", "decay", "register", "retention", "tokens", "confirm", "night"]
@@ -37,15 +37,13 @@ CHOICES: dict[Key, tuple[tuple[str, str], ...]] = {
 }
 
 
-@callback("tx")
-class ShowSessionSettings(Callback):
+class ShowSessionSettings(Callback, code="tx"):
     """Shows a space's session settings, or sends them as a file."""
 
     to: Literal["page", "file"] = "page"
 
 
-@callback("tk")
-class ChooseSetting(Callback):
+class ChooseSetting(Callback, code="tk"):
     """Changes one setting."""
 
     key: Key
@@ -56,8 +54,7 @@ async def show_or_change(call: ChatContext, words: str) -> CommandReply:
     """Shows the settings, or changes one. `words`: its name and value."""
     name, _, value = words.strip().partition(" ")
     settings = await (change_setting(call, name, value) if name else show_settings(call))
-    shown = _page(settings)
-    return CommandReply(shown.text, rows=shown.rows, result=settings.as_json())
+    return _page(settings).returning(settings.as_json())
 
 
 @pressed(ShowSessionSettings)
@@ -65,7 +62,8 @@ async def press_settings(call: ChatContext, to: ShowSessionSettings) -> ButtonRe
     settings = await show_settings(call)
     if to.to == "page":
         return _page(settings).redraw()
-    return ButtonReply(says=CommandReply("Here are your session settings.", file=settings_file(settings), private=True))
+    file = File(FILE, (json.dumps(settings.as_json(), indent=2) + "\n").encode())
+    return ButtonReply(says=CommandReply("Here are your session settings.", file=file, private=True))
 
 
 @pressed(ChooseSetting)
@@ -73,12 +71,7 @@ async def press_setting(call: ChatContext, to: ChooseSetting) -> ButtonReply:
     return _page(await change_setting(call, PATHS[to.key], to.value)).redraw("Done.")
 
 
-def settings_file(settings: ContextSettings) -> File:
-    """Returns the settings as a JSON file."""
-    return File(FILE, (json.dumps(settings.as_json(), indent=2) + "\n").encode())
-
-
-def _page(settings: ContextSettings) -> Page:
+def _page(settings: ContextSettings) -> CommandReply:
     """Lists the settings, with buttons for the choices of the most frequent ones."""
     values = settings.values()
     base = settings.decay.base
@@ -94,7 +87,7 @@ def _page(settings: ContextSettings) -> Page:
         "",
         f"You can set all {len(values) - 1} by name, for example: /sessions settings pinnedWeight 0.9",
     ]
-    return Page("\n".join(lines), [*(_choices(key, values) for key in CHOICES),
+    return CommandReply("\n".join(lines), rows=[*(_choices(key, values) for key in CHOICES),
                                    [button("Download as JSON", ShowSessionSettings("file"))]])  # fmt: skip
 
 

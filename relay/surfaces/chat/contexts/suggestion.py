@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from relay.commands.contexts.suggestion import UNASKED_FLOOR, suggest
+from relay.commands.contexts.library import UNASKED_FLOOR, suggest
 from relay.commands.history.sessions import sessions as list_sessions
 from relay.core.models import Button
 from relay.core.text import escape_markdown, format_tokens, shorten

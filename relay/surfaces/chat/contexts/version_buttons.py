@@ -4,139 +4,99 @@ from __future__ import annotations
 
 from typing import Literal
 
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutSession, AboutVersion
 from relay.surfaces.chat.contexts.draft import Draft
 
 
-@callback("oc")
-class CompressSession(Callback):
+class CompressSession(AboutSession, code="oc"):
     """Shows the preview of a version of a session; `offset` leads back to the list of sessions."""
 
-    session_id: int
     offset: int = 0
 
 
-@callback("lw")
-class ShowPreview(Callback):
+class ShowPreview(AboutSession, code="lw"):
     """Shows the preview of a version."""
 
-    session_id: int
     draft: Draft
 
 
-@callback("le")
-class ChangeDraft(Callback):
+class ChangeDraft(AboutSession, code="le"):
     """Shows the settings of a version, to be changed."""
 
-    session_id: int
     draft: Draft
 
 
-@callback("lv")
-class MakeVersion(Callback):
+class MakeVersion(AboutSession, code="lv"):
     """Makes a version."""
 
-    session_id: int
     draft: Draft
 
 
-@callback("ln")
-class MakeWithoutModel(Callback):
+class MakeWithoutModel(AboutVersion, code="ln"):
     """Makes a requested version, without a model."""
 
-    version_id: int
 
-
-@callback("lh")
-class LookAtVersion(Callback):
+class LookAtVersion(AboutVersion, code="lh"):
     """Shows how far a version is."""
 
-    version_id: int
 
-
-@callback("lf")
-class DownloadVersion(Callback):
+class DownloadVersion(AboutVersion, code="lf"):
     """Sends a version as a file."""
 
-    version_id: int
     format: Literal["md", "jsonl"] = "md"
 
 
-@callback("lk")
-class KeepLeftOut(Callback):
+class KeepLeftOut(AboutVersion, code="lk"):
     """Marks a message that a version left out; `offset` leads back to the list."""
 
-    version_id: int
     message_id: int
     offset: int
 
 
-@callback("lx")
-class ListLeftOut(Callback):
+class ListLeftOut(AboutVersion, code="lx"):
     """Shows the messages that a version left out, from an offset on."""
 
-    version_id: int
     offset: int
 
 
-@callback("ov")
-class ListVersions(Callback):
+class ListVersions(AboutSession, code="ov"):
     """Shows a session's versions from an offset on."""
 
-    session_id: int
     offset: int = 0
 
 
-@callback("lo")
-class OpenVersion(Callback):
+class OpenVersion(AboutVersion, code="lo"):
     """Shows one version."""
 
-    version_id: int
 
-
-@callback("ld")
-class SelectVersion(Callback):
+class SelectVersion(AboutVersion, code="ld"):
     """Selects a version, or takes it out of the selection. The selection is in the buttons of the message."""
 
-    version_id: int
     chosen: bool = False
     """Whether it is selected now."""
     offset: int = 0
     """The page to show."""
 
 
-@callback("lp")
-class PruneSelected(Callback):
+class PruneSelected(AboutSession, code="lp"):
     """Asks whether to drop the selected versions."""
 
-    session_id: int
 
-
-@callback("ly")
-class ConfirmPruning(Callback):
+class ConfirmPruning(AboutSession, code="ly"):
     """Drops the selected versions; with `force` also those in use."""
 
-    session_id: int
     force: bool
 
 
-@callback("lm")
-class CompareSelected(Callback):
+class CompareSelected(AboutSession, code="lm"):
     """Shows the two selected versions side by side."""
 
-    session_id: int
 
-
-@callback("lu")
-class UndoPruning(Callback):
+class UndoPruning(AboutSession, code="lu"):
     """Brings back what was pruned together with a version."""
 
-    session_id: int
     version_id: int
 
 
-@callback("lg")
-class UndoNight(Callback):
+class UndoNight(AboutVersion, code="lg"):
     """Brings back what the night dropped together with a version."""
-
-    version_id: int

@@ -13,7 +13,7 @@ from relay.memory.derivations import artefacts
 from relay.memory.derivations.artefacts import id_of, read_id
 from relay.memory.rows.search import Hit, MessageHit
 from relay.memory.rows.search_context import OpenedArtefact, OpenedSummary
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.history.found import artefact_page, format_known_heading, memory_page, summary_page
@@ -63,16 +63,14 @@ class Result:
         return [cls(kind, 10**17) for kind in ("message", *(one.kind for one in artefacts.KINDS))]
 
 
-@callback("qp")
-class ShowResults(Callback):
+class ShowResults(Callback, code="qp"):
     """Shows the results of a search from an offset on."""
 
     search_id: int
     offset: int
 
 
-@callback("qo")
-class OpenResult(Callback):
+class OpenResult(Callback, code="qo"):
     """Opens a result; `offset` leads back to its page."""
 
     search_id: int
@@ -80,8 +78,7 @@ class OpenResult(Callback):
     result: Result
 
 
-@callback("qc")
-class ShowBeside(Callback):
+class ShowBeside(Callback, code="qc"):
     """Shows the messages before (b) or after (a) one."""
 
     search_id: int
@@ -98,8 +95,7 @@ async def search(call: ChatContext) -> CommandReply:
 
 @pressed(ShowResults)
 async def turn_page(call: ChatContext, to: ShowResults) -> ButtonReply:
-    shown = page(call, await search_page(call, to.search_id, to.offset, page_size(call)))
-    return ButtonReply(text=shown.text, rows=shown.rows)
+    return page(call, await search_page(call, to.search_id, to.offset, page_size(call))).redraw()
 
 
 @pressed(OpenResult)

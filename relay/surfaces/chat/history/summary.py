@@ -17,7 +17,7 @@ from relay.core.limits import SUMMARY_TOKENS
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.sessions import SummaryInUse, SummaryVersion
 from relay.memory.writing.summaries import LEAST_MESSAGES
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutVersion, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
@@ -30,40 +30,31 @@ LONGEST = 3400
 HOW = "Write /summary, /summary refresh, /summary correct <the right text>, or /summary history."
 
 
-@callback("zr")
-class RefreshSummary(Callback):
+class RefreshSummary(Callback, code="zr"):
     """Writes a new summary."""
 
 
-@callback("zc")
-class CorrectSummary(Callback):
+class CorrectSummary(Callback, code="zc"):
     """Asks for a correction."""
 
 
-@callback("zp")
-class ShowSummary(Callback):
+class ShowSummary(Callback, code="zp"):
     """Shows the current summary."""
 
 
-@callback("zh")
-class ListVersions(Callback):
+class ListVersions(Callback, code="zh"):
     """Shows the versions from an offset on."""
 
     offset: int
 
 
-@callback("zv")
-class ShowVersion(Callback):
+class ShowVersion(AboutVersion, code="zv"):
     """Shows one version."""
 
-    version_id: int
 
-
-@callback("zs")
-class RestoreVersion(Callback):
+class RestoreVersion(AboutVersion, code="zs"):
     """Restores a version, if `of` is still the current one."""
 
-    version_id: int
     of: int
 
 
@@ -97,7 +88,7 @@ async def corrected(call: ChatContext, version_id: int) -> CommandReply:
 @pressed(RefreshSummary)
 async def press_refresh(call: ChatContext, _: RefreshSummary) -> ButtonReply:
     done = await refresh_summary(call)
-    return redraw(present(call, done.present), failure(done))
+    return present(call, done.present).redraw(failure(done))
 
 
 @pressed(CorrectSummary)
@@ -107,12 +98,12 @@ async def press_correct(call: ChatContext, _: CorrectSummary) -> ButtonReply:
 
 @pressed(ShowSummary)
 async def press_present(call: ChatContext, _: ShowSummary) -> ButtonReply:
-    return redraw(present(call, await read_summary(call)))
+    return present(call, await read_summary(call)).redraw()
 
 
 @pressed(ListVersions)
 async def press_history(call: ChatContext, to: ListVersions) -> ButtonReply:
-    return redraw(await history(call, to.offset))
+    return (await history(call, to.offset)).redraw()
 
 
 @pressed(ShowVersion)
@@ -130,12 +121,7 @@ async def press_version(call: ChatContext, to: ShowVersion) -> ButtonReply:
 async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
     done = await restore_summary(call, to.version_id, to.of)
     toast = "Restored." if done.restored else "The summary has changed since. This is the current one."
-    return redraw(present(call, done.present), toast)
-
-
-def redraw(reply: CommandReply, toast: str = "") -> ButtonReply:
-    """Puts a command's reply in place of the message above the button."""
-    return ButtonReply(toast, reply.text, reply.rows)
+    return present(call, done.present).redraw(toast)
 
 
 def failure(done: RefreshedSummary) -> str:

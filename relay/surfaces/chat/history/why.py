@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
 from relay.commands.history.why import explain_turn, forget_fact, read_tool_call
@@ -15,12 +15,10 @@ from relay.memory.derivations import artefacts
 from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.turns.why import Explanation, KnownFact
 from relay.memory.rows.usage import ToolCall
-from relay.surfaces.chat.app_buttons import app_rows
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutTurn
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.history.tools import describe_tools
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, wheel_rows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, app_rows, button, wheel_rows
 from relay.surfaces.chat.times import moment
 
 PAGE = 6
@@ -47,30 +45,36 @@ LEFT_OUT = {
 """Reasons to leave a preference out of a prompt."""
 SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (archived since)"}
 NOT_KEPT = "I no longer have the details of this answer."
+TOOL_NAMES = {
+    "search_memory": "searched memory",
+    "open_memory": "opened a memory",
+    "search_history": "searched earlier messages",
+    "read_document": "read a document",
+    "set_reminder": "set a reminder",
+    "list_reminders": "looked at your reminders",
+    "change_reminder": "changed a reminder",
+    "delete_reminder": "deleted a reminder",
+    "web_search": "searched the web",
+    "web_fetch": "read a web page",
+}
 
 
-@callback("yp")
-class ShowFacts(Callback):
+class ShowFacts(AboutTurn, code="yp"):
     """Shows a page of the facts, from 1 on."""
 
-    turn_id: int
     page: int
 
 
-@callback("yf")
-class ForgetUsedFact(Callback):
+class ForgetUsedFact(AboutTurn, code="yf"):
     """Forgets a fact that went into the answer; `page` is shown afterwards."""
 
-    turn_id: int
     memory_id: int
     page: int
 
 
-@callback("yt")
-class ShowToolCall(Callback):
+class ShowToolCall(AboutTurn, code="yt"):
     """Shows a tool call, from 1 on."""
 
-    turn_id: int
     number: int
 
 
@@ -105,19 +109,11 @@ async def press_tool(call: ChatContext, to: ShowToolCall) -> ButtonReply:
 def tool_text(used: ToolCall) -> str:
     """Renders a tool call in Markdown, short enough for one message."""
     name = describe_tools([used.name or "tool"])
-    lines = [
-        f"**Tool {used.nr} of {used.total}**: {escape_markdown(name)}",
-        "",
-        "**Given**",
-        escape_markdown(used.input or "{}"),
-    ]
+    head = f"**Tool {used.nr} of {used.total}**: {escape_markdown(name)}"
+    given = f"**Given**\n{escape_markdown(used.input or '{}')}"
+    returned = f"**Returned**{' (an error)' if used.failed else ''}\n{escape_markdown(used.result or '(nothing)')}"
     more = used.length - len(used.result or "")
-    lines += [
-        "",
-        "**Returned**" + (" (an error)" if used.failed else ""),
-        escape_markdown(used.result or "(nothing)"),
-    ]
-    return "\n".join(lines) + (f"\n\n… and {pluralize(more, 'character')} more" if more else "")
+    return f"{head}\n\n{given}\n\n{returned}" + (f"\n\n… and {pluralize(more, 'character')} more" if more else "")
 
 
 def tool_rows(used: ToolCall) -> list[list[Button]]:
@@ -191,17 +187,12 @@ def preferences(found: Explanation) -> str:
     """Lists the preferences that the answer had to follow, and counts those left out."""
     rows = found.preferences
     shown = ", ".join(f"{'' if row.polarity > 0 else 'no '}{escape_markdown(row.pattern)}" for row in rows)
-    counted = "; ".join(f"{number} {why}" for why, number in count_left_out(found.prompt).items())
+    dropped: Counter[str] = Counter()
+    for note in found.prompt.preference_notes:
+        if reason := LEFT_OUT.get(note.type):
+            dropped[reason] += note.dropped or note.count or 1
+    counted = "; ".join(f"{number} {reason}" for reason, number in dropped.items())
     return shown + (f" (left out: {counted})" if counted else "")
-
-
-def count_left_out(prompt: PromptRecord) -> dict[str, int]:
-    """Counts the preferences left out of a prompt, by reason."""
-    counted: dict[str, int] = {}
-    for note in prompt.preference_notes:
-        if why := LEFT_OUT.get(note.type):
-            counted[why] = counted.get(why, 0) + (note.dropped or note.count or 1)
-    return counted
 
 
 def quote(text: str, length: int) -> str:
@@ -293,3 +284,8 @@ def fact_rows(found: Explanation, page: int) -> list[list[Button]]:
     if found.tool_calls:
         buttons.append([button(f"🔎 {pluralize(found.tool_calls, 'tool call')}", ShowToolCall(turn, 1))])
     return buttons + wheel_rows(page, pages, lambda to: ShowFacts(turn, to))
+
+
+def describe_tools(tools: Iterable[str]) -> str:
+    """Says what the tools did, each once; empty without tools. Not Markdown."""
+    return ", ".join(dict.fromkeys(TOOL_NAMES.get(name, name) for name in tools))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable
+from dataclasses import replace
 
 from relay.commands.memory.access import find_change, find_space
 from relay.commands.memory.browse import (
@@ -21,7 +22,6 @@ from relay.core.errors import Conflict, NotAllowed
 from relay.core.models import Space
 from relay.core.text import shorten
 from relay.memory.rows.memories import MemoryPage
-from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
@@ -46,7 +46,7 @@ from relay.surfaces.chat.memory_buttons import (
 )
 from relay.surfaces.chat.memory_pages import list_page, people_page
 from relay.surfaces.chat.memory_views import HistoryView, View
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, app_rows
 
 TOAST = 190
 """The most characters in a line that pops up."""
@@ -69,10 +69,10 @@ async def memory(call: ChatContext) -> CommandReply:
         return await history(call, HistoryView())
     if (number := re.fullmatch(r"#?([0-9]{1,18})", text)) is not None:
         opened = await open_number(call, int(number[1]))
-        return _card(call, opened, View()).reply(opened)
+        return _card(call, opened, View()).returning(opened, private=True)
     view = View.search(text)
     known = await list_memories(call, view.filter)
-    return (await _list(call, known, view, call.space)).reply(known)
+    return (await _list(call, known, view, call.space)).returning(known, private=True)
 
 
 @pressed(ListMemories)
@@ -82,9 +82,9 @@ async def show_list(call: ChatContext, to: ListMemories) -> ButtonReply:
     return (await _list(call, known, to.view, space)).redraw()
 
 
-async def _list(call: ChatContext, known: MemoryPage, view: View, space: Space) -> Page:
+async def _list(call: ChatContext, known: MemoryPage, view: View, space: Space) -> CommandReply:
     page = list_page(known, view, await place_of(call, space), call.zone)
-    return page._replace(rows=[*page.rows, *app_rows(call, "/memory")])
+    return replace(page, rows=[*page.rows, *app_rows(call, "/memory")])
 
 
 @pressed(ListPeople)
@@ -157,10 +157,10 @@ async def _note(work: Awaitable[PatchedMemory], otherwise: str = "Nothing to cha
     return " ".join(map(change_line, done.changed.changes)) or otherwise
 
 
-async def _past(call: ChatContext, memory_id: int, page: int, note: str = "") -> Page:
+async def _past(call: ChatContext, memory_id: int, page: int, note: str = "") -> CommandReply:
     found = await list_past(call, memory_id, (max(page, 1) - 1) * PAGE)
     return past_page(found.memory, found.past, found.yours, call.zone, note)
 
 
-def _card(call: ChatContext, opened: ShownMemory, view: View, note: str = "") -> Page:
+def _card(call: ChatContext, opened: ShownMemory, view: View, note: str = "") -> CommandReply:
     return card(opened.memory, view, call.zone, call.user_id, opened.yours, note, opened.editable)

@@ -28,7 +28,7 @@ from relay.surfaces.chat.memory_buttons import (
 )
 from relay.surfaces.chat.memory_pages import arrange_by_four, cut_units, history_lines, page_buttons, pages_of
 from relay.surfaces.chat.memory_views import HistoryView, View
-from relay.surfaces.chat.reply import Page, button
+from relay.surfaces.chat.reply import CommandReply, button
 from relay.surfaces.chat.times import moment
 
 AROUND = 600
@@ -63,7 +63,7 @@ STATUS = {
 
 def card(
     row: OpenedMemory, view: View, zone: tzinfo, viewer: int, yours: bool, note: str = "", edits: bool = False
-) -> Page:
+) -> CommandReply:
     """Renders a memory in full. `yours`: this person may change it; `edits`: reword it. `note`: a line about what
     was just done."""
     about = f" about {escape_markdown(shorten(row.subject, 60))}" if row.subject else ""
@@ -81,7 +81,7 @@ def card(
         notes.append("Only the person it's about and my admins can change it.")
     below = "".join(f"\n\n{escape_sentence(one)}" for one in notes if one)
     text = f"{head}\n\n{quote(cut_units(row.content, 2900))}\n\n" + "\n".join(lines) + below
-    return Page(text, card_buttons(row, view, yours, edits))
+    return CommandReply(text, rows=card_buttons(row, view, yours, edits))
 
 
 def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
@@ -143,7 +143,7 @@ def describe_learning(row: OpenedMemory, viewer: int) -> str:
     return "I noticed it in a conversation"
 
 
-def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, note: str = "") -> Page:
+def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, note: str = "") -> CommandReply:
     """Lists a memory's changes, newest first, with buttons that restore earlier wordings. `yours`: this person may."""
     page, pages = past.offset // PAGE + 1, pages_of(past.total)
     at = f" ({page} of {pages})" if pages > 1 else ""
@@ -156,10 +156,11 @@ def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, no
     ]
     rows = [*arrange_by_four(restores), page_buttons(page, pages, lambda page: ListPast(row.id, page))]
     rows.append([button("‹ Back", OpenMemory(row.id, View()))])
-    return Page(text + (f"\n\n{escape_sentence(note)}" if note else ""), [buttons for buttons in rows if buttons])
+    said = f"\n\n{escape_sentence(note)}" if note else ""
+    return CommandReply(text + said, rows=[buttons for buttons in rows if buttons])
 
 
-def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, viewer: int, chat: str) -> Page:
+def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, viewer: int, chat: str) -> CommandReply:
     """Shows where a memory came from. `chat`: the group's name, if it is known."""
     said, where = source.said, place_of(source, chat)
     lines = [f"**Where #{row.number} is from**", quote(cut_units(row.content, 300))]
@@ -183,7 +184,7 @@ def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, vi
     if link:
         lines.append(f"[Go to the message]({link})")
     back = [button("‹ Back", OpenMemory(row.id, view))]
-    return Page("\n\n".join(line for line in lines if line), [back])
+    return CommandReply("\n\n".join(line for line in lines if line), rows=[back])
 
 
 def name_of(user_id: int | None, name: str | None, viewer: int) -> str:

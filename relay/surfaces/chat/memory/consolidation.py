@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from relay.commands.memory.consolidation import settle_consolidation
-from relay.commands.memory.decide import SETTLED
+from relay.commands.memory.decide import SETTLED, settle_consolidation
 from relay.core.models import Rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed

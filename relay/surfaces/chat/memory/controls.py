@@ -20,7 +20,7 @@ from relay.surfaces.chat.memory.spans import HOW, parse_until
 from relay.surfaces.chat.memory_buttons import ListMemories, PressHere, PressSwitch, ShowControls
 from relay.surfaces.chat.memory_pages import make_waiting_button
 from relay.surfaces.chat.memory_views import HistoryView, View
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page, button, question
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 from relay.surfaces.chat.times import moment
 
 QUESTION_SECONDS = 600
@@ -70,7 +70,7 @@ async def here(call: ChatContext, rest: str) -> CommandReply:
 async def board(call: ChatContext, rest: str) -> CommandReply:
     """`/memory controls`: all the switches."""
     now = await show_controls(call)
-    return (await _page(call, now)).reply(now)
+    return (await _page(call, now)).returning(now, private=True)
 
 
 async def reset(call: ChatContext, rest: str) -> CommandReply:
@@ -143,11 +143,12 @@ async def _switch(call: ChatContext, change: MemorySwitch) -> CommandReply:
     return CommandReply(describe_switches(call, now), result=now)
 
 
-async def _page(call: ChatContext, now: Controls, space_id: int | None = None) -> Page:
+async def _page(call: ChatContext, now: Controls, space_id: int | None = None) -> CommandReply:
     """Renders the switches of a space's memory. `space_id`: None is the space of this chat."""
     space = await find_space(call, space_id)
     own = space == call.space
-    return Page(describe_switches(call, now, await place_of(call, space), own), rows(now, own and call.private))
+    text = describe_switches(call, now, await place_of(call, space), own)
+    return CommandReply(text, rows=rows(now, own and call.private))
 
 
 def describe_switches(call: ChatContext, now: Controls, place: str = "", here: bool = True) -> str:

@@ -39,7 +39,7 @@ from relay.surfaces.chat.memory_buttons import (
 )
 from relay.surfaces.chat.memory_pages import history_page
 from relay.surfaces.chat.memory_views import HistoryView
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, Page
+from relay.surfaces.chat.reply import ButtonReply, CommandReply
 
 DECISIONS: dict[str, Decision] = {"u": "undo", "k": "keep", "x": "discard"}
 DONE: dict[Decision, str] = {"undo": "Undone.", "keep": "Done.", "discard": "Discarded."}
@@ -104,10 +104,10 @@ async def decide_all(call: ChatContext, to: DecideWaiting) -> ButtonReply:
 async def history(call: ChatContext, view: HistoryView) -> CommandReply:
     """`/memory changes` and `/memory waiting`."""
     found = await list_changes(call, view.waiting, (view.page - 1) * PAGE)
-    return history_page(found, view.waiting, await place_of(call, call.space), call.zone).reply(found)
+    return history_page(found, view.waiting, await place_of(call, call.space), call.zone).returning(found, private=True)
 
 
-async def _page(call: ChatContext, view: HistoryView, space_id: int) -> Page:
+async def _page(call: ChatContext, view: HistoryView, space_id: int) -> CommandReply:
     space = await find_space(call, space_id)
     found = await list_changes(call, view.waiting, (view.page - 1) * PAGE, space_id=space_id)
     return history_page(found, view.waiting, await place_of(call, space), call.zone)

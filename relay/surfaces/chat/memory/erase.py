@@ -20,7 +20,7 @@ from relay.commands.memory.erase import (
 from relay.core.errors import RelayError
 from relay.core.text import escape_markdown, plain_digits, pluralize, shorten
 from relay.memory.derivations.artefacts import artefact_kind
-from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasedMessage, ErasePreview, ErasureStep, MessageLeft
+from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasePreview, ErasureStep, MessageLeft
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
@@ -65,11 +65,13 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
     """Lists what an erasure would remove (Markdown)."""
     lines = [f"🔥 **Erase for good?** {counts(found.counts)}"]
     memories = [f"- `#{row.number}` {escape_markdown(shorten(row.content, 160))}" for row in found.memories]
-    said = [
-        f"- {moment(row.at, call.zone)} · {name_author(row)}: {escape_markdown(shorten(row.text, 120))}"
-        for row in found.messages
-    ]
-    others = [f"- {icon_of(row.kind)} {escape_markdown(shorten(row.text, 120))}" for row in found.artefacts]
+    said, others = [], []
+    for message in found.messages:
+        author = "I" if message.role == "assistant" else escape_markdown(shorten(message.name or "you", 30))
+        said.append(f"- {moment(message.at, call.zone)} · {author}: {escape_markdown(shorten(message.text, 120))}")
+    for text in found.artefacts:
+        kind = artefact_kind(text.kind)
+        others.append(f"- {kind.icon if kind else text.kind} {escape_markdown(shorten(text.text, 120))}")
     for title, rows, count in (
         ("Memories", memories, found.counts.memories),
         ("Messages and answers", said, found.counts.messages),
@@ -95,17 +97,6 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
     if found.more:
         lines += ["That's more than I can erase at once, so this covers the newest 2,000. Ask again for the rest."]
     return "\n".join([*lines, "", LAST_WORD])
-
-
-def name_author(row: ErasedMessage) -> str:
-    """Names the author of a message."""
-    return "I" if row.role == "assistant" else escape_markdown(shorten(row.name or "you", 30))
-
-
-def icon_of(kind: str) -> str:
-    """Returns the icon of a kind of artefacts."""
-    known = artefact_kind(kind)
-    return known.icon if known else kind
 
 
 def counts(number: ErasedCounts) -> str:

@@ -10,7 +10,7 @@ from relay.commands.people.groups import unlink as unlink_command
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.models import Rows
 from relay.core.text import escape_markdown
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.people.bot_rights import find_standing, name_in
@@ -38,23 +38,20 @@ LENT = "**Your memory is lent to this group**, for your own messages only. Every
 TAKEN_BACK = "Taken back. From now on I only use this group's own memory here."
 
 
-@callback("ga")
-class ChooseAnswering(Callback):
+class ChooseAnswering(Callback, code="ga"):
     """Sets which messages the bot answers here."""
 
     mode: Mode
 
 
-@callback("gl")
-class Lend(Callback):
+class Lend(Callback, code="gl"):
     """Lends a person's memory to the group, or cancels."""
 
     owner_id: int
     sure: Literal["y", "n"]
 
 
-@callback("gu")
-class TakeBack(Callback):
+class TakeBack(Callback, code="gu"):
     """Takes back a lent memory."""
 
     lender: int

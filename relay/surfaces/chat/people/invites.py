@@ -11,7 +11,7 @@ from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.text import escape_markdown, parse_number
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutPerson
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.people.bot_rights import BotUser, ask
@@ -39,11 +39,9 @@ class SentInvitation(NewInvitation):
     link: str
 
 
-@callback("hr")
-class Revoke(Callback):
+class Revoke(AboutPerson, code="hr"):
     """Confirms or cancels the removal of a person's access."""
 
-    user_id: int
     sure: Literal["y", "n"]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from relay.commands.people.people import Verdict, cancel_invitation, decide
+from relay.commands.people.people import ROLES, Verdict, cancel_invitation, decide
 from relay.commands.people.people import users as users_command
 from relay.core.errors import CommandRefused
 from relay.core.models import Button
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.people import People
 from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Person
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutPerson, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
@@ -29,24 +29,19 @@ TOASTS = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
 LISTED_IDS = 30
 
 
-@callback("hp")
-class DecideAsked(Callback):
+class DecideAsked(AboutPerson, code="hp"):
     """An admin's decision, under the message about a person who asks for access."""
 
-    user_id: int
     word: Word
 
 
-@callback("hu")
-class DecideListed(Callback):
+class DecideListed(AboutPerson, code="hu"):
     """An admin's decision, in the list of people."""
 
-    user_id: int
     word: Word
 
 
-@callback("hi")
-class CancelInvitation(Callback):
+class CancelInvitation(Callback, code="hi"):
     """Cancels an invitation."""
 
     invite_id: int
@@ -69,8 +64,7 @@ async def _decide(call: ChatContext, word: str, number: int | None) -> CommandRe
     if number is None or verdict is None:
         raise CommandRefused(HOW)
     decided = await decide(call, number, verdict, again=True)
-    wanted = {"approve": "user", "admit": "user", "deny": "refused", "block": "blocked"}[verdict]
-    return CommandReply(verdict_line(decided), refused=decided.role != wanted, result=decided)
+    return CommandReply(verdict_line(decided), refused=decided.role != ROLES[verdict], result=decided)
 
 
 @pressed(DecideAsked)

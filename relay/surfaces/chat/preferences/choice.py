@@ -9,7 +9,7 @@ from relay.commands.preferences.feedback import DIMENSIONS, Signal, choose_answe
 from relay.core.models import Button
 from relay.core.text import escape_markdown
 from relay.memory.rows.changes import MemoryChange
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutTurn
 from relay.surfaces.chat.changes import make_closed_row, memory_line, other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
@@ -26,27 +26,21 @@ DONE: dict[Choice, str] = {
 }
 
 
-@callback("wa")
-class ChooseAnswer(Callback):
+class ChooseAnswer(AboutTurn, code="wa"):
     """Chooses between two answers."""
 
-    turn_id: int
     choice: Choice
 
 
-@callback("wt")
-class PreferThis(Callback):
+class PreferThis(AboutTurn, code="wt"):
     """Chooses the newer of the answers that two turns gave to the same message."""
 
-    turn_id: int
     over: int
 
 
-@callback("wr")
-class GiveReason(Callback):
+class GiveReason(AboutTurn, code="wr"):
     """Adds a reason for a choice, or removes it."""
 
-    turn_id: int
     reason: str
 
 

@@ -8,12 +8,12 @@ from datetime import tzinfo
 from typing import Literal
 
 from relay.commands.preferences.feedback import Feedback
-from relay.core.models import Button, Rows
+from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource, in_words
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutSpace, Callback
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.reply import button
+from relay.surfaces.chat.reply import CommandReply, button
 from relay.surfaces.chat.times import moment
 
 DROPPED = "🎚 Forgotten"
@@ -47,61 +47,47 @@ KINDS = {
 }
 
 
-@callback("fo")
-class OpenPreference(Callback):
+class OpenPreference(AboutSpace, code="fo"):
     """Shows a preference with what taught it. Space 0 is the person's own."""
 
-    space_id: int
     preference_id: int
 
 
-@callback("fl")
-class ListPreferences(Callback):
+class ListPreferences(AboutSpace, code="fl"):
     """Shows the list. Space 0 is the person's own."""
 
-    space_id: int
 
-
-@callback("ff")
-class ForgetPreference(Callback):
+class ForgetPreference(AboutSpace, code="ff"):
     """Forgets a preference."""
 
-    space_id: int
     preference_id: int
 
 
-@callback("fu")
-class UndoForgetting(Callback):
+class UndoForgetting(AboutSpace, code="fu"):
     """Brings back a forgotten preference."""
 
-    space_id: int
     decision_id: int
 
 
-@callback("fx")
-class DropPreference(Callback):
+class DropPreference(Callback, code="fx"):
     """Forgets a preference, under the answer that announced it."""
 
     preference_id: int
 
 
-@callback("fk")
-class DecideWaiting(Callback):
+class DecideWaiting(AboutSpace, code="fk"):
     """Keeps or discards waiting reactions."""
 
-    space_id: int
     keep: bool
 
 
-@callback("fs")
-class SwitchPreferences(Callback):
+class SwitchPreferences(AboutSpace, code="fs"):
     """Turns preferences on or off, or ends a pause."""
 
-    space_id: int
     to: Literal["on", "off"]
 
 
-def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
+def list_page(found: Preferences, space_id: int, zone: tzinfo) -> CommandReply:
     """Renders the list of preferences, with its buttons."""
     lines = [*state(found, zone, space_id)]
     if not found.rows:
@@ -116,7 +102,7 @@ def list_page(found: Preferences, space_id: int, zone: tzinfo) -> tuple[str, Row
     ]
     waiting = [button("✓ Keep", DecideWaiting(space_id, True)), button("✖ Discard", DecideWaiting(space_id, False))]
     buttons = [openers, waiting if found.waiting else [], switch_row(found, space_id)]
-    return "\n".join(lines).strip(), [row for row in buttons if row]
+    return CommandReply("\n".join(lines).strip(), rows=[row for row in buttons if row])
 
 
 def switch_row(found: Preferences, space_id: int) -> list[Button]:
@@ -171,7 +157,7 @@ def line(row: Preference) -> str:
     return f"{verb}{escape_markdown(row.pattern)} · {', '.join(notes)}"
 
 
-def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> tuple[str, Rows]:
+def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> CommandReply:
     """Renders a preference with what taught it, and its buttons."""
     row = found.preference
     verb = "Prefer" if row.polarity > 0 else "Avoid"
@@ -187,7 +173,7 @@ def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> tuple[str, Row
         [button("🗑 Forget", ForgetPreference(space_id, row.id))],
         [button("‹ All", ListPreferences(space_id))],
     ]
-    return "\n".join(lines), rows
+    return CommandReply("\n".join(lines), rows=rows)
 
 
 def explain_preference(row: Preference) -> str:

@@ -65,8 +65,7 @@ async def preferences(call: ChatContext) -> CommandReply:
     word, _, rest = text.partition(" ")
     if (number := re.fullmatch(r"(?:show )?#?([0-9]{1,9})", text)) is not None:
         found = await open_listed(call, int(number[1]))
-        page, rows = card(found, await _space_id(call), call.zone)
-        return CommandReply(page, rows=rows, result=found)
+        return card(found, await _space_id(call), call.zone).returning(found, private=True)
     if text:
         handler = WORDS.get(word.lower())
         if handler is None:
@@ -75,8 +74,7 @@ async def preferences(call: ChatContext) -> CommandReply:
             )
         return await handler(call, rest)
     known = await list_preferences(call)
-    page, rows = list_page(known, await _space_id(call), call.zone)
-    return CommandReply(page, rows=rows, result=known)
+    return list_page(known, await _space_id(call), call.zone).returning(known, private=True)
 
 
 @shows("tag", private=True)
@@ -181,15 +179,18 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
 @pressed(ListPreferences)
 async def show_list(call: ChatContext, to: ListPreferences) -> ButtonReply:
     """Shows the list."""
-    page, rows = list_page(await list_preferences(call, to.space_id), to.space_id, call.zone)
-    return ButtonReply(text=page, rows=rows)
+    return await _redraw_list(call, to.space_id)
+
+
+async def _redraw_list(call: ChatContext, space_id: int, toast: str = "") -> ButtonReply:
+    return list_page(await list_preferences(call, space_id), space_id, call.zone).redraw(toast)
 
 
 @pressed(OpenPreference)
 async def show_card(call: ChatContext, to: OpenPreference) -> ButtonReply:
     """Opens a preference from the list."""
-    page, rows = card(await open_preference(call, to.preference_id, to.space_id), to.space_id, call.zone)
-    return ButtonReply(text=page, rows=rows)
+    found = await open_preference(call, to.preference_id, to.space_id)
+    return card(found, to.space_id, call.zone).redraw()
 
 
 @pressed(ForgetPreference)
@@ -215,24 +216,21 @@ async def press_drop(call: ChatContext, to: DropPreference) -> ButtonReply:
 async def press_undo(call: ChatContext, to: UndoForgetting) -> ButtonReply:
     """Brings a forgotten preference back."""
     await undo_forgetting(call, [to.decision_id], to.space_id)
-    page, rows = list_page(await list_preferences(call, to.space_id), to.space_id, call.zone)
-    return ButtonReply("It's back.", page, rows)
+    return await _redraw_list(call, to.space_id, "It's back.")
 
 
 @pressed(DecideWaiting)
 async def press_waiting(call: ChatContext, to: DecideWaiting) -> ButtonReply:
     """Keeps or discards waiting reactions."""
     await decide_waiting(call, to.keep, to.space_id)
-    page, rows = list_page(await list_preferences(call, to.space_id), to.space_id, call.zone)
-    return ButtonReply("Kept." if to.keep else "Discarded.", page, rows)
+    return await _redraw_list(call, to.space_id, "Kept." if to.keep else "Discarded.")
 
 
 @pressed(SwitchPreferences)
 async def press_switch(call: ChatContext, to: SwitchPreferences) -> ButtonReply:
     """Turns preferences on or off."""
     now = await switch_preferences(call, PreferenceSwitch(on=to.to == "on"), to.space_id)
-    page, rows = list_page(now, to.space_id, call.zone)
-    return ButtonReply("Done.", page, rows)
+    return list_page(now, to.space_id, call.zone).redraw("Done.")
 
 
 async def _space_id(call: ChatContext) -> int:

@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
+from relay.commands.preferences.critique import critique as critique_command
 from relay.commands.preferences.feedback import AnswerTags, Signal, better, show_tags, signal, toggle_tag
 from relay.core.errors import CommandRefused
 from relay.core.models import Button
 from relay.memory.preferences.patterns import TAGS
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutTurn
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.preferences.pages import describe_acting
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+from relay.surfaces.chat.turn_buttons import AnswerWithCritique
 
 IN_A_ROW = 2
 
 
-@callback("lt")
-class OpenTags(Callback):
+class OpenTags(AboutTurn, code="lt"):
     """Shows the tags under an answer."""
 
-    turn_id: int
 
-
-@callback("lc")
-class CloseTags(Callback):
+class CloseTags(AboutTurn, code="lc"):
     """Folds them together again."""
 
-    turn_id: int
 
-
-@callback("la")
-class TagAnswer(Callback):
+class TagAnswer(AboutTurn, code="la"):
     """Puts a tag on an answer, or takes it away."""
 
-    turn_id: int
     name: str
 
 
-@callback("lr")
-class JustRight(Callback):
+class JustRight(AboutTurn, code="lr"):
     """Says that an answer was just right."""
-
-    turn_id: int
 
 
 def tags_button(turn_id: int) -> Button:
@@ -103,3 +94,15 @@ def _close_tags(call: ChatContext, turn_id: int) -> list[list[Button]]:
 
 def _find_others(call: ChatContext) -> list[list[Button]]:
     return other_rows(call.said.rows, OpenTags, CloseTags, TagAnswer, JustRight)
+
+
+@shows("critique", private=True)
+async def critique(call: ChatContext) -> CommandReply:
+    """Judges the text after the command, else the message that this replies to, else the last answer here."""
+    replied = call.said.replied.message_id if call.said.replied else 0
+    done = await critique_command(call, replied, call.text.strip())
+    rows = []
+    if done.turn_id and call.private:
+        rows = [[button("↻ Answer again with this", AnswerWithCritique(done.turn_id))]]
+        rows.append([button("🎯 It was right", JustRight(done.turn_id))])
+    return CommandReply(done.text, rows=rows, result=done)

@@ -9,7 +9,7 @@ from relay.commands.reminders.dated import PASSED, When, remind_of, reminder_tim
 from relay.core.models import Button
 from relay.core.text import shorten
 from relay.memory.rows.changes import MemoryChange
-from relay.surfaces.chat.callbacks import Callback, callback, decode
+from relay.surfaces.chat.callbacks import Callback, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reminders.made import made_row
@@ -23,15 +23,13 @@ SHOWN = 30
 HINTS: dict[When, str] = {"day": "", "eve": "", "hour": " (an hour before)"}
 
 
-@callback("rf")
-class OfferReminder(Callback):
+class OfferReminder(Callback, code="rf"):
     """Proposes times for a reminder."""
 
     memory_id: int
 
 
-@callback("rt")
-class RemindAt(Callback):
+class RemindAt(Callback, code="rt"):
     """Makes a reminder at one of them."""
 
     memory_id: int

@@ -9,7 +9,7 @@ from relay.commands.reminders import intents as commands
 from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import Intent
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
@@ -17,16 +17,14 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 STATUSES = {"delete": "deleted", "back": "active", "yes": "active"}
 
 
-@callback("ri")
-class ActOnIntent(Callback):
+class ActOnIntent(Callback, code="ri"):
     """Deletes an intent, restores it, or starts it."""
 
     intent_id: int
     what: Literal["delete", "back", "yes"]
 
 
-@callback("rw")
-class OpenIntent(Callback):
+class OpenIntent(Callback, code="rw"):
     """Shows one intent."""
 
     intent_id: int

@@ -1,4 +1,4 @@
-"""The line and the buttons under an answer that set a reminder."""
+"""The line and the buttons under an answer that set a reminder, and the buttons under a sent one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relay.core.models import Button
 from relay.core.text import shorten
 from relay.memory.rows.delivery import ToldReminder
 from relay.memory.rows.proactive.reminders import Reminder
-from relay.surfaces.chat.callbacks import Callback, callback, decode
+from relay.surfaces.chat.callbacks import AboutReminder, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reminders.reminders import LATER, EditReminder
@@ -20,11 +20,9 @@ from relay.surfaces.chat.reminders.wording import plain_moment, show_moment
 from relay.surfaces.chat.reply import ButtonReply, button
 
 
-@callback("rm")
-class MadeReminder(Callback):
+class MadeReminder(AboutReminder, code="rm"):
     """Undoes, restores, accepts or postpones a reminder under the answer that set it."""
 
-    reminder_id: int
     what: Literal["undo", "back", "yes", "later"]
 
 
@@ -83,3 +81,39 @@ def is_about(row: Sequence[Button], reminder_id: int) -> bool:
     """Tests whether a row of buttons is about a reminder."""
     shown = [decode(one.callback_data) for one in row]
     return any(isinstance(one, MadeReminder) and one.reminder_id == reminder_id for one in shown)
+
+
+class Snooze(AboutReminder, code="rs"):
+    """Repeats a reminder later."""
+
+    minutes: Literal[10, 60, 0]
+
+
+class ReminderDone(AboutReminder, code="rd"):
+    """Marks a reminder as done."""
+
+
+def told_rows(reminders: Sequence[int]) -> tuple[tuple[Button, ...], ...]:
+    """Returns the buttons under a message with a reminder; none if it has several."""
+    if len(reminders) != 1:
+        return ()
+    [one] = reminders
+    snoozes = (
+        button("10 min", Snooze(one, 10)), button("1 h", Snooze(one, 60)), button("Tomorrow 9:00", Snooze(one, 0)),
+    )  # fmt: skip
+    return snoozes, (button("✓ Done", ReminderDone(one)),)
+
+
+@pressed(Snooze)
+async def press_snooze(call: ChatContext, to: Snooze) -> ButtonReply:
+    again = await commands.snooze(call, to.reminder_id, to.minutes)
+    when = plain_moment(again.next_at, call.zone, datetime.now(UTC)) if again.next_at else ""
+    return ButtonReply(
+        f"I'll remind you again: {when}", rows=[[button(f"💤 {when} · ✓ Done", ReminderDone(again.id))]], result=again
+    )
+
+
+@pressed(ReminderDone)
+async def press_done(call: ChatContext, to: ReminderDone) -> ButtonReply:
+    done = await commands.mark_done(call, to.reminder_id)
+    return ButtonReply("Done.", rows=[], result=done)

@@ -13,7 +13,7 @@ from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
 from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutReminder, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.people.bot_rights import administers
@@ -34,34 +34,26 @@ EDITED = "reminder"
 """The word of the question that asks for another text or time."""
 
 
-@callback("rp")
-class ListReminders(Callback):
+class ListReminders(Callback, code="rp"):
     """Shows the list from an offset on."""
 
     offset: int
 
 
-@callback("ro")
-class OpenReminder(Callback):
+class OpenReminder(AboutReminder, code="ro"):
     """Shows one reminder."""
 
-    reminder_id: int
     offset: int
 
 
-@callback("ra")
-class ActOnReminder(Callback):
+class ActOnReminder(AboutReminder, code="ra"):
     """Does something to a reminder."""
 
-    reminder_id: int
     what: Literal["pause", "go", "delete", "restore", "accept", "later"]
 
 
-@callback("re")
-class EditReminder(Callback):
+class EditReminder(AboutReminder, code="re"):
     """Asks for another time or text."""
-
-    reminder_id: int
 
 
 @shows("remind")
@@ -104,8 +96,7 @@ def say_quiet(call: ChatContext, until: datetime | None) -> str:
 
 @pressed(ListReminders)
 async def turn_page(call: ChatContext, to: ListReminders) -> ButtonReply:
-    listed = await page(call, to.offset)
-    return ButtonReply(text=listed.text, rows=listed.rows)
+    return (await page(call, to.offset)).redraw()
 
 
 @pressed(OpenReminder)

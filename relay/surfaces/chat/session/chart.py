@@ -6,10 +6,10 @@ import io
 import math
 from collections.abc import Sequence
 from datetime import date
-from typing import Protocol
 
 from PIL import Image, ImageDraw, ImageFont
 
+from relay.commands.session.usage import Used
 from relay.core.text import format_tokens
 
 WIDTH, HEIGHT = 800, 400
@@ -20,20 +20,7 @@ PAPER, INK, GRID = "#F5F6F8", "#1F2933", "#D5DAE1"
 BAR, LINE = "#2F6FDE", "#D9480F"
 
 
-class DayUsage(Protocol):
-    """The usage of one day."""
-
-    @property
-    def asked(self) -> int: ...
-    @property
-    def output(self) -> int: ...
-    @property
-    def spent(self) -> float: ...
-    @property
-    def share(self) -> float | None: ...
-
-
-def usage_chart(days: Sequence[date], used: Sequence[DayUsage]) -> bytes:
+def usage_chart(days: Sequence[date], used: Sequence[Used]) -> bytes:
     """Draws a PNG of 800×400: cost by day as bars (tokens if no price is known), the cache's share as a line."""
     priced = any(day.spent for day in used)
     heights = [day.spent if priced else float(day.asked + day.output) for day in used]

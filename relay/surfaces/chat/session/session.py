@@ -11,12 +11,11 @@ from relay.commands.session.session import start as start_command
 from relay.commands.session.session import stop as stop_command
 from relay.commands.session.session import two as two_command
 from relay.core.text import escape_markdown
-from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.composition import begin_named, list_page
 from relay.surfaces.chat.contexts.suggestion import these_fit
 from relay.surfaces.chat.handlers import shows
-from relay.surfaces.chat.reply import CommandReply
+from relay.surfaces.chat.reply import CommandReply, app_rows
 
 WITH = re.compile(r"\s*with\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 """After /new: the composition that the conversation begins with."""

@@ -10,7 +10,7 @@ from relay.commands.session.settings import settings as settings_command
 from relay.core.models import Button
 from relay.core.text import escape_markdown
 from relay.memory.rows.choices import Choices
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutPerson
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.space_settings import ShowSessionSettings
 from relay.surfaces.chat.handlers import answers, pressed, shows
@@ -54,36 +54,28 @@ ASK_ZONE = (
 )
 
 
-@callback("tl")
-class ChooseLearning(Callback):
+class ChooseLearning(AboutPerson, code="tl"):
     """Sets whether the assistant learns from a person's messages."""
 
-    user_id: int
     learning: Learning
 
 
-@callback("tv")
-class ChooseVoice(Callback):
+class ChooseVoice(AboutPerson, code="tv"):
     """Sets which answers are also spoken, under /settings."""
 
-    user_id: int
     voice: voice.Voice
 
 
-@callback("ts")
-class ChooseFlag(Callback):
+class ChooseFlag(AboutPerson, code="ts"):
     """Sets a choice that is on or off."""
 
-    user_id: int
     name: Flag
     on: bool
 
 
-@callback("tz")
-class ChooseZone(Callback):
+class ChooseZone(AboutPerson, code="tz"):
     """Asks for a time zone, or goes back to the installation's."""
 
-    user_id: int
     to: Literal["ask", "house"]
 
 

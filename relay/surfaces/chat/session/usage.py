@@ -11,10 +11,9 @@ from relay.commands.session.usage import usage as usage_command
 from relay.core.models import File
 from relay.core.prices import AS_OF, format_dollars
 from relay.core.text import escape_markdown, format_tokens, parse_number, pluralize
-from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
-from relay.surfaces.chat.reply import CommandReply
+from relay.surfaces.chat.reply import CommandReply, app_rows
 
 
 @shows("usage", private=True)

@@ -9,7 +9,7 @@ from relay.commands.session.voice import say as say_command
 from relay.commands.session.voice import voice as voice_command
 from relay.core.models import Button
 from relay.core.text import escape_sentence
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutPerson
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, require_own
@@ -23,11 +23,9 @@ SPEAKS = {
 LABELS: dict[Voice, str] = {"auto": "🔊 Auto", "always": "🔊 Always", "never": "🔇 Never"}
 
 
-@callback("vv")
-class ChooseVoice(Callback):
+class ChooseVoice(AboutPerson, code="vv"):
     """Sets which answers are also spoken, under /voice."""
 
-    user_id: int
     voice: Voice
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from relay.commands.session.web import browse as browse_command
-from relay.surfaces.chat.app_buttons import app_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.people.bot_rights import BotUser, ask
-from relay.surfaces.chat.reply import CommandReply, link_button
+from relay.surfaces.chat.reply import CommandReply, app_rows, link_button
 
 
 @shows("browse")

@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 from relay.core.models import Rows
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import AboutDraft, Callback
 from relay.surfaces.chat.reply import button
 
 
-@callback("sa")
-class ActivateDraft(Callback):
+class ActivateDraft(AboutDraft, code="sa"):
     """Activates a draft, if the active version is still the one that the person has seen."""
 
-    draft_id: int
     seen: int
 
 
-@callback("sx")
-class DiscardDraft(Callback):
+class DiscardDraft(AboutDraft, code="sx"):
     """Discards a draft."""
 
-    draft_id: int
 
-
-@callback("so")
-class OfferTrial(Callback):
+class OfferTrial(AboutDraft, code="so"):
     """Says what a trial of a draft answers, and its cost."""
 
-    draft_id: int
 
-
-@callback("st")
-class RunTrial(Callback):
+class RunTrial(AboutDraft, code="st"):
     """Answers the person's last questions (`message_id` 0), or one of them, with a draft."""
 
-    draft_id: int
     message_id: int
 
 
-@callback("sr")
-class RestoreVersion(Callback):
+class RestoreVersion(Callback, code="sr"):
     """Restores an old version as a new one."""
 
     version: int

@@ -7,7 +7,7 @@ from typing import Literal
 from relay.commands.soul.growth import DECIDED, accept_idea, draft_idea, grown_soul, settle_idea, soul_growth
 from relay.core.errors import CommandRefused
 from relay.core.models import Rows
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, button, question
@@ -25,8 +25,7 @@ OFF = (
 )
 
 
-@callback("sg")
-class DecideIdea(Callback):
+class DecideIdea(Callback, code="sg"):
     """Does something with an idea: accept, edit, try or dismiss it."""
 
     idea_id: int

@@ -7,7 +7,7 @@ from relay.core.errors import CommandRefused
 from relay.core.limits import PERSONA_TOKENS
 from relay.core.models import Button, Rows
 from relay.memory.rows.soul import Persona, PersonaChange
-from relay.surfaces.chat.callbacks import Callback, callback
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.difference import exact
 from relay.surfaces.chat.handlers import answers, pressed, shows
@@ -17,23 +17,20 @@ from relay.surfaces.chat.soul.versions import ask_with_text, byline, check_text,
 NONE = "I don't have a role here. For example: /persona You are my Spanish teacher"
 
 
-@callback("pc")
-class ClearPersona(Callback):
+class ClearPersona(Callback, code="pc"):
     """Clears a persona, if it is still in use."""
 
     persona_id: int
 
 
-@callback("pu")
-class UndoPersona(Callback):
+class UndoPersona(Callback, code="pu"):
     """Restores a persona, if the one that replaced it is still in use."""
 
     persona_id: int
     before: int
 
 
-@callback("pe")
-class EditPersona(Callback):
+class EditPersona(Callback, code="pe"):
     """Sends the persona to copy, and asks for the new one."""
 
     persona_id: int

@@ -20,7 +20,7 @@ from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.limits import SOUL_TOKENS
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.rows.soul import Soul, SoulDraft
-from relay.surfaces.chat.callbacks import Callback, callback, decode
+from relay.surfaces.chat.callbacks import Callback, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.difference import exact
 from relay.surfaces.chat.handlers import answers, pressed, shows
@@ -40,22 +40,19 @@ USAGE = (
 NONE = "I don't have a soul yet. Give me one with /soul set &lt;text&gt;"
 
 
-@callback("sh")
-class ShowHistory(Callback):
+class ShowHistory(Callback, code="sh"):
     """Shows a page of the history."""
 
     page: int
 
 
-@callback("sv")
-class ViewVersion(Callback):
+class ViewVersion(Callback, code="sv"):
     """Shows a version in full."""
 
     version: int
 
 
-@callback("se")
-class EditSoul(Callback):
+class EditSoul(Callback, code="se"):
     """Sends the active soul to copy; `version` is the one above the button."""
 
     version: int
@@ -226,7 +223,7 @@ async def press_history(call: ChatContext, to: ShowHistory) -> ButtonReply:
     if not reply.rows:
         return ButtonReply(reply.text)
     listed = any(isinstance(decode(data), ViewVersion) for data in call.said.buttons)
-    return ButtonReply(text=reply.text, rows=reply.rows) if listed else ButtonReply(says=reply)
+    return reply.redraw() if listed else ButtonReply(says=reply)
 
 
 @pressed(ViewVersion)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 
-from relay.commands.soul.limits import check_length
+from relay.commands.soul.soul import check_length
 from relay.core.errors import CommandRefused
 from relay.core.models import File
 from relay.core.prompt_markup import estimate_tokens

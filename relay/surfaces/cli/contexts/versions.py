@@ -3,66 +3,61 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from relay.commands.contexts.pruning import PruningPlan, plan_pruning, restore_versions
+from relay.commands.contexts.pruning import prune as prune_command
+from relay.commands.contexts.versions import all_versions, compare_versions, list_versions, versions_named
 from relay.core.errors import CommandRefused
 from relay.core.program import RELAY
 from relay.core.text import pluralize
-from relay.surfaces.cli.contexts.session import (
-    AsJson,
-    Chat,
-    Name,
-    Offset,
-    Topic,
-    Where,
-    find,
-    run,
-    session,
-    version_id,
-)
-from relay.surfaces.cli.memory.group import PAGE, plain
-
-if TYPE_CHECKING:
-    from relay.commands.contexts.pruning import PruningPlan
-    from relay.memory.rows.contexts.versions import ComparedVersions, VersionPage
-    from relay.memory.rows.contexts.versions import Version as VersionRow
-    from relay.surfaces.chat.context import ChatContext
+from relay.memory.rows.contexts.versions import ComparedVersions, VersionPage
+from relay.memory.rows.contexts.versions import Version as VersionRow
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.comparison import comparison
+from relay.surfaces.chat.times import day
+from relay.surfaces.cli.contexts.session import Name, Offset, find, session, version_id
+from relay.surfaces.cli.output import AsJson
+from relay.surfaces.cli.owner import PAGE, Chat, Topic, Where, owner_command, plain, run
 
 STATES = {"due": "being made", "failed": "couldn't be made"}
 Version = Annotated[str, typer.Argument(help="Its number or name: v002.")]
 
 
+def _line(ctx: ChatContext, one: VersionRow) -> str:
+    said = [f"#{one.id}", one.name, STATES.get(one.status, one.status)]
+    said += [pluralize(one.tokens, "token")] if one.status == "ready" else []
+    said.append(day(one.created_at, ctx.zone))
+    said += [f"used {day(one.last_used_at, ctx.zone)}"] if one.last_used_at else []
+    said += [f"in {', '.join(one.compositions)}"] if one.compositions else []
+    return " · ".join([*said, *(["in use"] if one.active else [])])
+
+
+def _list(ctx: ChatContext, page: VersionPage) -> str:
+    found = [_line(ctx, one) for one in page.versions]
+    return "\n".join([*found, f"{len(found)} of {page.total}"])
+
+
 @session.command()
-def versions(name: Name, offset: Offset = 0, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
+@owner_command(_list, anywhere=True)
+async def versions(ctx: ChatContext, name: Name, offset: Offset = 0) -> VersionPage:
     """List a session's compressed versions, newest first."""
+    return await list_versions(ctx, (await find(ctx, name)).id, offset, PAGE)
 
-    async def listed(ctx: ChatContext) -> VersionPage:
-        from relay.commands.contexts.versions import list_versions
 
-        return await list_versions(ctx, (await find(ctx, name)).id, offset, PAGE)
-
-    def lines(ctx: ChatContext, page: VersionPage) -> str:
-        found = [_line(ctx, one) for one in page.versions]
-        return "\n".join([*found, f"{len(found)} of {page.total}"])
-
-    run(Where(chat, topic, as_json), listed, lines)
+def _compare(_: ChatContext, found: ComparedVersions) -> str:
+    text, file = comparison(found)
+    return plain(text if file is None else file.whole().decode())
 
 
 @session.command()
-def compare(
-    name: Name, one: Version, other: Version, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False
-) -> None:
+@owner_command(_compare, anywhere=True)
+async def compare(ctx: ChatContext, name: Name, one: Version, other: Version) -> ComparedVersions:
     """Show two versions of a session side by side, with the words that differ."""
-
-    async def compared(ctx: ChatContext) -> ComparedVersions:
-        from relay.commands.contexts.versions import compare_versions, versions_named
-
-        a, b = await versions_named(ctx, (await find(ctx, name)).id, (one, other))
-        return await compare_versions(ctx, a.id, b.id)
-
-    run(Where(chat, topic, as_json), compared, _compared)
+    a, b = await versions_named(ctx, (await find(ctx, name)).id, (one, other))
+    return await compare_versions(ctx, a.id, b.id)
 
 
 @session.command()
@@ -79,10 +74,6 @@ def prune(
     """Drop versions of a session. The original stays, and compositions keep their text."""
 
     async def pruned(ctx: ChatContext) -> list[VersionRow]:
-        from relay.commands.contexts.pruning import plan_pruning, restore_versions
-        from relay.commands.contexts.pruning import prune as prune_command
-        from relay.commands.contexts.versions import all_versions, versions_named
-
         own = (await find(ctx, name)).id
         if undo:
             ids = [version_id(one) for one in which]
@@ -101,7 +92,7 @@ def prune(
             ["Pruned:", *(_line(ctx, one) for one in found), f"Within ten minutes this brings them back: {again}"]
         )
 
-    run(Where(chat, topic, as_json), pruned, lines)
+    run(pruned, lines, as_json, Where(chat, topic))
 
 
 def require_yes(ctx: ChatContext, plan: PruningPlan, yes: bool) -> None:
@@ -109,21 +100,3 @@ def require_yes(ctx: ChatContext, plan: PruningPlan, yes: bool) -> None:
     if plan.asks and not yes:
         found = [_line(ctx, one) for one in plan.versions]
         raise CommandRefused("\n".join([*found, "Nothing was pruned. Add --yes to drop these."]))
-
-
-def _line(ctx: ChatContext, one: VersionRow) -> str:
-    from relay.surfaces.chat.times import day
-
-    said = [f"#{one.id}", one.name, STATES.get(one.status, one.status)]
-    said += [pluralize(one.tokens, "token")] if one.status == "ready" else []
-    said.append(day(one.created_at, ctx.zone))
-    said += [f"used {day(one.last_used_at, ctx.zone)}"] if one.last_used_at else []
-    said += [f"in {', '.join(one.compositions)}"] if one.compositions else []
-    return " · ".join([*said, *(["in use"] if one.active else [])])
-
-
-def _compared(_: ChatContext, found: ComparedVersions) -> str:
-    from relay.surfaces.chat.contexts.comparison import comparison
-
-    text, file = comparison(found)
-    return plain(text if file is None else file.whole().decode())

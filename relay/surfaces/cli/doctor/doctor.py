@@ -8,7 +8,8 @@ import platform
 import textwrap
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from relay.clients.embedded.instance import in_use
@@ -79,22 +80,10 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
     return [*found, *machine.python(), speech.speech(given)]
 
 
-class _Subject(Protocol):
-    """A module whose checks take time: their names, the settings that they need, and their time limit in seconds."""
-
-    @property
-    def NAMES(self) -> tuple[str, ...]: ...  # noqa: N802
-
-    @property
-    def NEEDS(self) -> tuple[str, ...]: ...  # noqa: N802
-
-    @property
-    def SECONDS(self) -> float: ...  # noqa: N802
-
-
 async def _ask(
-    subject: _Subject, check: Callable[[], Coroutine[Any, Any, list[Finding]]], wrong: Mapping[str, str]
+    subject: ModuleType, check: Callable[[], Coroutine[Any, Any, list[Finding]]], wrong: Mapping[str, str]
 ) -> list[Finding]:
+    """Runs the checks of a module, which says their names, the settings that they need, and their time limit."""
     return skip_all(subject.NAMES, wrong, subject.NEEDS) or await run_within(subject.SECONDS, subject.NAMES, check())
 
 

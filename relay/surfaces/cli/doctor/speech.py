@@ -24,14 +24,11 @@ def speech(given: Settings) -> Finding:
     if engine is None:
         return warning(NAME, f"RELAY_STT is {setting}, which is not installed", f"{HOW[0].upper()}{HOW[1:]}.")
     place = Path(given.whisper_model).expanduser()
-    if given.whisper_model.startswith(("/", ".", "~")) and not _is_model(engine, place):
+    file = place / "model.bin" if engine == "faster-whisper" else place
+    if given.whisper_model.startswith(("/", ".", "~")) and not file.is_file():
         fix = "Set RELAY_WHISPER_MODEL to a folder with a model.bin (faster-whisper) or to a .pt file (openai-whisper)."
         return warning(NAME, f"{shorten(place)} is not a model for {engine}", fix)
     if given.speech_language and not LANGUAGE.fullmatch(given.speech_language):
         fix = "Set RELAY_STT_LANGUAGE to a code such as de. If it is empty, Relay detects the language."
         return warning(NAME, f"{given.speech_language} is not a language code", fix)
     return ok(NAME, f"{engine} {version_of(engine)}, model {given.whisper_model}")
-
-
-def _is_model(engine: str, place: Path) -> bool:
-    return (place / "model.bin").is_file() if engine == "faster-whisper" else place.is_file()

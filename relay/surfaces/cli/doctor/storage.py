@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 
+from relay.clients.embedded.cluster import Cluster
 from relay.core.errors import DatabaseError, SchemaError, SettingsError
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
@@ -40,18 +41,12 @@ class DatabaseReport:
 async def look(settings: Settings) -> DatabaseReport:
     """Opens the configured database and checks it, without changes."""
     try:
-        if not settings.supabase_url and not settings.database_url and not _exists(settings):
+        if not settings.supabase_url and not settings.database_url and not Cluster(settings.data_dir).exists:
             return _skip_rest("Relay's own; created at the first start")
         async with open_storage(settings) as opened:
             return await _check_inside(opened, settings)
     except (DatabaseError, SettingsError) as error:
         return _skip_rest(of_error("database", error, _suggest_fix(settings)))
-
-
-def _exists(settings: Settings) -> bool:
-    from relay.clients.embedded.cluster import Cluster
-
-    return Cluster(settings.data_dir).exists
 
 
 def _suggest_fix(settings: Settings) -> str:

@@ -4,58 +4,44 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-import typer
-
+from relay.commands.memory.browse import MemoryOrigin, list_memories, list_past, trace_memory
+from relay.commands.memory.controls import show_controls
+from relay.commands.memory.decide import list_changes
 from relay.core.program import RELAY
+from relay.memory.rows.changes import ChangePage, MemoryPast
+from relay.memory.rows.controls import Controls
+from relay.memory.rows.memories import MemoryFilter, MemoryPage
+from relay.surfaces.chat.changes import change_line
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.memory.controls import describe_switches
+from relay.surfaces.chat.times import moment
 from relay.surfaces.cli.chat_commands import run_command_line
-from relay.surfaces.cli.memory.group import PAGE, AsJson, Words, find_number, memory, plain, run
-
-if TYPE_CHECKING:
-    from relay.commands.memory.browse import MemoryOrigin
-    from relay.memory.rows.changes import ChangePage, MemoryPast
-    from relay.memory.rows.controls import Controls
-    from relay.memory.rows.memories import MemoryPage
-    from relay.surfaces.chat.context import ChatContext
-
-
-@memory.callback()
-def everything(context: typer.Context, as_json: AsJson = False) -> None:
-    """What I know about you. Add a word or a number to look for it."""
-    if context.invoked_subcommand is None:
-        _show("", as_json)
+from relay.surfaces.cli.memory.group import Words, find_number, memory
+from relay.surfaces.cli.output import AsJson
+from relay.surfaces.cli.owner import PAGE, owner_command, plain, run
+from relay.surfaces.cli.terminal import keyboard
 
 
 @memory.command()
 def show(words: Words = None, as_json: AsJson = False) -> None:
     """List memories, all or those with some words, or open one by its number."""
-    _show(" ".join(words or []), as_json)
-
-
-def _show(text: str, as_json: bool) -> None:
-    from relay.surfaces.cli.terminal.once import is_attended
-
+    text = " ".join(words or [])
     number = text.removeprefix("#")
     if as_json and number.isdecimal():
-        run(lambda ctx: _origin(ctx, int(number)), lambda ctx, found: "", as_json)
-    elif as_json or not (number.isdecimal() or is_attended()):
-        run(lambda ctx: _list(ctx, text), lambda ctx, page: _memories(page), as_json)
+        run(lambda ctx: _trace(ctx, int(number)), lambda *_: "", as_json)
+    elif as_json or not (number.isdecimal() or keyboard.is_attended()):
+        run(lambda ctx: _list(ctx, text), _describe_list, as_json)
     else:
         run_command_line("memory", text, False, False)
 
 
-async def _origin(ctx: ChatContext, number: int) -> MemoryOrigin:
-    from relay.commands.memory.browse import trace_memory
-
+async def _trace(ctx: ChatContext, number: int) -> MemoryOrigin:
     return await trace_memory(ctx, await find_number(ctx, number))
 
 
 async def _list(ctx: ChatContext, words: str) -> MemoryPage:
     """Reads all memories, or those that match."""
-    from relay.commands.memory.browse import list_memories
-    from relay.memory.rows.memories import MemoryFilter
-
     chosen = MemoryFilter(words=words)
     page = await list_memories(ctx, chosen, limit=PAGE)
     while len(page.memories) < page.matching:
@@ -66,7 +52,7 @@ async def _list(ctx: ChatContext, words: str) -> MemoryPage:
     return page
 
 
-def _memories(page: MemoryPage) -> str:
+def _describe_list(_: ChatContext, page: MemoryPage) -> str:
     """Lists memories with their numbers, one per line."""
     if not page.total:
         return "I don't know anything yet."
@@ -79,30 +65,24 @@ def _memories(page: MemoryPage) -> str:
 @memory.command()
 def changes(as_json: AsJson = False) -> None:
     """List changes, newest first. `relay memory undo` undoes one."""
-    _changes("changes", False, as_json)
+    _show_changes("changes", False, as_json)
 
 
 @memory.command()
 def waiting(as_json: AsJson = False) -> None:
     """List changes that wait for your decision."""
-    _changes("waiting", True, as_json)
+    _show_changes("waiting", True, as_json)
 
 
-def _changes(word: str, waiting: bool, as_json: bool) -> None:
-    from relay.commands.memory.decide import list_changes
-    from relay.surfaces.cli.terminal.once import is_attended
-
-    if as_json or not is_attended():
-        run(lambda ctx: list_changes(ctx, waiting, limit=PAGE), partial(_list_changes, waiting), as_json)
+def _show_changes(word: str, waiting: bool, as_json: bool) -> None:
+    if as_json or not keyboard.is_attended():
+        run(lambda ctx: list_changes(ctx, waiting, limit=PAGE), partial(_describe_changes, waiting), as_json)
     else:
         run_command_line("memory", word, False, False)
 
 
-def _list_changes(waiting: bool, ctx: ChatContext, page: ChangePage) -> str:
+def _describe_changes(waiting: bool, ctx: ChatContext, page: ChangePage) -> str:
     """Lists changes with their numbers, one per line."""
-    from relay.surfaces.chat.changes import change_line
-    from relay.surfaces.chat.times import moment
-
     found = [f"{one.id} {moment(one.at, ctx.zone)} {change_line(one)}" for one in page.changes]
     if not found:
         return "There is nothing."
@@ -119,37 +99,22 @@ def why(as_json: AsJson = False) -> None:
 
 
 @memory.command()
-def status(as_json: AsJson = False) -> None:
+@owner_command(lambda ctx, now: plain(describe_switches(ctx, now)))
+async def status(ctx: ChatContext) -> Controls:
     """Show whether memory is on, and how much waits for a decision."""
-    from relay.commands.memory.controls import show_controls
-
-    run(show_controls, controls_told, as_json)
+    return await show_controls(ctx)
 
 
-def controls_told(ctx: ChatContext, now: Controls) -> str:
-    """Describes the switches of memory."""
-    from relay.surfaces.chat.memory.controls import describe_switches
-
-    return plain(describe_switches(ctx, now))
-
-
-@memory.command()
-def history(number: int, as_json: AsJson = False) -> None:
-    """Show the history of a memory by its number, newest first."""
-
-    async def past(ctx: ChatContext) -> MemoryPast:
-        from relay.commands.memory.browse import list_past
-
-        return (await list_past(ctx, await find_number(ctx, number), limit=PAGE)).past
-
-    run(past, _past, as_json)
-
-
-def _past(ctx: ChatContext, past: MemoryPast) -> str:
-    from relay.surfaces.chat.times import moment
-
+def _describe_past(ctx: ChatContext, past: MemoryPast) -> str:
     lines = []
     for one in past.changes:
         was = f" (before: {one.before})" if one.before and one.before != one.content else ""
         lines.append(f"{moment(one.at, ctx.zone)} {one.id} {one.action} {one.status}: {one.content}{was}")
     return "\n".join(lines)
+
+
+@memory.command()
+@owner_command(_describe_past)
+async def history(ctx: ChatContext, number: int) -> MemoryPast:
+    """Show the history of a memory by its number, newest first."""
+    return (await list_past(ctx, await find_number(ctx, number), limit=PAGE)).past

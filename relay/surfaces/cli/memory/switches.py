@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from relay.surfaces.cli.chat_commands import run_command_line
-from relay.surfaces.cli.memory.group import AsJson, Words, memory
+from relay.surfaces.cli.memory.group import Words, memory
+from relay.surfaces.cli.output import AsJson
 
 
 @memory.command("on")

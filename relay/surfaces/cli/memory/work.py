@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from relay.core.settings import require
-from relay.surfaces.cli.memory.group import AsJson, memory
-from relay.surfaces.cli.output import print_json
+from relay.surfaces.cli.memory.group import memory
+from relay.surfaces.cli.output import AsJson, print_json
 from relay.surfaces.cli.shell import ready, run_work
 
 

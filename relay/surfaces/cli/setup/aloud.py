@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from relay.clients.speech.piper import trouble
-from relay.surfaces.cli.setup.ask import read_line, say
+from relay.surfaces.cli.setup.ask import pick, read_line, say, show_choices
 from relay.surfaces.cli.setup.pip import install, install_commands
 from relay.surfaces.cli.setup.sheet import DEFAULTS, VOICE, VOICE_FILE, Sheet
 
@@ -27,17 +27,14 @@ def ask(sheet: Sheet) -> Sheet:
     """Asks for the engine, and installs Piper if it is chosen and missing."""
     if sheet.is_fixed(VOICE):
         return sheet
-    present = 1 + ENGINES.index(sheet[VOICE] or DEFAULTS[VOICE])
+    present = ENGINES.index(sheet[VOICE] or DEFAULTS[VOICE])
     say("Relay can answer voice notes aloud, in addition to the text.")
-    for number, label in enumerate(LABELS, 1):
-        print(f"  {number}  {label}")
-    answer = ""
-    while answer not in ("1", "2", "3"):
-        answer = read_line(f"Speak answers? 1, 2 or 3 [{present}]: ") or str(present)
-    engine = ENGINES[int(answer) - 1]
+    show_choices(LABELS)
+    chosen = pick("Speak answers? ", present)
+    engine = ENGINES[chosen]
     if engine == "piper" and trouble(sheet[VOICE_FILE]):
         return _fetch_piper(sheet)
-    return sheet if int(answer) == present else sheet.with_answers({VOICE: engine})
+    return sheet if chosen == present else sheet.with_answers({VOICE: engine})
 
 
 def _fetch_piper(sheet: Sheet) -> Sheet:

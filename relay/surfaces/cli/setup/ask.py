@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from getpass import getpass
 
 from relay.core.errors import AccessRefused, ModelAccountError, OutOfCredit, RelayError, SettingsError, TokenRefused
@@ -35,6 +35,20 @@ def read_line(prompt: str) -> str:
 def read_hidden(prompt: str) -> str:
     """Reads a line without showing it. Raises `EOFError` on Ctrl-D."""
     return getpass(f"  {prompt}").strip()
+
+
+def show_choices(labels: Iterable[str]) -> None:
+    """Prints numbered choices, for `pick`."""
+    for number, label in enumerate(labels, 1):
+        print(f"  {number}  {label}")
+
+
+def pick(question: str, present: int) -> int:
+    """Asks for one of three choices, and returns its index. Enter: the present one."""
+    while True:
+        answer = read_line(f"{question}1, 2 or 3 [{present + 1}]: ") or str(present + 1)
+        if answer in ("1", "2", "3"):
+            return int(answer) - 1
 
 
 def run_check(sheet: Sheet, doing: str, check: Check) -> RelayError | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from relay.surfaces.cli.setup import bot, meaning, model, speech, storage, zone
 from relay.surfaces.cli.setup.ask import Check, say
 from relay.surfaces.cli.setup.env_file import fill_in, read, write
 from relay.surfaces.cli.setup.sheet import Sheet
+from relay.surfaces.cli.terminal.keyboard import is_attended
 
 WELCOME = """Welcome to Relay. Setup asks for two keys and three choices. It checks each key
 at once and never shows it. Nothing is written before the last answer. Press
@@ -42,17 +42,12 @@ QUESTIONS = (
 )
 
 
-def is_at_terminal() -> bool:
-    """Tests whether there is a person to ask."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
 def interview() -> Path:
     """Asks all questions and writes `.env` in the current directory. Returns its path.
 
     Raises `SettingsError`; `SystemExit` (130) when the person ends it.
     """
-    if not is_at_terminal():
+    if not is_attended():
         raise SettingsError(NO_TERMINAL)
     path = Path.cwd() / ".env"
     text = read(path)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import importlib
 import shutil
 import sys
-from typing import NamedTuple
 
 from relay.clients.speech.installed import MODULES, choose_engine, is_installed
 from relay.surfaces.cli.setup import aloud
-from relay.surfaces.cli.setup.ask import read_line, say, use_environment
+from relay.surfaces.cli.setup.ask import pick, read_line, say, show_choices, use_environment
 from relay.surfaces.cli.setup.pip import can_install, install, install_commands
 from relay.surfaces.cli.setup.sheet import DEFAULTS, SPEECH, Sheet
 
@@ -25,18 +24,12 @@ FULL_ON_LINUX = (
 """On Linux, torch and openai-whisper would bring gigabytes for graphics cards."""
 
 
-class Choice(NamedTuple):
-    """An engine and its label."""
-
-    engine: str
-    label: str
-
-
-CHOICES = (
-    Choice("off", "No"),
-    Choice("faster-whisper", "With faster-whisper: 360 MB, and 350 MB of memory"),
-    Choice("openai-whisper", "With openai-whisper: 1,200 MB, and 750 MB of memory"),
-)
+LABELS = {
+    "off": "No",
+    "faster-whisper": "With faster-whisper: 360 MB, and 350 MB of memory",
+    "openai-whisper": "With openai-whisper: 1,200 MB, and 750 MB of memory",
+}
+ENGINES = tuple(LABELS)
 ROOMY = 2.0
 """The free gigabytes from which setup proposes an engine."""
 INTRODUCTION = (
@@ -64,17 +57,13 @@ def ask(sheet: Sheet) -> Sheet:
     if sheet.is_fixed(SPEECH):
         return use_environment(sheet, (SPEECH,), DOING, check)
     say(f"{INTRODUCTION} {free_gigabytes():,.0f} GB are free.")
-    for number, choice in enumerate(CHOICES, 1):
-        print(f"  {number}  {choice.label}{' (installed)' if is_there(choice.engine) else ''}")
+    installed = [name for name in MODULES if is_installed(name)]
+    show_choices(label + (" (installed)" if name in installed else "") for name, label in LABELS.items())
     present = _present(sheet)
-    answer = ""
-    numbers = [str(number) for number in range(1, len(CHOICES) + 1)]
-    while answer not in numbers:
-        answer = read_line(f"Transcribe them? {', '.join(numbers[:-1])} or {numbers[-1]} [{present}]: ") or str(present)
-    engine = CHOICES[int(answer) - 1].engine
-    if int(answer) == present:
+    engine = ENGINES[pick("Transcribe them? ", present)]
+    if engine == ENGINES[present]:
         new = sheet
-    elif engine == "off" and not any(map(is_installed, MODULES)):
+    elif engine == "off" and not installed:
         new = sheet.with_answers({SPEECH: ""})
     else:
         new = sheet.with_answers({SPEECH: engine})
@@ -90,19 +79,14 @@ def free_gigabytes() -> float:
     return shutil.disk_usage(sys.prefix).free / 1e9
 
 
-def is_there(engine: str) -> bool:
-    """Tests whether a choice is installed."""
-    return engine in MODULES and is_installed(engine)
-
-
 def _present(sheet: Sheet) -> int:
-    """Returns the number of the proposed choice: the present engine; if there is none and enough room, the smaller
+    """Returns the index of the proposed choice: the present engine; if there is none and enough room, the smaller
     one."""
     setting = sheet[SPEECH] or DEFAULTS[SPEECH]
     engine = setting if setting in MODULES else choose_engine(setting) or "off"
     if engine == "off" and setting == "auto" and can_install() and free_gigabytes() >= ROOMY:
         engine = "faster-whisper"
-    return 1 + [choice.engine for choice in CHOICES].index(engine)
+    return ENGINES.index(engine)
 
 
 def _install(engine: str) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import NamedTuple
 
 from relay.core.program import RELAY
 from relay.core.settings import read_variable
@@ -13,10 +11,12 @@ from relay.surfaces.cli.doctor.live import storage_opens
 from relay.surfaces.cli.setup.ask import (
     accept,
     add_answers,
+    pick,
     read_hidden,
     read_line,
     run_check,
     say,
+    show_choices,
     try_answers,
     use_environment,
 )
@@ -46,24 +46,16 @@ def ask(sheet: Sheet) -> Sheet:
     if sheet.is_fixed(*STORAGE):
         return use_environment(sheet, STORAGE, DOING, check)
     data_dir = sheet.settings().data_dir
-    for number, choice in enumerate(CHOICES, 1):
-        print(f"  {number}  {choice.label.format(data_dir=data_dir)}")
-    present = 1 + [choice.kind for choice in CHOICES].index(kind(sheet))
+    show_choices((f"On this machine, in {data_dir}", "In your own PostgreSQL (15 or newer)", "In a Supabase project"))
+    present = ("embedded", "postgres", "supabase").index(kind(sheet))
+    ask_for = (lambda sheet: sheet.with_answers(NOWHERE_ELSE), _ask_postgres, _ask_supabase)
     while True:
-        answer = read_line(f"1, 2 or 3 [{present}]: ") or str(present)
-        if answer not in ("1", "2", "3"):
-            continue
-        choice = CHOICES[int(answer) - 1]
-        new = choice.ask(sheet)
-        if new is None:
-            continue
-        if kind(new) != kind(sheet) and read_variable(TOKEN):
-            say(f"Existing memories stay where they are. To copy them, run `{RELAY} move` before you start Relay.")
-        return new
-
-
-def _use_embedded(sheet: Sheet) -> Sheet:
-    return sheet.with_answers(NOWHERE_ELSE)
+        new = ask_for[pick("", present)](sheet)
+        if new is not None:
+            break
+    if kind(new) != kind(sheet) and read_variable(TOKEN):
+        say(f"Existing memories stay where they are. To copy them, run `{RELAY} move` before you start Relay.")
+    return new
 
 
 def _ask_postgres(sheet: Sheet) -> Sheet | None:
@@ -108,18 +100,3 @@ def _wait_for_tables(sheet: Sheet, answers: dict[str, str]) -> Sheet | None:
             answers[DATABASE] = ""
         else:
             return None
-
-
-class Choice(NamedTuple):
-    """A storage, its label, and the function that asks for its settings (None: go back)."""
-
-    kind: str
-    label: str
-    ask: Callable[[Sheet], Sheet | None]
-
-
-CHOICES = (
-    Choice("embedded", "On this machine, in {data_dir}", _use_embedded),
-    Choice("postgres", "In your own PostgreSQL (15 or newer)", _ask_postgres),
-    Choice("supabase", "In a Supabase project", _ask_supabase),
-)

@@ -6,7 +6,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
 
-from relay.commands.session.zones import zones_named
+from relay.commands.session.settings import zones_named
 from relay.surfaces.cli.setup.ask import read_line, say, use_environment
 from relay.surfaces.cli.setup.sheet import ZONE, Sheet
 

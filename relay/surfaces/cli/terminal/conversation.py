@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from relay.clients.embedded.account import make_directory
-from relay.clients.fakes import OfflineModel
+from relay.clients.offline import OfflineModel
 from relay.core.settings import Settings
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
@@ -28,7 +28,7 @@ from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.cli.terminal.once import seat_owner
 from relay.surfaces.telegram.assembly import make_worker
-from relay.surfaces.telegram.groups.connection import make_connection
+from relay.surfaces.telegram.groups.groups import make_connection
 from relay.surfaces.telegram.parsing.objects import decode_update
 from relay.surfaces.telegram.parsing.sorting import sort_update
 from relay.surfaces.telegram.turns.worker import Worker

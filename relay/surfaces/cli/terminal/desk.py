@@ -14,7 +14,6 @@ from relay.core.errors import RelayError
 from relay.core.models import Button, Export, File, Space
 from relay.core.text import escape_sentence
 from relay.memory.claims import ClaimedTurn
-from relay.memory.store import Store
 from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, CommandMessage, RepliedMessage
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
@@ -58,11 +57,6 @@ class Desk:
         """Whether the last command was refused."""
         self.result: object = None
         """The last command's result."""
-
-    @property
-    def memory(self) -> tuple[Store, Space]:
-        """The store, and the person's own space in it."""
-        return self._services.store, Space("private", owner_id=self._user_id)
 
     @property
     def asks(self) -> bool:

@@ -8,6 +8,11 @@ import sys
 import threading
 
 
+def is_attended() -> bool:
+    """Whether a person at this terminal sees the output and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 async def read_line(prompt: str) -> str:
     """Returns a line from the keyboard without surrounding white space; empty at the end of input (Ctrl-D). Ctrl-C ends
     the wait at once."""

@@ -60,7 +60,6 @@ class Terminal:
                 self._show(method, parameters)
 
     async def call(self, method: str, **parameters: Any) -> Any:
-        """See `ports.Messenger.call`."""
         if method in SHOWN:
             if method.startswith("send"):
                 parameters["message_id"] = self.next_id()
@@ -78,7 +77,6 @@ class Terminal:
         return 2 if method == "getChatMemberCount" else True
 
     async def fetch(self, file_id: str, most: int) -> bytes:
-        """See `ports.Messenger.fetch`."""
         raise MessengerError("You can send files in Telegram, not in the terminal.")
 
     def _show(self, method: str, parameters: dict[str, Any]) -> None:

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import io
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator
 
 from relay.commands.context import NAMELESS
 from relay.core.errors import CommandRefused, RelayError
@@ -19,8 +18,8 @@ from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
 from relay.surfaces.chat.changes import KEEP_IT, NONE
 from relay.surfaces.cli.output import print_json
+from relay.surfaces.cli.terminal import keyboard
 from relay.surfaces.cli.terminal.desk import BOT, Desk
-from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.messenger import Terminal
 
 PRESS = "Which button? A number, or an empty line to end: "
@@ -32,35 +31,21 @@ class NotAnswered(RelayError):
     """A command asked something, and nobody answered."""
 
 
-def is_attended() -> bool:
-    """Whether a person at this terminal sees the output and can answer."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-async def run_once(
-    settings: Settings,
-    name: str,
-    words: str,
-    sure: bool = False,
-    as_json: bool = False,
-    after: Callable[[Any, Any], Awaitable[dict[str, Any]]] | None = None,
-) -> bool:
+async def run_once(settings: Settings, name: str, words: str, sure: bool = False, as_json: bool = False) -> bool:
     """Runs a command and prints its reply or result; returns whether it was done. `sure`: confirms its question with
-    yes. `after` reads the JSON fields for a command without a result. Raises `NotAnswered` if its question is not
-    answered, and with `as_json` `CommandRefused` if it was refused."""
+    yes. Raises `NotAnswered` if its question is not answered, and with `as_json` `CommandRefused` if it was refused."""
     if not as_json:
-        async with open_desk(settings, name, is_attended()) as desk:
+        async with open_desk(settings, name, keyboard.is_attended()) as desk:
             await _run(desk, name, words, sure)
             return not desk.refused
     printed = io.StringIO()
     async with open_desk(settings, name, False) as desk:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             await _run(desk, name, words, sure)
-        state = await after(*desk.memory) if after and desk.result is None and not desk.refused else {}
     said = "\n".join(line for line in printed.getvalue().splitlines() if line)
     if desk.refused:
         raise CommandRefused(said)
-    print_json({"said": said.splitlines(), "done": True, **state} if desk.result is None else desk.result)
+    print_json({"said": said.splitlines(), "done": True} if desk.result is None else desk.result)
     return True
 
 
@@ -72,8 +57,8 @@ async def _run(desk: Desk, name: str, words: str, sure: bool) -> None:
     if sure and desk.confirming:
         await desk.press(desk.confirming)
         return
-    while is_attended() and (desk.asks or desk.buttons):
-        line = await read_line("› " if desk.asks else PRESS)
+    while keyboard.is_attended() and (desk.asks or desk.buttons):
+        line = await keyboard.read_line("› " if desk.asks else PRESS)
         if not line:
             break
         if desk.asks:

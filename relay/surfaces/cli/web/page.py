@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from relay.commands.people.tokens import LINK_SECONDS, new_link
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.settings import Settings
-from relay.surfaces.cli.memory.group import AsJson, run
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.cli.output import AsJson
+from relay.surfaces.cli.owner import run
 from relay.surfaces.cli.shell import ready
-
-if TYPE_CHECKING:
-    from relay.surfaces.chat.context import ChatContext
 
 ANSWER_SECONDS = 3.0
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 — the address to open for a server that listens on all
@@ -31,8 +29,6 @@ def show_link(as_json: AsJson = False) -> None:
     settings = ready(quiet=True)
 
     async def made(ctx: ChatContext) -> PageLink:
-        from relay.commands.people.tokens import LINK_SECONDS, new_link
-
         page = await _find_page(settings)
         return PageLink(f"{page}/#link={await new_link(ctx)}", LINK_SECONDS // 60)
 

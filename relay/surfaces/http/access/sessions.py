@@ -16,7 +16,7 @@ SESSION_SECONDS = 3600
 
 @frozen
 class OpenedSession:
-    """A new session. Its token is shown only once."""
+    """A session: its token goes into the header `Authorization: Bearer`. It is shown only once."""
 
     token: str
     expires_at: datetime
@@ -29,8 +29,9 @@ async def open_from_telegram(core: ApiCore, init_data: str) -> OpenedSession:
         proof = check_init_data(init_data, core.bot_token, time.time())
     except Forged:
         raise not_signed_in() from None
-    if not await _is_known(core, proof.user_id):  # nothing is stored of strangers
-        raise not_signed_in()
+    person = await core.services.store.person(proof.user_id)
+    if proof.user_id not in core.services.people.named and not (person and person.may_use):
+        raise not_signed_in()  # nothing is stored of strangers
     made, given_for = _new_session(), hash_token(proof.hash)
     stored = await core.services.store.store_api_token(
         proof.user_id, "session", "", hash_token(made.token), SESSION_SECONDS, given_for
@@ -46,12 +47,6 @@ async def open_from_link(core: ApiCore, nonce: str) -> OpenedSession:
     if await core.services.store.open_api_link(hash_token(nonce), hash_token(made.token), SESSION_SECONDS) is None:
         raise not_signed_in()
     return await _admitted(core, made)
-
-
-async def _is_known(core: ApiCore, user_id: int) -> bool:
-    """Whether a person may use the bot."""
-    person = await core.services.store.person(user_id)
-    return user_id in core.services.people.named or (person is not None and person.may_use)
 
 
 def _new_session() -> OpenedSession:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from fastapi import APIRouter, Depends, Request, Response
 
 from relay.memory.calls.people import hash_token
-from relay.surfaces.http.access.sessions import open_from_link, open_from_telegram
+from relay.surfaces.http.access.sessions import OpenedSession, open_from_link, open_from_telegram
 from relay.surfaces.http.caller import ApiCore, find_caller, not_signed_in, read_authorization
-from relay.surfaces.http.wire import WireInput, WireModel
+from relay.surfaces.http.wire import WireInput, wire
 
 router = APIRouter(tags=["session"])
 
@@ -20,25 +18,16 @@ class SignInLink(WireInput):
     link: str
 
 
-class OpenedSession(WireModel):
-    """A session: its token goes into the header `Authorization: Bearer`."""
-
-    token: str
-    expires_at: datetime
-
-
-@router.post("/session", status_code=201)
+@router.post("/session", status_code=201, response_model=wire(OpenedSession))
 async def open_session(request: Request, body: SignInLink | None = None) -> OpenedSession:
     """Signs in: with `Authorization: tma` and what Telegram signed, or with a link's secret."""
     core: ApiCore = request.app.state.core
     scheme, proof = read_authorization(request)
     if scheme == "tma":
-        opened = await open_from_telegram(core, proof)
-    elif body is not None:
-        opened = await open_from_link(core, body.link)
-    else:
-        raise not_signed_in()
-    return OpenedSession(token=opened.token, expires_at=opened.expires_at)
+        return await open_from_telegram(core, proof)
+    if body is not None:
+        return await open_from_link(core, body.link)
+    raise not_signed_in()
 
 
 @router.delete("/session", status_code=204, dependencies=[Depends(find_caller)])

@@ -11,7 +11,7 @@ from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.surfaces.chat.people.bot_rights import BotRights, BotUser, ChatMember, ask, find_standing, name_in, reads_all
-from relay.surfaces.telegram.groups.connection import Connection
+from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.outgoing.menu import register_admin
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.objects import Chat, ChatMemberUpdated, Message, User

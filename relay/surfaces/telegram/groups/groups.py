@@ -9,11 +9,13 @@ from functools import partial
 from typing import Any
 
 from relay.core.errors import ChatMigrated, MessengerError
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.ports import Messenger
 from relay.surfaces.chat.people.bot_rights import ADMINISTRATOR, ChatInfo, ChatMember, decode
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.parsing.objects import Chat
+from relay.surfaces.telegram.parsing.updates import Bot
 
 ALONE = 2
 """The number of members in a group of one person and the bot."""
@@ -135,3 +137,17 @@ class Groups:
             return False
         told = decode(ChatMember, member)
         return told is not None and told.present
+
+
+@frozen
+class Connection:
+    """A bot, its messenger, and what it knows about its groups."""
+
+    messenger: Messenger
+    bot: Bot
+    groups: Groups
+
+
+def make_connection(messenger: Messenger, bot: Bot) -> Connection:
+    """Makes a connection that knows no groups yet."""
+    return Connection(messenger, bot, Groups(messenger, bot.id))

@@ -48,7 +48,8 @@ class Search:
         candidates, certain = await self._candidates(row)
         for message_id in candidates:
             try:
-                if await self._became_known(row, message_id):
+                known = await self._store.list_known_ids(self._bot_id, row.request["chat_id"], message_id - 1, 1)
+                if message_id in known.known:  # sent since the search began; a probe would remove its buttons
                     continue
                 if await self._is_part(row, message_id):
                     log.info("lost part found", part=row.id, message_id=message_id)
@@ -74,11 +75,6 @@ class Search:
         last = max(ids.highest, floor) + BEYOND
         above = [number for number in range(floor + 1, min(floor + SPAN, last) + 1) if number not in ids.known]
         return [*above[:RANGE], *ids.near], last <= floor + SPAN and len(above) <= RANGE
-
-    async def _became_known(self, row: StoredPart, message_id: int) -> bool:
-        """Whether the id is another message, sent since the search began. Probing it would remove its buttons."""
-        ids = await self._store.list_known_ids(self._bot_id, row.request["chat_id"], message_id - 1, 1)
-        return message_id in ids.known
 
     async def _is_part(self, row: StoredPart, message_id: int) -> bool:
         """Whether a message is the part. Raises `MessengerError` if Telegram's answer does not tell."""

@@ -23,7 +23,6 @@ class NotPacked(RelayError):
 
     @property
     def plain(self) -> str:
-        """See `RelayError.plain`."""
         return "I can't make the export right now. My admins have to look at it; please try again later."
 
 

@@ -12,7 +12,7 @@ from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.contexts.markers.weights import kept_line, undo_typed
-from relay.surfaces.chat.history.tools import describe_tools
+from relay.surfaces.chat.history.why import describe_tools
 from relay.surfaces.chat.preferences.choice import choice_row, compare_row, reason_row
 from relay.surfaces.chat.preferences.pages import DropPreference, describe_acting
 from relay.surfaces.chat.preferences.tags import tags_button

@@ -84,14 +84,12 @@ class Preview:
             await sleep_or_stop(max(0.0, self._free_at - time.monotonic()), stop)
 
     def text(self, so_far: Callable[[], str]) -> None:
-        """See `ports.Sink.text`."""
         if self._limits.quiet:
             return
         self._so_far, self._trouble = so_far, ""
         self._show_soon()
 
     def report_wait(self, sentence: str) -> None:
-        """See `ports.Sink.waiting`."""
         if self._limits.quiet and not self._place.private:
             return
         self._trouble = sentence

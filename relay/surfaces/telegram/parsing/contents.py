@@ -23,30 +23,18 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < COUNTS else 0
 
 
-def _measure(value: object) -> float | None:
-    return value if isinstance(value, int | float) else None
-
-
-def _is_present(value: object) -> bool:
-    return isinstance(value, dict)
-
-
 def _decode_list(value: object, decode: ValidatorFunctionWrapHandler) -> Any:
     return decode([one for one in value if isinstance(one, dict)] if isinstance(value, list) else [])
 
 
-def _decode_object(value: object, decode: ValidatorFunctionWrapHandler) -> Any:
-    return decode(value) if isinstance(value, dict) else None
-
-
 Text = Annotated[str, PlainValidator(text_in)]
 Count = Annotated[int, PlainValidator(_count)]
-Measure = Annotated[float | None, PlainValidator(_measure)]
-Present = Annotated[bool, PlainValidator(_is_present)]
+Measure = Annotated[float | None, PlainValidator(lambda value: value if isinstance(value, int | float) else None)]
+Present = Annotated[bool, PlainValidator(lambda value: isinstance(value, dict))]
 """Whether there is an object, whatever its fields."""
 Flag = Annotated[bool, PlainValidator(bool)]
 Listed = Annotated[tuple[T, ...], WrapValidator(_decode_list)]
-Lenient = Annotated[T | None, WrapValidator(_decode_object)]
+Lenient = Annotated[T | None, WrapValidator(lambda value, decode: decode(value) if isinstance(value, dict) else None)]
 
 
 @frozen

@@ -8,8 +8,7 @@ from relay.core.redaction.redact import redact_value
 from relay.memory.people import digest
 from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.surfaces.chat.turn_buttons import is_turn_button
-from relay.surfaces.telegram.parsing.attached import attachment_of
-from relay.surfaces.telegram.parsing.message_parser import PASTE_LENGTH, name_of, says_something, text_of
+from relay.surfaces.telegram.parsing.message_parser import PASTE_LENGTH, attachment_of, name_of, says_something, text_of
 from relay.surfaces.telegram.parsing.objects import Message, Update, User
 from relay.surfaces.telegram.parsing.updates import (
     ALLOWED_UPDATES,
@@ -61,7 +60,8 @@ def sort_update(update: Update, bot: Bot, named: frozenset[int], group_open: boo
         raise ValueError("not one update")
     row = replace(row, chat_id=chat.id, topic_id=topic_in(update), payload=update.raw)
     if start := start_of(update, user_id, bot):
-        row = replace(row, start=start, payload={"update_id": update.update_id, "message": strip_start(message)})
+        stored = strip_words(message) | {"text": "/start"}  # without the link's payload, which is never stored
+        row = replace(row, start=start, payload={"update_id": update.update_id, "message": stored})
     elif not row.known and (knock := knock_of(update, bot)):
         row = replace(row, knock=knock)
     row = replace(row, redacted=make_log_entry(update, row, bot))
@@ -117,11 +117,6 @@ def describe_sender(message: Message) -> Asking:
     """Returns the name and username of a message's sender."""
     sender = message.sender or User()
     return Asking(name_of(sender)[:NAME_LENGTH], sender.username or None)
-
-
-def strip_start(message: Message) -> dict[str, object]:
-    """Returns a Start message without the link's payload, which is never stored."""
-    return strip_words(message) | {"text": "/start"}
 
 
 def strip_words(message: Message) -> dict[str, object]:

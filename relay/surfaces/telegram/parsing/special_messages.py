@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from relay.core.frozen import frozen
 from relay.surfaces.telegram.parsing.contents import Checklist, Contact, Dice, Location, Poll, Venue
@@ -43,18 +44,9 @@ class SpecialMessage:
 
 def thing_of(message: Message) -> SpecialMessage | None:
     """Describes a message's contents besides text and files. A venue also has a `location`."""
-    if message.venue:
-        return SpecialMessage("venue", venue(message.venue))
-    if message.location:
-        return SpecialMessage("location", location(message.location), untrusted=False)
-    if message.contact:
-        return SpecialMessage("contact", contact(message.contact))
-    if message.poll:
-        return SpecialMessage("poll", poll(message.poll))
-    if message.dice:
-        return SpecialMessage("dice", dice(message.dice), untrusted=False)
-    if message.checklist:
-        return SpecialMessage("checklist", checklist(message.checklist))
+    for name, describe in DESCRIBED.items():
+        if found := getattr(message, name):
+            return SpecialMessage(name, describe(found), untrusted=name not in ("location", "dice"))
     kind = next((kind for kind in OTHERS if getattr(message, kind)), None)
     return SpecialMessage(kind, f"({OTHERS[kind]})", refusal=REFUSALS.get(kind, "")) if kind else None
 
@@ -129,3 +121,13 @@ def dice(found: Dice) -> str:
 def checklist(found: Checklist) -> str:
     tasks = [f"[{'x' if task.completion_date else ' '}] {line(task.text, '…')}" for task in found.tasks]
     return f"(sent a checklist: {line(found.title, 'without a title')}: {list_texts(tasks)})"
+
+
+DESCRIBED: dict[str, Callable[[Any], str]] = {
+    "venue": venue,
+    "location": location,
+    "contact": contact,
+    "poll": poll,
+    "dice": dice,
+    "checklist": checklist,
+}

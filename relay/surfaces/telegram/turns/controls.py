@@ -21,8 +21,8 @@ from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.memory.remember import keep_marked
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 from relay.surfaces.telegram.groups.access_requests import AccessAnnouncer
-from relay.surfaces.telegram.groups.connection import Connection
 from relay.surfaces.telegram.groups.group_join import GroupGreeter
+from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from relay.surfaces.telegram.outgoing.menu import GroupMenus, register_admin, set_menu_button
 from relay.surfaces.telegram.outgoing.render import message_parts

@@ -19,11 +19,10 @@ UNPRICED = (
 
 def with_model(understood: ParsedTurn, services: Services, admin: bool) -> ParsedTurn:
     """Returns the input with the model that /retry names, or a notice that lists the choices."""
-    model = find_model(understood.wanted, services.installation.model, services.installation.small_model, admin)
+    big, small = services.installation.model, services.installation.small_model
+    model = find_model(understood.wanted, big, small, admin)
     if model is None or understood.incoming is None:
-        return ParsedTurn(
-            understood.place, notice=choices(services.installation.model, services.installation.small_model, admin)
-        )
+        return ParsedTurn(understood.place, notice=choices(big, small, admin))
     if services.budget.refuses(model):
         notice = UNPRICED if admin else "I can't use that model here."
         return ParsedTurn(understood.place, notice=notice.format(escape_markdown(model)))

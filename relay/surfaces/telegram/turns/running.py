@@ -41,10 +41,6 @@ class RunningTurns:
     def remove(self, turn_id: int) -> None:
         self._by_turn.pop(turn_id, None)
 
-    def find_in_lane(self, chat_id: int, topic_id: int) -> RunningTurn | None:
-        """Returns the turn that is answering in a chat's topic."""
-        return next((r for r in self._list_in(chat_id, topic_id) if r.turn.kind != "control"), None)
-
     def _list_in(self, chat_id: int, topic_id: int) -> list[RunningTurn]:
         return [r for r in self._by_turn.values() if (r.chat_id, r.topic_id) == (chat_id, topic_id)]
 
@@ -68,7 +64,7 @@ class RunningTurns:
     def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float, album: str = "") -> bool:
         """Lets a message join a turn that it directly follows and that began at most `within` seconds ago. Returns
         whether it joined. `album`: joins only a turn with parts of it."""
-        run = self.find_in_lane(chat_id, topic_id)
+        run = next((one for one in self._list_in(chat_id, topic_id) if one.turn.kind != "control"), None)
         if run is None or run.turn.user_id != user_id or time.monotonic() - run.started > within:
             return False
         if album not in run.albums if album else not 0 < message_id - run.last_message_id <= 2:

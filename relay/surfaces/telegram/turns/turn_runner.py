@@ -24,7 +24,7 @@ from relay.memory.rows.delivery import Part, QueuedMessage
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.telegram.formatting.format import run_formatting
 from relay.surfaces.telegram.groups.access_requests import should_run
-from relay.surfaces.telegram.groups.connection import Connection
+from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.outgoing.delivery import Delivery, allow_everywhere
 from relay.surfaces.telegram.outgoing.render import answer_parts
 from relay.surfaces.telegram.outgoing.sender import STOPPED

@@ -89,7 +89,8 @@ def lane_of(turn: ClaimedTurn) -> tuple[Chat, int, int]:
 @metrics.time_stage("understand")
 async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Messenger, store: Store) -> ParsedTurn:
     """Reads a turn's updates. Ignores group messages that are not addressed to the bot."""
-    if turn.linked_to == turn.user_id and not await groups.sees(find_linked_space(turn), turn.user_id):
+    group = Space("group", chat_id=lane_of(turn)[0].id)
+    if turn.linked_to == turn.user_id and not await groups.sees(group, turn.user_id):
         turn = replace(turn, linked_to=None)  # a person who has left a group no longer lends it anything
     updates = updates_of(turn)
     if query := updates[0].callback_query:
@@ -144,11 +145,6 @@ async def find_replied_turn(message: Message, place: Place, space: Space, bot: B
     if target is None or target.forum_topic_created:
         return None
     return await store.find_answered_turn(bot.id, place.chat_id, place.topic_id, target.message_id, space) or None
-
-
-def find_linked_space(turn: ClaimedTurn) -> Space:
-    """Returns the space of a turn's group."""
-    return Space("group", chat_id=lane_of(turn)[0].id)
 
 
 async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | None, store: Store) -> ParsedTurn:

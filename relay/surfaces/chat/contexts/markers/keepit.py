@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from relay.commands.contexts.keepit import (
@@ -73,8 +74,7 @@ async def keepit(call: ChatContext) -> CommandReply:
 @pressed(KeepPassage)
 async def press_weight(call: ChatContext, to: KeepPassage) -> ButtonReply:
     done = await keep_passage(call, Passage(draft=to.draft), weight_of(to.percent), "button")
-    shown = marked(done)
-    return ButtonReply("Kept.", shown.text, shown.rows, result=done)
+    return replace(marked(done).redraw("Kept."), result=done)
 
 
 def marked(done: KeepitChange) -> CommandReply:
@@ -101,8 +101,7 @@ async def open_session_markers(call: ChatContext, to: ListSessionKeepits) -> But
 
 @pressed(ListKeepits)
 async def turn_page(call: ChatContext, to: ListKeepits) -> ButtonReply:
-    shown = await page(call, to.session_id, to.offset)
-    return ButtonReply(text=shown.text, rows=shown.rows)
+    return (await page(call, to.session_id, to.offset)).redraw()
 
 
 @pressed(OpenKeepit)

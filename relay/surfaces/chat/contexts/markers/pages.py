@@ -13,7 +13,7 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.marker_buttons import ListKeepits, RemoveKeepit, RestoreKeepit, WeighKeepit
 from relay.surfaces.chat.contexts.markers.weights import preset_rows
 from relay.surfaces.chat.memory_pages import cut_units
-from relay.surfaces.chat.reply import Page, button
+from relay.surfaces.chat.reply import CommandReply, button
 from relay.surfaces.chat.times import moment
 
 LONGEST = 1_200
@@ -24,7 +24,7 @@ VERSIONS = 3
 """The most versions named."""
 
 
-def card(call: ChatContext, found: OpenedKeepit, back: ListKeepits, before: Decimal | None = None) -> Page:
+def card(call: ChatContext, found: OpenedKeepit, back: ListKeepits, before: Decimal | None = None) -> CommandReply:
     """Shows a marker. `before`: its former weight, which Undo gives back."""
     one = found.keepit
     lines = [heading(one), passage(one), place(call, one)]
@@ -35,14 +35,14 @@ def card(call: ChatContext, found: OpenedKeepit, back: ListKeepits, before: Deci
         undo = WeighKeepit(one.id, int(before * 100), back.session_id, back.offset)
         rows.append([button(f"↩ Undo: {before:.2f} again", undo)])
     remove = button("🗑 Remove", RemoveKeepit(one.id, back.session_id, back.offset))
-    return Page("\n\n".join(lines), [*rows, [remove, button("‹ Markers", back)]])
+    return CommandReply("\n\n".join(lines), rows=[*rows, [remove, button("‹ Markers", back)]])
 
 
-def removed_card(one: Keepit, back: ListKeepits) -> Page:
+def removed_card(one: Keepit, back: ListKeepits) -> CommandReply:
     """Says that a marker is removed, and offers to bring it back."""
     undo = button("↩ Undo", RestoreKeepit(one.id, back.session_id, back.offset))
     text = f"🗑 No longer marked. The message stays as it is.\n\n{passage(one)}"
-    return Page(text, [[undo, button("‹ Markers", back)]])
+    return CommandReply(text, rows=[[undo, button("‹ Markers", back)]])
 
 
 def heading(one: Keepit) -> str:

@@ -160,14 +160,11 @@ def preview(plan: CompositionPlan) -> CompositionPreview:
 
 def planned(part: ComposedPart) -> PlannedComponent:
     """Returns a planned part as it is sent."""
-    return PlannedComponent(
+    return PlannedComponent.of(
+        part,
         session_id=str(part.session_id),
-        title=part.title,
         original_tokens=part.tokens or 0,
         version_id=short(part.version),
-        allocation=part.allocation,
-        estimate=part.estimate,
-        reason=part.reason,
         versions=[Choice(version_id=short(one.name), tokens=one.tokens) for one in part.versions],
     )
 

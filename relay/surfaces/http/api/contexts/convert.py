@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any
-
 from relay.memory.contexts.markers import name_weight
 from relay.memory.rows.contexts.composition import ComposedPart, Composition
 from relay.memory.rows.contexts.markers import Keepit
@@ -18,9 +14,7 @@ from relay.surfaces.http.api.contexts.records import (
     CompositionLine,
     CompositionRecord,
     CompressionRecord,
-    KeepitStats,
     Marker,
-    Position,
     ProjectLine,
     Row,
     SessionLine,
@@ -31,28 +25,15 @@ from relay.surfaces.http.api.contexts.records import (
 
 def version_record(one: Version) -> CompressionRecord:
     """Returns a version as it is sent."""
-    return CompressionRecord(
+    return CompressionRecord.of(
+        one,
         version_id=one.short,
-        name=one.name,
         file=f"{one.name}.jsonl",
-        created_at=one.created_at,
-        settings=dict(one.settings),
-        output_tokens=one.output_tokens,
-        output_messages=one.output_messages,
-        compression_ratio=optional(one.ratio),
-        keepit_stats=KeepitStats(
-            preserved=one.keepit.preserved, summarized=one.keepit.summarized, weights=dict(one.keepit.weights)
-        ),
+        compression_ratio=one.ratio,
+        keepit_stats=one.keepit,
         source_version=short(one.source) if one.source else None,
-        status=one.status,
-        error=one.error,
-        done=one.done,
-        total=one.total,
         last_used=one.last_used_at,
         used_in_compositions=len(one.compositions),
-        active=one.active,
-        fresh=one.fresh,
-        tainted=one.tainted,
     )
 
 
@@ -63,60 +44,45 @@ def short(name: str) -> str:
 
 def marker(one: Keepit) -> Marker:
     """Returns a marker as it is sent."""
-    return Marker(
+    return Marker.of(
+        one,
         marker_id=f"p{one.id}",
         message_uuid=f"m{one.message_id}",
-        weight=float(one.weight),
         label=name_weight(one.weight),
-        content=one.content,
-        position=Position(start=one.start, end=one.end),
-        context=one.context,
-        created_at=one.created_at,
-        survived_in=[short(name) for name in one.survived],
-        summarized_in=[short(name) for name in one.summarized],
+        position=one,
+        survived_in=[*map(short, one.survived)],
+        summarized_in=[*map(short, one.summarized)],
     )
+
+
+def _session_head(one: Session) -> dict[str, object]:
+    return {
+        "session_id": str(one.id),
+        "original_tokens": one.tokens,
+        "original_messages": one.messages,
+        "first_timestamp": one.first.at if one.first else one.began,
+        "last_timestamp": one.ended,
+        "registered_at": one.registered,
+        "last_accessed": one.accessed,
+        "current": one.present,
+    }
 
 
 def session_line(one: Session) -> SessionLine:
     """Returns a session of a list as it is sent."""
-    return SessionLine(
-        session_id=str(one.id),
-        title=one.title,
-        opening=one.first.text[:200] if one.first else "",
-        original_tokens=one.tokens,
-        original_messages=one.messages,
-        first_timestamp=one.first.at if one.first else one.began,
-        last_timestamp=one.ended,
-        registered=one.registered is not None,
-        registered_at=one.registered,
-        last_accessed=one.accessed,
-        topics=list(one.topics),
-        markers=one.markers,
-        versions=one.versions,
-        compositions=one.compositions,
-        current=one.present,
-        distance=one.distance,
-        linked=one.linked,
-    )
+    opening = one.first.text[:200] if one.first else ""
+    return SessionLine.of(one, **_session_head(one), opening=opening, registered=one.registered is not None)
 
 
 def session_record(row: SessionRow) -> SessionRecord:
     """Returns a session as it is sent."""
     one = row.session
-    return SessionRecord(
-        session_id=str(one.id),
+    name = display_name(row.place, row.chat_id, row.topic_id)
+    return SessionRecord.of(
+        one,
+        **_session_head(one),
         project_id=f"t{row.thread_id}",
-        title=one.title,
-        original_tokens=one.tokens,
-        original_messages=one.messages,
-        first_timestamp=one.first.at if one.first else one.began,
-        last_timestamp=one.ended,
-        registered_at=one.registered,
-        last_accessed=one.accessed,
-        metadata=SessionMetadata(
-            project_name=display_name(row.place, row.chat_id, row.topic_id), primary_topics=list(one.topics)
-        ),
-        current=one.present,
+        metadata=SessionMetadata(project_name=name, primary_topics=list(one.topics)),
         keepit_markers=[marker(each) for each in row.markers],
         compressions=[version_record(each) for each in row.versions],
     )
@@ -124,18 +90,14 @@ def session_record(row: SessionRow) -> SessionRecord:
 
 def project_line(one: Project) -> ProjectLine:
     """Returns a project as it is sent."""
-    return ProjectLine(
+    return ProjectLine.of(
+        one,
         project_id=f"t{one.id}",
         display_name=display_name(one.name, one.chat_id, one.topic_id),
         chat_id=str(one.chat_id),
         topic_id=str(one.topic_id),
         space="group" if one.space.kind == "group" else "private",
-        created_at=one.created_at,
         last_accessed=one.accessed,
-        sessions=one.sessions,
-        registered=one.registered,
-        tokens=one.tokens,
-        messages=one.messages,
     )
 
 
@@ -148,63 +110,40 @@ def display_name(name: str | None, chat_id: int, topic_id: int) -> str:
 
 def composition_line(one: Composition) -> CompositionLine:
     """Returns a composition of a list as it is sent."""
-    return CompositionLine(
-        composition_id=f"c{one.id}",
-        name=one.name,
-        created_at=one.created_at,
-        total_tokens=one.total_tokens,
-        total_messages=one.total_messages,
-        components=len(one.parts),
-        used_in_sessions=[str(id) for id in one.used_in],
-        status=one.status,
-    )
+    used_in = [str(id) for id in one.used_in]
+    return CompositionLine.of(one, composition_id=f"c{one.id}", components=len(one.parts), used_in_sessions=used_in)
 
 
 def composition_record(one: Composition) -> CompositionRecord:
     """Returns a composition as it is sent."""
     files = {"markdown": "composed.md", "jsonl": "composed.jsonl", "both": f"{one.name}.zip"}
-    return CompositionRecord(
+    return CompositionRecord.of(
+        one,
         composition_id=f"c{one.id}",
         project_id=f"t{one.thread_id}",
-        name=one.name,
-        created_at=one.created_at,
         components=[component(part, order) for order, part in enumerate(one.parts, 1)],
         output_file=None if one.total_tokens is None else files[one.format],
         output_format=one.format,
         total_token_budget=one.budget,
-        strategy=one.strategy,
-        total_tokens=one.total_tokens,
-        total_messages=one.total_messages,
         used_in_sessions=[str(id) for id in one.used_in],
-        active=one.active,
-        status=one.status,
-        error=one.error,
     )
 
 
 def component(part: ComposedPart, order: int) -> Component:
     """Returns a part of a composition as it is sent."""
-    recompress: Mapping[str, Any] | None = part.asked.recompress
-    return Component(
+    return Component.of(
+        part,
         session_id=str(part.session_id),
         version_id=short(part.version),
         requested_version=part.asked.version or "auto",
         requested_allocation=part.asked.allocation,
         order=order,
         token_contribution=part.tokens,
-        allocation=part.allocation,
-        recompress=dict(recompress) if recompress else None,
-        title=part.title,
+        recompress=part.asked.recompress or None,
         status="making" if part.due else "gone" if part.gone else "ready",
-        reason=part.reason,
     )
 
 
 def rows(given: tuple[VersionRow, ...]) -> list[Row]:
     """Returns the rows of a version as they are sent."""
-    return [Row(role=one.role, text=one.text, at=one.at, kept=one.kept, weight=optional(one.weight)) for one in given]
-
-
-def optional(number: Decimal | None) -> float | None:
-    """Returns a decimal as a JSON number; None for None."""
-    return None if number is None else float(number)
+    return [Row.of(one) for one in given]

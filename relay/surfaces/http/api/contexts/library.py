@@ -9,14 +9,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from relay.commands.contexts.library import link_session, storage_statistics, unlink_session
+from relay.commands.contexts.library import link_session, storage_statistics, suggest, unlink_session
 from relay.commands.contexts.space_settings import merge_settings, show_settings
-from relay.commands.contexts.suggestion import suggest
-from relay.commands.history.session_search import KINDS, FoundInSession, SessionQuery, search_sessions
+from relay.commands.history.session_search import FoundInSession, conditions_of, search_sessions
 from relay.core.limits import COMPOSED_BUDGET, REASON_LENGTH
 from relay.memory.contexts.markers import round_weight
 from relay.memory.rows.contexts.library import StorageStatistics, Suggestion
-from relay.memory.rows.search import Weights
+from relay.memory.rows.search import SearchQuery, Weights
 from relay.surfaces.http.api.contexts.convert import short
 from relay.surfaces.http.api.contexts.names import Budget, Name, SomeProject, in_project, number_of
 from relay.surfaces.http.api.paging import Page, paged
@@ -92,20 +91,20 @@ class SearchAsked(WireModel):
     kind: Literal["message", "summary", "version"] | None = None
     project_id: SomeProject = None
 
-    def as_query(self, zone: tzinfo) -> SessionQuery:
+    def as_query(self, zone: tzinfo) -> SearchQuery:
         """Returns the query. Times without a zone are in this one."""
         weights = None
         if self.min is not None or self.max is not None:
             lowest, highest = (Decimal(else_) if one is None else one for one, else_ in ((self.min, 0), (self.max, 1)))
             weights = Weights(f"{round_weight(lowest):.2f}", f"{round_weight(highest):.2f}")
-        return SessionQuery(
+        return SearchQuery(
             words=self.text,
             files=tuple(self.files),
             topics=tuple(self.topics),
             since=self.start if self.start is None or self.start.tzinfo else self.start.replace(tzinfo=zone),
             until=self.end if self.end is None or self.end.tzinfo else self.end.replace(tzinfo=zone),
             keepit=weights,
-            kinds=(self.kind,) if self.kind else KINDS,
+            kinds=(self.kind,) if self.kind else (),
         )
 
 
@@ -146,19 +145,19 @@ async def search(ctx: Reading, page: Page, asked: Annotated[SearchAsked, Query()
     there = await in_project(ctx, asked.project_id)
     query = asked.as_query(ctx.zone)
     found = await search_sessions(there, query, page.offset, page.limit)
-    return page.page_of("results", [hit(one, query.named()) for one in found.found], found.total)
+    return page.page_of("results", [hit(one, conditions_of(query)) for one in found.found], found.total)
 
 
 def hit(one: FoundInSession, matched: tuple[str, ...]) -> Hit:
     """Returns a hit as it is sent."""
-    return Hit(
+    return Hit.of(
+        one,
         session_id=str(one.session_id),
         version_id=None if one.version is None else f"v{one.version:03}",
         message_id=f"m{one.id}" if one.kind == "message" else None,
         score=round(1 / one.rank, 3),
         snippet=one.text,
-        at=one.at,
-        matched=list(matched),
+        matched=matched,
     )
 
 
@@ -171,17 +170,15 @@ async def suggest_sessions(ctx: Reading, body: SuggestionAsked) -> Suggestions:
 
 def suggested(one: Suggestion) -> SuggestedSession:
     """Returns a suggestion as it is sent."""
-    return SuggestedSession(
+    return SuggestedSession.of(
+        one,
         session_id=str(one.session_id),
-        title=one.title,
         opening=one.first,
         version_id=short(one.version) if one.version else None,
         relevance_score=one.score,
-        matched_topics=list(one.topics),
-        matched_files=list(one.files),
+        matched_topics=one.topics,
+        matched_files=one.files,
         suggested_tokens=one.tokens,
-        make=one.make,
-        linked=one.linked,
         registered=one.registered is not None,
         last_used=one.used_at,
     )

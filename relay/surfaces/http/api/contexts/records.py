@@ -74,46 +74,42 @@ class SessionMetadata(WireModel):
     primary_topics: list[str]
 
 
-class SessionLine(WireModel):
-    """A session in a list."""
+class SessionHead(WireModel):
+    """What lists and records have of a session."""
 
     session_id: str
     title: str | None
-    opening: str
-    """The beginning of its first message."""
     original_tokens: int
     original_messages: int
     first_timestamp: datetime
     last_timestamp: datetime | None
-    registered: bool
     registered_at: datetime | None
     last_accessed: datetime | None
+    current: bool
+    """Whether it is the running session."""
+
+
+class SessionLine(SessionHead):
+    """A session in a list."""
+
+    opening: str
+    """The beginning of its first message."""
+    registered: bool
     topics: list[str]
     markers: int
     versions: int
     compositions: int
-    current: bool
-    """Whether it is the running session."""
     distance: int | None
     """How many sessions ago it was used; 1: the last session."""
     linked: str | None
     """Why it is linked from another project; null: it belongs to this project."""
 
 
-class SessionRecord(WireModel):
+class SessionRecord(SessionHead):
     """A session of the memory system."""
 
-    session_id: str
     project_id: str
-    title: str | None
-    original_tokens: int
-    original_messages: int
-    first_timestamp: datetime
-    last_timestamp: datetime | None
-    registered_at: datetime | None
-    last_accessed: datetime | None
     metadata: SessionMetadata
-    current: bool
     keepit_markers: list[Marker]
     compressions: list[CompressionRecord]
 
@@ -151,37 +147,35 @@ class Component(WireModel):
     reason: str | None
 
 
-class CompositionLine(WireModel):
-    """A composition in a list. `components`: how many sessions it has."""
+class CompositionHead(WireModel):
+    """What lists and records have of a composition."""
 
     composition_id: str
     name: str
     created_at: datetime
     total_tokens: int | None
     total_messages: int | None
-    components: int
     used_in_sessions: list[str]
     status: Literal["making", "ready", "over", "failed"]
 
 
-class CompositionRecord(WireModel):
+class CompositionLine(CompositionHead):
+    """A composition in a list. `components`: how many sessions it has."""
+
+    components: int
+
+
+class CompositionRecord(CompositionHead):
     """A composition. `outputFile`: the name of its download; null: there is nothing to download yet."""
 
-    composition_id: str
     project_id: str
-    name: str
-    created_at: datetime
     components: list[Component]
     output_file: str | None
     output_format: Literal["markdown", "jsonl", "both"]
     total_token_budget: int
     strategy: Literal["equal", "recency", "proportional"]
-    total_tokens: int | None
-    total_messages: int | None
-    used_in_sessions: list[str]
     active: int
     """How many running sessions began with it."""
-    status: Literal["making", "ready", "over", "failed"]
     error: str | None
 
 

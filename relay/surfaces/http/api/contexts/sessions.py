@@ -24,7 +24,6 @@ from relay.commands.memory.access import GONE
 from relay.core.errors import NotFound
 from relay.memory.contexts.markers import round_weight
 from relay.memory.contexts.settings import LEAST_RATIO, MOST_RATIO, Level
-from relay.memory.rows.contexts.library import OriginalMessage
 from relay.surfaces.http.api.contexts.convert import marker, session_record
 from relay.surfaces.http.api.contexts.names import MarkerId, Name, SessionId, in_session, number_of
 from relay.surfaces.http.api.contexts.records import Marker, SessionRecord
@@ -115,14 +114,7 @@ async def list_messages(
     since = None if after is None or page.offset else int(after[1:])
     found = await read_original(there, number, page.offset, page.limit, since)
     here = dataclasses.replace(page, offset=found.offset or page.offset)
-    return here.page_of("messages", [message(one) for one in found.messages], found.total)
-
-
-def message(one: OriginalMessage) -> Message:
-    """Returns a message as it is sent."""
-    return Message(
-        message_uuid=f"m{one.id}", role=one.role, name=one.name, text=one.text, at=one.at, untrusted=one.untrusted
-    )
+    return here.page_of("messages", [Message.of(one, message_uuid=f"m{one.id}") for one in found.messages], found.total)
 
 
 @router.get("/sessions/{sessionId}/keepits", response_model=paged("markers", Marker))

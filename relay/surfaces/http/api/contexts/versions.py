@@ -8,8 +8,13 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from relay.commands.context import CommandContext
-from relay.commands.contexts.compress import CompressionPreview, Making, compress, make_version
-from relay.commands.contexts.making import complete_settings, find_made
+from relay.commands.contexts.compress import (
+    CompressionPreview,
+    complete_settings,
+    compress,
+    find_made,
+    make_version,
+)
 from relay.commands.contexts.projects import read_whole_original
 from relay.commands.contexts.version_file import original_file, version_file
 from relay.commands.contexts.versions import compare_versions, list_versions, read_version, versions_named
@@ -17,8 +22,8 @@ from relay.commands.contexts.wish import Wish
 from relay.commands.history.sessions import open_session
 from relay.core.errors import BudgetUsedUp
 from relay.memory.contexts.settings import LEAST_RATIO, MOST_RATIO, MOST_TIERS
-from relay.memory.rows.contexts.versions import LoneMarker, OpenedVersion
-from relay.surfaces.http.api.contexts.convert import optional, rows, version_record
+from relay.memory.rows.contexts.versions import OpenedVersion
+from relay.surfaces.http.api.contexts.convert import rows, version_record
 from relay.surfaces.http.api.contexts.files import download, downloads, sent
 from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, in_session
 from relay.surfaces.http.api.contexts.records import CompressionRecord, Row
@@ -193,15 +198,10 @@ async def make(request: Request, response: Response, ctx: Reading, session_id: S
     if not body.again and (there_already := await find_made(there, number, settings, source)):
         return sent(VersionMade(version_id=there_already.short, status="ready"))
     async with begin_writing(there, request) as written:
-        made = require_made(await make_version(written, number, settings, source))
-    response.status_code = 200 if made.status == "ready" else 202
-    return made
-
-
-def require_made(made: Making) -> VersionMade:
-    """Returns the requested version. Raises `BudgetUsedUp` if no model may be asked."""
+        made = await make_version(written, number, settings, source)
     if made.version is None:
         raise BudgetUsedUp(made.detail)
+    response.status_code = 200 if made.version.status == "ready" else 202
     return VersionMade(version_id=made.version.short, status=made.version.status)
 
 
@@ -215,7 +215,9 @@ def preview(shown: CompressionPreview) -> VersionPreview:
             cost_usd=shown.cost,
         ),
         keepit=KeepitEstimate(
-            threshold=optional(max(shown.thresholds, default=None)), preserved=shown.keeps, summarized=shown.summarises
+            threshold=max(map(float, shown.thresholds), default=None),
+            preserved=shown.keeps,
+            summarized=shown.summarises,
         ),
         thresholds=[float(one) for one in shown.thresholds],
         settings=dict(shown.settings),
@@ -263,16 +265,11 @@ def opened_record(opened: OpenedVersion) -> OpenedRecord:
 async def compare(ctx: Reading, session_id: SessionId, a: str, b: str) -> Comparison:
     """Returns two versions of a session side by side."""
     there, number = await in_session(ctx, session_id)
-    one, other = await versions_named(there, number, [a, b])
-    found = await compare_versions(there, one.id, other.id)
+    first, second = await versions_named(there, number, [a, b])
+    found = await compare_versions(there, first.id, second.id)
     return Comparison(
         a=opened_record(found.a),
         b=opened_record(found.b),
-        only_a=[lone(each) for each in found.only_a],
-        only_b=[lone(each) for each in found.only_b],
+        only_a=[MarkerOfOne.of(one, marker_id=f"p{one.id}") for one in found.only_a],
+        only_b=[MarkerOfOne.of(one, marker_id=f"p{one.id}") for one in found.only_b],
     )
-
-
-def lone(one: LoneMarker) -> MarkerOfOne:
-    """Returns a marker of one version as it is sent."""
-    return MarkerOfOne(marker_id=f"p{one.id}", weight=one.weight, content=one.content)
