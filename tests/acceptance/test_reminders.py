@@ -308,6 +308,16 @@ async def test_only_its_administrators_and_admins_make_relay_quiet_in_a_group(bo
     assert "I speak up" in (await bot.ask(dm, ada, "/quiet off")).text
 
 
+async def test_who_may_not_set_a_groups_digest_is_not_told_how(bot: SharedBot) -> None:
+    (ada, dm), olga, at = bot.person(), bot.tg.user(OWNER, "Olga"), f"@{bot.tg.bot.username}"
+    group = bot.group(ada, olga)
+    assert (await bot.ask(group, ada, f"/digest{at}")).text == (
+        "The digest is off. In this group, my admins set that. /digest now shows the last 24 hours."
+    )
+    for chat, person in ((group, olga), (dm, ada)):
+        assert "/digest on sends one every night" in (await bot.ask(chat, person, f"/digest{at}")).text
+
+
 async def test_a_reminder_can_be_triggered_by_a_mention(bot: SharedBot) -> None:
     ada, dm = bot.person()
     made = await bot.ask(dm, ada, "/remind when I mention dentist: take the insurance card")

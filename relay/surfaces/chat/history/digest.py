@@ -18,6 +18,7 @@ HOW = (
     "`/digest on` sends one every night. `/digest at 7:30` sends one every morning, with what's due that day. "
     "`/digest off` stops it, and `/digest now` shows the last 24 hours."
 )
+FOR_OTHERS = "In this group, my admins set that. `/digest now` shows the last 24 hours."
 NOTHING_WORTH_TELLING = "Nothing in the last 24 hours was worth a digest."
 CLOCK = re.compile(r"at (\d{1,2})(?:[:.](\d{2}))?")
 
@@ -36,7 +37,8 @@ async def digest(call: ChatContext) -> CommandReply:
         choice = await digest_command(call, True, read_clock(word))
     else:
         choice = await digest_command(call)
-        return CommandReply(standing(choice), result=choice)
+        how = HOW if choice.own_chat or call.admin else FOR_OTHERS
+        return CommandReply(f"{standing(choice)} {how}", result=choice)
     who = await say_who_sends(call) if choice.on else ""
     return CommandReply(say_choice(choice) + who, result=choice)
 
@@ -63,10 +65,10 @@ def say_choice(choice: DigestChoice) -> str:
 
 
 def standing(choice: DigestChoice) -> str:
-    """Says whether there is a digest, and how to change that."""
+    """Says whether there is a digest, and when."""
     if not choice.on:
-        return f"The digest is off. {HOW}"
-    return f"I send a digest every {'night' if choice.at is None else f'morning at {clock(choice.at)}'}. {HOW}"
+        return "The digest is off."
+    return f"I send a digest every {'night' if choice.at is None else f'morning at {clock(choice.at)}'}."
 
 
 def clock(at: time) -> str:

@@ -68,7 +68,7 @@ class GroupGreeter:
             return []
         alone = await self._groups.is_alone(chat, turn.user_id)
         place = await self._services.store.place(chat.id, EVERYWHERE)
-        lender = place.lender
+        lender = place.lender if place.lender in self._services.people.admins else None
         name = await name_in(self._messenger, chat.id, lender) if lender else ""
         text = format_greeting(now, place.everywhere, alone, name)
         if not alone and not now.administrator and not chat.username:
