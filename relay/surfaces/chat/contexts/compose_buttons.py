@@ -16,7 +16,7 @@ class UseSession(Callback):
 
 @callback("bs")
 class ChooseSessions(Callback):
-    """Shows the sessions to choose from, from an offset on; `everywhere`: of all conversations."""
+    """Shows the sessions to choose from, starting at an offset; `everywhere`: of all conversations."""
 
     draft_id: int
     offset: int

@@ -30,7 +30,7 @@ STATES = {"making": "⏳ being made", "ready": "✅ ready", "over": "⚠️ over
 
 @callback("bl")
 class ListCompositions(Callback):
-    """Shows the compositions from an offset on."""
+    """Shows the compositions starting at an offset."""
 
     offset: int
 

@@ -7,7 +7,7 @@ from relay.surfaces.chat.callbacks import Callback, callback
 
 @callback("il")
 class ListKeepits(Callback):
-    """Shows the markers of a session (0: of this conversation) from an offset on."""
+    """Shows the markers of a session (0: of this conversation) starting at an offset."""
 
     session_id: int
     offset: int

@@ -19,7 +19,7 @@ SHOWN = 500
 
 @callback("oo")
 class OpenOriginal(Callback):
-    """Shows a session's messages from an offset on."""
+    """Shows a session's messages starting at an offset."""
 
     session_id: int
     offset: int = 0

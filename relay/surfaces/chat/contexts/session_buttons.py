@@ -7,7 +7,7 @@ from relay.surfaces.chat.callbacks import Callback, callback
 
 @callback("kp")
 class ListSessions(Callback):
-    """Shows the sessions from an offset on."""
+    """Shows the sessions starting at an offset."""
 
     offset: int
 
@@ -30,7 +30,7 @@ class EarlierOpenSession(Callback):
 
 @callback("or")
 class RegisterSession(Callback):
-    """Puts a session into the library, or takes it out."""
+    """Adds a session to the library, or removes it."""
 
     session_id: int
     on: bool

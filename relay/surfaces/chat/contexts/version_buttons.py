@@ -73,7 +73,7 @@ class KeepLeftOut(Callback):
 
 @callback("lx")
 class ListLeftOut(Callback):
-    """Shows the messages that a version left out, from an offset on."""
+    """Shows the messages that a version left out, starting at an offset."""
 
     version_id: int
     offset: int
@@ -81,7 +81,7 @@ class ListLeftOut(Callback):
 
 @callback("ov")
 class ListVersions(Callback):
-    """Shows a session's versions from an offset on."""
+    """Shows a session's versions starting at an offset."""
 
     session_id: int
     offset: int = 0
@@ -96,7 +96,7 @@ class OpenVersion(Callback):
 
 @callback("ld")
 class SelectVersion(Callback):
-    """Selects a version, or takes it out of the selection. The selection is in the buttons of the message."""
+    """Selects or deselects a version. The buttons of the message hold the selection."""
 
     version_id: int
     chosen: bool = False

@@ -47,7 +47,7 @@ class ShowSummary(Callback):
 
 @callback("zh")
 class ListVersions(Callback):
-    """Shows the versions from an offset on."""
+    """Shows the versions starting at an offset."""
 
     offset: int
 

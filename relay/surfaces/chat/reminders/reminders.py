@@ -35,7 +35,7 @@ EDITED = "reminder"
 
 @callback("rp")
 class ListReminders(Callback):
-    """Shows the list from an offset on."""
+    """Shows the list starting at an offset."""
 
     offset: int
 

@@ -49,7 +49,7 @@ def original(name: Name, offset: Offset = 0, chat: Chat = None, topic: Topic = 0
 
 @session.command()
 def register(name: Name, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
-    """Put a session into the library."""
+    """Add a session to the library."""
 
     async def registered(ctx: ChatContext) -> Session:
         from relay.commands.contexts.library import register_session
@@ -69,7 +69,7 @@ def unregister(
     topic: Topic = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Take a session out of the library. Its markers stay, and so do its versions."""
+    """Remove a session from the library. Its markers stay, and so do its versions."""
 
     async def taken_out(ctx: ChatContext) -> Session:
         from relay.commands.contexts.library import unregister_session

@@ -91,7 +91,7 @@ class Preview:
         self._show_soon()
 
     def report_wait(self, sentence: str) -> None:
-        """See `ports.Sink.waiting`."""
+        """See `ports.Sink.report_wait`."""
         if self._limits.quiet and not self._place.private:
             return
         self._trouble = sentence
