@@ -22,7 +22,7 @@ ACTS = {
     "compare": "a choice between two answers",
     "said": "saying so",
 }
-STATES = {"under_review": "in doubt", "archived": "put away"}
+STATES = {"under_review": "in doubt", "archived": "retired"}
 QUOTED = 80
 
 

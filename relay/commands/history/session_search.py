@@ -63,7 +63,7 @@ async def search_sessions(ctx: CommandContext, query: SessionQuery, offset: int,
     """Finds messages, summaries and versions of this space, best first. Raises `OutOfRange` without any condition."""
     await ctx.require_sight()
     if not query.named():
-        raise OutOfRange("What should be found? Give words, files, topics, dates or weights.")
+        raise OutOfRange("What should I look for? Give words, files, topics, dates or weights.")
     meaning = await embed_query(ctx.services.embedder, query.words)
     wanted = SearchQuery(
         words=query.words, since=query.since, until=query.until, files=query.files, topics=query.topics,

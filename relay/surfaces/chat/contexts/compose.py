@@ -253,7 +253,7 @@ def version_choices(part: ComposedPart) -> list[tuple[str, str]]:
     """Returns what can be included of a session, each with its label."""
     whole = f"All of it, {format_tokens(part.tokens)}" if part.tokens else "All of it"
     versions = [(one.name.split("_")[0], version_label(one.name, one.tokens)) for one in part.versions]
-    return [(AUTO, "Whatever fits best"), ("original", whole), *versions, ("new", "A new version for its share")]
+    return [(AUTO, "Whatever fits best"), ("original", whole), *versions, ("new", "A new version that fits its share")]
 
 
 def share_line(part: ComposedPart) -> str:

@@ -70,7 +70,7 @@ def forget(
         found = await find_preferences(ctx, " ".join(words))
         if len(found) > 1 and not yes:
             listed = ", ".join(f"{row.pattern}{' (in this chat)' * row.here}" for row in found)
-            raise SettingsError(f"That fits {len(found)} preferences: {listed}. Name one, or add --yes to forget all.")
+            raise SettingsError(f"{len(found)} preferences match: {listed}. Name one, or add --yes to forget all.")
         return await forget_preferences(ctx, [row.id for row in found])
 
     run(forget_found, lambda _, done: f"Forgot: {', '.join(one.pattern for one in done.forgotten)}.", as_json)

@@ -158,7 +158,7 @@ def describe_answers(now: BotRights, answers: str | None, alone: bool) -> str:
     topics = ", also for a single topic" if now.forum else ""
     match answers:
         case "off":
-            return "I'm switched off here and don't answer, until one of my admins sends /answer addressed."
+            return "I'm switched off here until one of my admins sends /answer addressed."
         case "all":
             return f"I answer every message of the people I know. {change}{topics}."
         case None if alone:
