@@ -327,7 +327,7 @@ async def test_without_configured_people_the_bot_answers_nobody(world: World) ->
     await world.tg.wait_for(lambda: not world.tg.pending_updates)
     await asyncio.sleep(0.3)
     assert len(world.tg.messages(world.dm)) == 3
-    assert "becomes its owner" in world.relay.output()
+    assert "becomes its admin" in world.relay.output()
 
 
 async def test_a_voice_note_without_speech_to_text_does_not_block_the_topic(bot: SharedBot) -> None:

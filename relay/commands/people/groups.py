@@ -63,7 +63,7 @@ async def answer(ctx: CommandContext, forum: bool, mode: Mode | None = None, eve
     return Answering(topic_id != EVERYWHERE, place.answers, place.everywhere)
 
 
-@command("link", help="share your memory with this group", audience="admin", surfaces=("chat",), places=("group",))
+@command("link", help="lend your memory to this group", audience="admin", surfaces=("chat",), places=("group",))
 async def find_lending(ctx: CommandContext) -> Lending:
     """Returns whose memory is lent to this group. Raises `CommandRefused` if a person's own memory is used anyway."""
     if ctx.private:
@@ -86,7 +86,7 @@ async def lend(ctx: CommandContext) -> Lending:
 
 @command(
     "unlink",
-    help="stop sharing your memory with this group",
+    help="stop lending your memory to this group",
     audience="admin",
     surfaces=("chat",),
     places=("group",),

@@ -104,7 +104,7 @@ def listed(chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None
 
     def lines(_: ChatContext, page: CompositionPage) -> str:
         if not page.total:
-            return "There are no composed contexts yet."
+            return "There are no compositions yet."
         return "\n".join([*map(line, page.compositions), f"{len(page.compositions)} of {page.total}"])
 
     run(Where(chat, topic, as_json), found, lines)
