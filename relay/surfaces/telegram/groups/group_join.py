@@ -100,7 +100,7 @@ class GroupGreeter:
             if await self._groups.is_alone(chat, user_id):
                 everything = answers in (None, "all")
                 does = " and answer everything" if everything else ". I answer when addressed; /answer changes that"
-                line = f"It's just the two of us here, so I now use your own memory here{does}."
+                line = f"It's just the two of us now, so I use your own memory here{does}."
             elif answers == "all":
                 line = "I can read every message here now, and I answer them all (/answer)."
         else:
