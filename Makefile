@@ -18,7 +18,7 @@ chat: ## talk in the terminal (ARGS=--offline: without a key)
 	@sh scripts/setup run
 	@exec $(BIN)/relay chat $(ARGS)
 
-relay: ## any other command of Relay's (ARGS=doctor; ARGS="remember I sail"; ARGS=--help lists them)
+relay: ## any other relay command (ARGS=doctor; ARGS="remember I sail"; ARGS=--help lists them)
 	@sh scripts/setup run
 	@exec $(BIN)/relay $(ARGS)
 
@@ -27,7 +27,7 @@ TEST = $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --duration
 # For two cores. A test waits for half of its time.
 FAST = $(TEST) -n 4
 WHOLE = $(TEST) -n 4 --cov --cov-report=term --cov-fail-under=90
-# Bytecode is kept, also where Python is told not to: to compile the tests takes each process 10 s.
+# Bytecode is kept even where Python is told not to: compiling the tests takes each process 10 s.
 export PYTHONDONTWRITEBYTECODE :=
 
 test: ## check and test everything but what is slow or needs the speech engines (14 minutes on two cores)
@@ -43,7 +43,7 @@ test-all: ## everything, with the speech engines, which it installs (1.4 GB); me
 	$(BIN)/coverage erase
 	RELAY_HEAVY=1 RELAY_TEST_BACKENDS=$(BACKENDS) $(WHOLE) $(ARGS)
 
-fuzz: ## try 10,000 examples of everything that must hold for any input (hours; ARGS="-k markdown": some of it)
+fuzz: ## try 10,000 examples of each property (hours; ARGS="-k markdown": some of them)
 	@sh scripts/setup dev
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 --timeout 0 --hypothesis-show-statistics -m "hypothesis and not heavy" $(ARGS)
 
@@ -51,14 +51,14 @@ real-model: ## talk with a real small model, which it installs (200 MB; builds l
 	@sh scripts/real-model
 	$(BIN)/python -m pytest -n 0 -m real_model -s tests/realmodel $(ARGS)
 
-lint: ## style, types, and which module may import which
+lint: ## check style, types and layers
 	@sh scripts/setup dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: ## put the code into its form
+format: ## format the code
 	@sh scripts/setup dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -83,7 +83,7 @@ commands: ## write the tables in docs/commands.md and docs/settings.md
 	$(BIN)/python -m scripts.commands
 	$(BIN)/python -m scripts.settings
 
-surface: ## write down what others build on, after it changed on purpose
+surface: ## update the list of what others build on
 	@sh scripts/setup dev
 	$(BIN)/python -m scripts.surface
 

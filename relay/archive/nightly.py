@@ -65,7 +65,7 @@ def new_backup_path(folder: Path) -> Path:
 
 
 async def make_nightly_backup(backup: Backup, folder: Path, days: int) -> MadeBackup:
-    """Makes the night's backup and deletes those older than so many days. Raises the errors of `Backup.make`; then
+    """Makes the night's backup and deletes those older than `days`. Raises the errors of `Backup.make`; then
     nothing is deleted."""
     made = await backup.make(new_backup_path(folder))
     removed = await in_thread(remove_old, folder, days, datetime.now(UTC))
@@ -74,7 +74,7 @@ async def make_nightly_backup(backup: Backup, folder: Path, days: int) -> MadeBa
 
 
 def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
-    """Deletes backups older than so many days by name, but never the newest; and partial ones left by killed
+    """Deletes backups older than `days` by name, but never the newest; and partial ones left by killed
     processes. Raises `FileRefused`."""
     before = backup_name(now - timedelta(days=days))
     old = [path for path in list_backups(folder)[:-1] if path.name < before]
@@ -160,7 +160,7 @@ class ErasureCleanup:
         begun = (await self._rewrite()).at
         log_too = await database.rewrite()
         await self.backup.database.call("files_cleared", at=begun)
-        log.info("the database's files are written anew", log=log_too)
+        log.info("the database's files are being rewritten", log=log_too)
         return "" if log_too else LOG_STAYS
 
 

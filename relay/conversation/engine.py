@@ -30,7 +30,7 @@ class Engine:
     capture: str = "auto"
     """What may be learned: RELAY_CAPTURE."""
     embedder: Embedder | None = None
-    """Embeds messages for recall; None: recall goes by words alone."""
+    """Embeds messages for recall; None: recall uses words only."""
 
 
 def model_of(engine: Engine, incoming: Incoming) -> str:

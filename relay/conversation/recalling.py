@@ -23,7 +23,7 @@ from relay.memory.rows.turns.context import Context
 log = structlog.get_logger()
 
 VECTOR_SECONDS = 0.025
-"""How many seconds recall waits for a message's vector before it goes by words alone."""
+"""How many seconds recall waits for a message's vector before it uses words only."""
 INTENT_SECONDS = 0.1
 """How many seconds a turn waits for the vectors of intents; later turns have them then."""
 MOST_INTENTS = 20

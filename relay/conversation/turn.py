@@ -88,7 +88,7 @@ async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.E
         if context.message_id is None:
             line = "There is nothing to answer again here yet."
             if incoming.retry_turn is not None:
-                line = "I can answer only your own messages again, and only those in this conversation."
+                line = "I can only answer your own messages again, and only in this conversation."
             return await finish_without(engine, incoming, choices, tally, line, retry=False)
         if incoming.brings_back:
             return await bring_back(engine, incoming, choices, context.former, tally)

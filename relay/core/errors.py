@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 Found = TypeVar("Found")
-NO_MODEL = "I can't answer right now. My admins have to look at it; please try again later."
+NO_MODEL = "I can't answer right now. My admins need to look into it; please try again later."
 
 
 class RelayError(Exception):
@@ -83,15 +83,15 @@ class DatabaseUnavailable(DatabaseError):
 
 
 class CallTooSlow(DatabaseUnavailable):
-    """The database was not done with a call in time, and the call was cancelled."""
+    """A call to the database took too long and was cancelled."""
 
 
 class AccessRefused(DatabaseUnavailable):
-    """The database does not accept the address or the key that it was given; a person has to look."""
+    """The database does not accept the address or the key; a person has to look into it."""
 
 
 class DataRefused(DatabaseError):
-    """The database cannot hold this value, whenever it is asked."""
+    """The database cannot hold this value; trying again does not help."""
 
 
 class SchemaError(DatabaseError):
@@ -107,7 +107,7 @@ class TurnLost(DatabaseError):
 
 
 class TurnUndone(DatabaseError):
-    """The database server died with what this turn had saved; the turn is to begin again."""
+    """The database server lost what this turn had saved; the turn has to begin again."""
 
 
 class ModelError(RelayError):
@@ -177,7 +177,7 @@ class MessengerRefused(MessengerError):
 
 
 class FileTooLarge(MessengerRefused):
-    """A file is larger than what is taken of it, or than what Telegram hands to bots."""
+    """A file is larger than Relay accepts, or than Telegram gives to bots."""
 
     def __init__(self) -> None:
         super().__init__("file is too big")
@@ -230,7 +230,7 @@ class MediaRefused(RelayError):
     """A file that cannot be used; the text says why, to whoever sent it."""
 
 
-MUTE = "My voice isn't set up right. My admins have to look at it."
+MUTE = "My voice isn't set up right. My admins need to look into it."
 
 
 class VoiceUnavailable(RelayError):

@@ -27,7 +27,7 @@ class RetryPolicy:
     """The longest pause that a server may ask for."""
 
     def pause(self, failures: int, error: BaseException | None = None) -> float:
-        """Returns the seconds to wait after so many failures in a row (1, 2 …).
+        """Returns the seconds to wait after a number of failures in a row (1, 2 …).
 
         This is the error's `retry_after` plus up to 5 %, if it has one. Otherwise it is first · 2^(failures - 1), at
         most `longest`, with its upper half random ("equal jitter", AWS Architecture Blog, 2015).

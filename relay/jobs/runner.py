@@ -74,7 +74,7 @@ class Runner:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _begin(self, kind: JobKind, most: int) -> set[asyncio.Task[JobOutcome]]:
-        """Claims up to so many due jobs and begins them; none while today's budget is used up."""
+        """Claims and begins up to this many due jobs; none while today's budget is used up."""
         if not most or (kind.gate and await kind.gate.used_up()):
             return set()
         jobs = await self.store.claim_jobs(kind.name, self.bot_id, most)

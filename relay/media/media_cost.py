@@ -56,8 +56,8 @@ def is_number(value: Any) -> bool:
 
 
 def first_kept(weights: Sequence[int], most: int) -> int:
-    """Returns the index from which on the newest weights fit. Drops the oldest in steps of a quarter of the limit, so
-    that the beginning of a prompt stays the same from turn to turn, and cached."""
+    """Returns the index of the first of the newest weights that fit together. Drops the oldest in steps of a quarter of
+    the limit, so that the beginning of a prompt stays the same from turn to turn, and cached."""
     surplus = sum(weights) - most
     if surplus <= 0:
         return 0

@@ -77,5 +77,5 @@ def report_refusal(attachment: Attachment, error: MediaRefused) -> FileContents:
     what = f"{NAMES[attachment.kind]} {attachment.name}".strip()
     told = f"(a {what}, which could not be opened: {error.plain})"
     block = {"type": "text", "text": told, "untrusted": "file", "unread": True, "file": asdict(attachment)}
-    line = f"⚠️ I could not use your {what}."
+    line = f"⚠️ I couldn't use your {what}."
     return FileContents([block], "", notice=f"{line} {error.plain}", cause=f"{line} {error}")

@@ -25,7 +25,7 @@ class EmbeddedQuery:
 
     text: str
     vector: str | None = None
-    """The vector in the database's text form; None: search goes by words only."""
+    """The vector in the database's text form; None: search uses words only."""
     model: str = ""
 
     def as_json(self) -> dict[str, object]:

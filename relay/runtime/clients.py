@@ -40,7 +40,7 @@ class Clients:
 
     @cached_property
     def embedder(self) -> EmbedderRouter | None:
-        """Returns the embedder, in a process that starts at first use; None: search goes by words only."""
+        """Returns the embedder, in a process that starts at first use; None: search uses words only."""
         from relay.runtime.embedder_router import make_embedder
 
         embedder = make_embedder(self.settings)

@@ -137,7 +137,7 @@ async def test_only_admins_may_use_answer(bot: SharedBot) -> None:
     assert await bot.press(group, olga, shown, "All") == "All."
     assert "do nothing" not in shown.text
     olga_dm = bot.tg.dm(olga)
-    assert "That works in groups" in (await bot.ask(olga_dm, olga, "/answer all")).text
+    assert "That works only in groups" in (await bot.ask(olga_dm, olga, "/answer all")).text
     for wrong in ("sometimes", "all nowhere", "all in this topic"):
         assert "Write /answer all" in (await bot.ask(group, olga, f"/answer{at(bot)} {wrong}")).text
 

@@ -141,7 +141,7 @@ async def test_a_group_of_two_with_fixed_answers_is_not_promised_all_of_them(bot
     set_to = await bot.ask(club, olga, f"/answer@{bot.tg.bot.username} addressed")
     bot.tg.set_member(club, bot.tg.bot, "administrator", by=olga)
     better = await bot.tg.wait_reply(club, set_to)
-    assert "I now use your own memory here. I answer when addressed; /answer changes that." in better.text
+    assert "I use your own memory here. I answer when addressed; /answer changes that." in better.text
     assert "everything" not in better.text
 
 

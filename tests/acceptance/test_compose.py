@@ -101,17 +101,17 @@ async def test_the_budget_strategy_and_versions_are_chosen_with_buttons(bot: Sha
 
 async def test_compositions_are_listed_shown_downloaded_and_dropped(bot: SharedBot) -> None:
     ada, dm = bot.person()
-    assert "no composed contexts yet" in (await bot.ask(dm, ada, "/compose list")).text
+    assert "no compositions yet" in (await bot.ask(dm, ada, "/compose list")).text
     await three_sessions(bot, dm, ada)
     shown = await bot.ask(dm, ada, "/compose garden")
     await choose_all(bot, dm, ada, shown)
     await bot.press(dm, ada, shown, "Make it")
     taken = await bot.ask(dm, ada, "/compose Garden")
     await choose_all(bot, dm, ada, taken)
-    assert "already a composed context called ‘Garden’" in await bot.press(dm, ada, taken, "Make it")
+    assert "already a composition called ‘Garden’" in await bot.press(dm, ada, taken, "Make it")
     listed = await bot.ask(dm, ada, "/compose list")
     assert "1 · garden · ✅ ready" in listed.text
-    assert "I don't know a composed context called ‘meadow’" in (await bot.ask(dm, ada, "/new with meadow")).text
+    assert "I don't know a composition called ‘meadow’" in (await bot.ask(dm, ada, "/new with meadow")).text
     assert "1 · garden · ✅ ready" in (await bot.ask(dm, ada, "/new with")).text
     opened = await bot.ask(dm, ada, "/compose show GARDEN")
     before = len(bot.tg.messages(dm))
@@ -131,7 +131,7 @@ async def test_compositions_are_listed_shown_downloaded_and_dropped(bot: SharedB
     assert "Drop garden?" in asked.text
     await bot.press(dm, ada, asked, "Drop it")
     assert "Dropped garden" in asked.text
-    assert "That composed context is gone" in await bot.press(dm, ada, opened, "Begin with it")
+    assert "That composition is gone" in await bot.press(dm, ada, opened, "Begin with it")
 
 
 async def test_compositions_can_be_managed_in_the_shell(bot: SharedBot, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_compositions_can_be_managed_in_the_shell(bot: SharedBot, tmp_path
     assert (made["name"], made["status"], [part["title"] for part in made["parts"]]) == (
         "yard", "ready", ["Gates", "Sheds"],
     )  # fmt: skip
-    assert "already a composed context" in await shell("new", "Yard", "--session", gates, *here, fails=True)
+    assert "already a composition" in await shell("new", "Yard", "--session", gates, *here, fails=True)
     assert [one["name"] for one in (await shell("list", "--json"))["compositions"]] == ["yard"]
     assert "yard · ready · 2 sessions" in await shell("list")
     assert "1. Gates · original" in await shell("show", "YARD")

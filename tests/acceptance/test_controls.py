@@ -72,10 +72,10 @@ async def test_a_chat_can_ignore_memory_and_disable_learning(bot: SharedBot) -> 
     await bot.ask(dm, ada, "my cat is Minka", "Noted [LEARN: Ada's cat is Minka]")
     topic = bot.tg.topic(dm, "Work", ada)
     here = await bot.ask(dm, ada, "/memory here", topic=topic)
-    assert "I use what I know in this chat; I learn from this chat" in here.text
+    assert "in this chat I use what I know; I learn from it" in here.text
     await bot.press(dm, ada, here, "Ignore memory here")
     await bot.press(dm, ada, here, "Don't learn here")
-    assert "I don't use what I know in this chat; I don't learn from this chat" in here.text
+    assert "in this chat I don't use what I know; I don't learn from it" in here.text
     said = await bot.ask(dm, ada, "a pet?", "No idea [LEARN: Ada asks about pets]", topic=topic)
     assert "Not learned: learning is off in this chat" in said.text
     assert "Minka" not in bot.prompt("a pet?").system_text
@@ -279,7 +279,7 @@ async def test_the_shell_offers_the_memory_controls_with_json_output(bot: Shared
     await bot.press(dm, olga, shown, "Erase for good")
     assert "until tonight" in shown.text
     await bot.press(dm, olga, shown, "Rewrite the database's files now")
-    await bot.tg.wait_for(lambda: [m for m in bot.tg.messages(dm) if "Nothing of what you erased is left" in m.text])
+    await bot.tg.wait_for(lambda: [m for m in bot.tg.messages(dm) if "None of what you erased is left" in m.text])
     assert not [label for label in shown.buttons if "database's files" in label]
 
 

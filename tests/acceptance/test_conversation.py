@@ -233,7 +233,7 @@ async def test_media_that_cannot_be_used_get_an_explanation(bot: SharedBot) -> N
         ({"document": True}, "file"),
     ):
         reply = await bot.ask(dm, ada, "", **media)
-        assert f"⚠️ I could not use your {kind}" in reply.text
+        assert f"⚠️ I couldn't use your {kind}" in reply.text
         assert not reply.buttons, "there is no answer to keep"
         if kind == "voice note":
             assert "Please write it to me." in reply.text
@@ -242,7 +242,7 @@ async def test_media_that_cannot_be_used_get_an_explanation(bot: SharedBot) -> N
     await bot.ask(dm, ada, "/memory under a picture", photo=picture())
     assert "/memory under a picture" in bot.model.last.last_text, "a caption is not a command"
     reply = await bot.ask(dm, ada, "what is on it?", photo=b"no picture")
-    assert "could not use your photo" in reply.text, "the text is answered in the same message"
+    assert "couldn't use your photo" in reply.text, "the text is answered in the same message"
     assert "could not be opened" in bot.model.last.last_text
 
 
@@ -327,7 +327,7 @@ async def test_without_configured_people_the_bot_answers_nobody(world: World) ->
     await world.tg.wait_for(lambda: not world.tg.pending_updates)
     await asyncio.sleep(0.3)
     assert len(world.tg.messages(world.dm)) == 3
-    assert "becomes its owner" in world.relay.output()
+    assert "becomes its admin" in world.relay.output()
 
 
 async def test_a_voice_note_without_speech_to_text_does_not_block_the_topic(bot: SharedBot) -> None:
@@ -336,7 +336,7 @@ async def test_a_voice_note_without_speech_to_text_does_not_block_the_topic(bot:
     topic = bot.tg.topic(forum, "Ideas", ada)
     said = await bot.tg.say(forum, ada, voice=True, topic=topic)
     told = await bot.tg.wait_reply(forum, said, topic=topic)
-    assert "could not use your voice note" in told.text
+    assert "couldn't use your voice note" in told.text
     assert told.reply_to == said.message_id
     reply = await bot.ask(forum, ada, "then in words", topic=topic)
     assert "then in words" in reply.text

@@ -104,7 +104,7 @@ class TestInTown:
             (papers.pdf(["x"], password="hunter2"), "locked.pdf", "protected by a password"),
             (papers.ole("WordDocument"), "old.doc", "save it as .docx"),
             (b"Rar!\x1a\x07\x00", "a.rar", "It's a .rar archive"),
-            (b"\x7fELF\0\0\0", "a.run", "I cannot read .run files"),
+            (b"\x7fELF\0\0\0", "a.run", "I can't read .run files"),
             (papers.docx("", **{"word/big.xml": b" " * 2**28}), "bomb.docx", "unpacks to more"),
             (papers.docx("x")[:-40], "cut.docx", "damaged"),
         ):

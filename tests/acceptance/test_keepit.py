@@ -107,4 +107,4 @@ async def test_nothing_is_marked_off_the_record(bot: SharedBot) -> None:
     answer = await bot.ask(dm, ada, "##keepit0.80##secret", "Fine.")
     assert "📌" not in answer.text
     refused = await bot.ask(dm, ada, "/keepit 0.9", reply_to=answer)
-    assert refused.text == "That's off the record, so I don't keep it."
+    assert refused.text == "That's off the record, so I won't keep it."

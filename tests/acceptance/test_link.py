@@ -34,7 +34,7 @@ async def test_link_explains_itself_and_only_the_asking_admin_may_confirm(bot: S
     stranger = bot.tg.user(77_301, "Sam")
     group = bot.group(olga, ben, stranger)
     assert "my admins" in (await bot.ask(group, ben, f"/link{at(bot)}")).text
-    assert "That works in groups" in (await bot.ask(dm, olga, "/link")).text
+    assert "That works only in groups" in (await bot.ask(dm, olga, "/link")).text
     asked = await bot.ask(group, olga, f"/link{at(bot)}")
     assert "Everyone here can see my answers" in asked.text
     assert list(asked.buttons) == ["Lend my memory here", "Cancel"]

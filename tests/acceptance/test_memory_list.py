@@ -328,7 +328,7 @@ async def test_private_memories_are_not_shown_after_others_joined(bot: SharedBot
     reply = await taught(bot, forum, ada, "Ada sees Dr. Quill")
     bot.tg.add_member(forum, ben, by=ada)
     before = len(bot.tg.messages(forum))
-    assert "Others can read along here" in await bot.press(forum, ada, reply, "Undo / Edit")
+    assert "Others can read this chat" in await bot.press(forum, ada, reply, "Undo / Edit")
     assert list(reply.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
     listed = await bot.ask(dm, ada, "/memory")
     memory_id = listed.buttons[number_of(listed, "Quill")].split(":")[1]

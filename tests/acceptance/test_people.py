@@ -107,7 +107,7 @@ async def test_the_first_person_who_opens_the_claim_link_owns_the_bot(unclaimed:
     await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
     await shared_relay.tg.say(ada, None, f"/start {nonce}")
     greeting = (await told(shared_relay, ada, "What works now")).text
-    assert "You're my owner now" in greeting
+    assert "You're my admin now" in greeting
     assert "RELAY_WEB_SEARCH=on" in greeting
     assert "Three things to try" in greeting
     assert shared_relay.said(eve) == shared_relay.said(group) == []
@@ -141,7 +141,7 @@ async def test_after_too_many_wrong_claims_the_guesser_is_locked_out(unclaimed: 
         await shared_relay.tg.say(eve, None, f"/start {nonce[::-1]}")
     await shared_relay.tg.say(eve, None, f"/start {nonce}")
     await shared_relay.tg.say(ada, None, f"/start {nonce}")
-    await told(shared_relay, ada, "You're my owner now")
+    await told(shared_relay, ada, "You're my admin now")
     assert shared_relay.said(eve) == []
 
 
@@ -160,7 +160,7 @@ async def test_on_a_terminal_the_claim_link_is_shown_with_a_qr_code_that_fits(tm
             assert max(map(len, screen)) <= 80
             nonce = LINK.search(shown)[2]  # type: ignore[index]
             await own_relay.tg.say(OWNER, None, f"/start {nonce}")
-            await told(own_relay, own_relay.tg.chat(OWNER), "You're my owner now")
+            await told(own_relay, own_relay.tg.chat(OWNER), "You're my admin now")
             await asyncio.to_thread(child.expect, "claimed by Ada")
         finally:
             child.kill(15)

@@ -177,7 +177,7 @@ async def test_stickers_and_animations_are_shown_as_pictures(world: World) -> No
     assert "🖼 scan.tif: I see the first of its 3 pages." in told.text
     requests = len(asked(world))
     told = await say(world, world.dm, sticker=upload(TGS, "s.tgs", ""))
-    assert "⚠️ I could not use your sticker 😀." in told.text
+    assert "⚠️ I couldn't use your sticker 😀." in told.text
     assert "screenshot" in told.text
     assert len(asked(world)) == requests
 
@@ -191,17 +191,17 @@ async def test_an_unusable_picture_gets_a_helpful_explanation(world: World) -> N
         (b"%PDF-1.7 not a picture", "lie.png", "image/png", "none of them"),
     ):
         told = await say(world, world.dm, document=upload(content, name, mime))
-        assert f"⚠️ I could not use your file {name}." in told.text
+        assert f"⚠️ I couldn't use your file {name}." in told.text
         assert line in told.text
     assert not asked(world)
     with_preview = upload(HEIC, "IMG.HEIC", "image/heic", thumbnail=picture())
     await say(world, world.dm, "and this?", document=with_preview)
     assert len(images(world.model.last)) == 1
     told = await say(world, world.dm, "what is on it?", document=upload(HEIC, "IMG.HEIC", "image/heic"))
-    assert "could not use your file IMG.HEIC" in told.text, "the text is answered in the same message"
+    assert "couldn't use your file IMG.HEIC" in told.text, "the text is answered in the same message"
     assert "could not be opened" in world.model.last.last_text
     drawn = await say(world, world.dm, "and drawn?", document=upload(SVG, "logo.svg", "image/svg+xml"))
-    assert "could not use" not in drawn.text
+    assert "couldn't use" not in drawn.text
     assert "<svg" in world.model.last.last_text, "SVG is read as text"
 
 

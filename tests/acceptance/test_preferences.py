@@ -80,8 +80,8 @@ async def test_preferences_from_three_tags_are_announced_when_they_apply(world: 
     for number in range(3):
         noted = await tagged(world, await asked(world, f"Question {number}"), "too long, no jokes")
     assert noted.text == "🎚 From now on: short answers (from 3 signs), no humour (from 3 signs)."
-    assert "✖ Not: short answers" in noted.buttons
-    await press(world, noted, "✖ Not: humour")
+    assert "✖ Forget: short answers" in noted.buttons
+    await press(world, noted, "✖ Forget: humour")
     await world.tg.wait_for(lambda: noted.text == "🎚 Forgot: humour." and "↩ Undo" in noted.buttons)
     noted = await tagged(world, await asked(world, "Another question"), "too long")
     assert noted.text == "🏷 Noted: prefer short answers. I follow that already."
@@ -91,7 +91,7 @@ async def test_preferences_from_three_tags_are_announced_when_they_apply(world: 
 async def test_erasing_an_answer_lists_the_preferences_learned_from_it(world: World) -> None:
     await tagged(world, await asked(world, "My parrot is Quinceberry"), "too long, no jokes")
     shown = await asked(world, "/forget --erase Quinceberry")
-    told = "2 preferences, 1 sign of how answers are liked"
+    told = "2 preferences, 1 piece of feedback"
     assert told in shown.text
     assert "Preferences: humour, short answers" in shown.text
     await press(world, shown, "Erase for good")
@@ -235,7 +235,7 @@ async def test_preferences_are_forgotten_and_reset_in_the_shell(world: World, tm
         await asked(world, f"/preferences prefer {words}")
     code, shown = await shell("forget", "poems")
     assert code != 0
-    assert "That fits 2 preferences: cat poems, dog poems." in shown
+    assert "2 preferences match: cat poems, dog poems." in shown
     assert await shell("forget", "poems", "--yes") == (0, "Forgot: cat poems, dog poems.")
     code, shown = await shell("reset", "--yes", "3")
     assert code != 0

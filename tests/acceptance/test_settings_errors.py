@@ -116,7 +116,7 @@ async def test_without_configured_people_nobody_is_answered_before_a_claim(close
     await asyncio.sleep(0.5)
     assert closed.said(chat) == []
     assert closed.model.requests == []
-    assert "becomes its owner" in closed.relay.output()
+    assert "becomes its admin" in closed.relay.output()
 
 
 async def test_unknown_settings_are_reported_at_startup_with_a_suggestion(tmp_path: Path) -> None:

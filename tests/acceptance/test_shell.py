@@ -136,7 +136,7 @@ async def test_offline_chat_says_which_actions_need_a_model(shell: Shell) -> Non
 async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: Shell) -> None:
     asked = "I like plums\nand pears\n/digest now\n/invite Olga\n/remind tomorrow 9:00 tea\n\n"
     made = await shell.given(asked, "chat", "--offline")
-    assert "tomorrow 9:00\nNothing reminds you yet: that takes the Telegram bot" in made
+    assert "tomorrow 9:00\nNothing reminds you yet: that needs the Telegram bot" in made
     assert (
         "I can't write a digest right now. This takes a model, and offline there is none. Set ANTHROPIC_API_KEY "
         "(relay setup asks for it), then start relay chat without --offline." in made

@@ -247,7 +247,7 @@ async def test_an_occupied_configured_port_prevents_startup(shared_relay: Shared
             assert await second.process.wait() == 2
     told = second.output()
     assert told.splitlines()[-1].startswith(f"relay: RELAY_WEB_PORT: another program already listens on port {number}")
-    assert "becomes its owner" not in told, "no unusable claim link is printed"
+    assert "becomes its admin" not in told, "no unusable claim link is printed"
     assert "Traceback" not in told
 
 

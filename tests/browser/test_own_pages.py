@@ -72,7 +72,7 @@ async def test_a_memory_can_be_added_reworded_pinned_and_restored(
         await choose(here, "Sails a dinghy", "Pin")
         await expect(row(here, "Sails a dinghy")).to_contain_text("pinned")
         await row(here, "Sails a dinghy").get_by_role("link").click()
-        await choose(here, "Before: Sails a boat", "Restore the wording before")
+        await choose(here, "Before: Sails a boat", "Restore the earlier wording")
         await expect(here.page.locator(".words")).to_have_text("Sails a boat")
         assert here.trouble == []
 
@@ -270,7 +270,7 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         await expect(row(here, "bins")).to_have_count(0)
         await here.page.locator(".toast", has_text="Deleted").get_by_role("button", name="Undo").click()
         await expect(row(here, "bins")).to_contain_text("paused")
-        await choose(here, "bins", "Go on")
+        await choose(here, "bins", "Resume")
         await expect(row(here, "bins")).not_to_contain_text("paused")
         await press(here.page, "Make an address")
         address = await here.page.get_by_label("Address, shown once").input_value()
@@ -301,7 +301,7 @@ async def test_an_answer_is_explained_and_its_cost_is_counted(browser: Browser, 
     await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, None, "What do I drink?"))
     async with site.open(browser, chat.id) as here:
         await here.go("/why")
-        await expect(here.page.get_by_text("Memories in it (1)")).to_be_visible()
+        await expect(here.page.get_by_text("Memories used (1)")).to_be_visible()
         await choose(here, "Likes oolong tea", "Forget")
         await expect(row(here, "Likes oolong tea")).to_contain_text("forgotten since")
         await here.go("/usage?days=7")

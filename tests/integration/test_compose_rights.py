@@ -107,5 +107,5 @@ async def test_a_private_composition_is_not_available_in_a_group(relay: Inside) 
     await press(relay, dm, ADA, draft, "Next")
     await press(relay, dm, ADA, draft, "Make it")
     assert "secret · ✅ ready" in draft.text
-    assert "no composed contexts yet" in (await say(relay, garden, ADA, f"/compose{BOT} list")).text
-    assert "I don't know a composed context" in (await say(relay, garden, ADA, f"/new{BOT} with secret")).text
+    assert "no compositions yet" in (await say(relay, garden, ADA, f"/compose{BOT} list")).text
+    assert "I don't know a composition" in (await say(relay, garden, ADA, f"/new{BOT} with secret")).text

@@ -259,7 +259,7 @@ async def test_a_digest_in_the_morning_restores_a_version_dropped_by_decay(
     messenger = FakeMessenger()
     await send_queued(store, messenger)
     [(_, sent)] = messenger.calls
-    assert "🎚 Put away, not seen for 180 days: prefer puns." in sent["text"]
+    assert "🎚 Retired, not seen for 180 days: prefer puns." in sent["text"]
     assert "🗜 I dropped 1 old version (/sessions)." in sent["text"]
     [[undo]] = sent["reply_markup"]["inline_keyboard"]
     version = int(undo["callback_data"].removeprefix("lg:"))

@@ -81,7 +81,7 @@ async def test_a_share_is_enlarged_and_reduced_with_buttons(phone: Phone, store:
     assert ["Larger share", "Smaller share"] in phone.buttons()
     assert "Its share: 3,000, as you chose." in await phone.press("Smaller share")
     assert "Its share: 4,000, as you chose." in await phone.press("Larger share")
-    assert "1. " in await phone.press("A new version for its share"), "the chosen share must be kept"
+    assert "1. " in await phone.press("A new version that fits its share"), "the chosen share must be kept"
     assert "Its share: 4,000, as you chose." in await phone.press("1 ⚙")
     assert "Its share: 4,000." in await phone.press("↩ Usual share")
     await phone.press(next(one for row in phone.buttons() for one in row if one.startswith("All of it")))

@@ -42,7 +42,7 @@ async def test_the_command_counts_the_erased_preferences_before_and_after(
         await run_once(settings, "preferences", "prefer zanzibarix puns")
         capsys.readouterr()
         await erase(settings, "zanzibarix", False, False, False)
-        told = "1 preference, 1 sign of how answers are liked"
+        told = "1 preference, 1 piece of feedback"
         assert f"{told}:\n- zanzibarix puns\n" in capsys.readouterr().out
         await erase(settings, "zanzibarix", True, False, False)
         assert f"Erased for good: {told}." in capsys.readouterr().out

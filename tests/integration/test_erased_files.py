@@ -66,7 +66,7 @@ async def test_words_erased_on_request_are_in_no_file(settings: Settings, capsys
     assert before["postgres/pg_wal"] > 100
     async with open_runtime(settings):  # with the bot's runtime open
         await erase(settings, "zanzibarix", True, False, False)
-        assert "Nothing of what you erased is left in them" in capsys.readouterr().out
+        assert "None of what you erased is left in them" in capsys.readouterr().out
         assert occurrences(settings.data_dir) == {}
     assert occurrences(settings.data_dir) == {}
 

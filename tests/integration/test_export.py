@@ -772,7 +772,7 @@ async def test_a_full_disk_is_reported_only_to_admins(relay: Inside, monkeypatch
     await told(relay, dm, relay.tg.user(ADA, "Ada"), "/remember I like tea")
     await told(relay, dm, relay.tg.user(ADA, "Ada"), "/export")
     assert "disk" not in said_in(relay, dm)[-1]
-    assert "My admins have to look at it" in said_in(relay, dm)[-1]
+    assert "My admins need to look into it" in said_in(relay, dm)[-1]
     assert "the disk is full" in str(NotPacked())
 
 

@@ -270,7 +270,7 @@ async def test_the_readable_export_lists_preferences_and_what_taught_them(driver
     about, _, rest = text.partition("\n## How you like answers\n")[2].partition("\n## ")
     assert [line for line in about.splitlines() if not line.startswith("  ")] == [
         "", "### Prefer", "", "- puns (high)", "- short answers (medium)", "- tables (low: not sure yet)",
-        "", "### Avoid", "", "- puns (put away)",
+        "", "### Avoid", "", "- puns (retired)",
     ]  # fmt: skip
     assert re.search(r"- short answers.*\n  - from a tag \(20\d\d-.*\): “Answer 2, my key is \[redacted\]”\n", about)
     assert re.search(r"- puns \(high\)\n  - from saying so \(20\d\d-.*\)\n  - against it: saying so", about)

@@ -127,7 +127,7 @@ async def test_versions_are_selected_pruned_with_a_warning_and_restored(
     await chat.press("☐ v001")
     asked = await chat.press("Prune 2…")
     assert "Prune 2 versions, 27.0k tokens?" in asked
-    assert "v001 is used in “Winter plan”, which keeps its text." in asked
+    assert "v001 is used in “Winter plan”. Its text stays there." in asked
     done = await chat.press("Yes, prune 2")
     assert "v001, v002 (27.0k tokens)" in done
     assert await sql("select status from compression") == [("dropped",), ("dropped",)]

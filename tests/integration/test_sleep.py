@@ -403,7 +403,7 @@ async def test_a_digest_reports_archived_preferences_once(driver: TurnDriver, st
         await driver.exchange(ADA, text, "Fine q5")
         await night(store, Small())
     [(_, first), (_, second)] = await notices(sql)
-    assert first["text"].endswith("🎚 Put away, not seen for 180 days: avoid emoji, prefer puns. /preferences")
+    assert first["text"].endswith("🎚 Retired, not seen for 180 days: avoid emoji, prefer puns. /preferences")
     assert "🎚" not in second["text"], "each preference must be reported once"
     rows = (await store.preferences(private(ADA), ADA, 0, ADA)).rows
     assert {row.pattern: row.faded for row in rows} == {"puns": True, "emoji": True, "charts": False, "tables": True}
@@ -439,7 +439,7 @@ async def test_an_archived_preference_is_reported_on_a_day_without_topics(
         await driver.exchange(ADA, "Good night")
         await sql("update message set created_at = created_at - interval '2 days'")
     assert [one["text"] for _, one in await notices(sql)] == [
-        "🎚 Put away, not seen for 180 days: prefer puns. /preferences"
+        "🎚 Retired, not seen for 180 days: prefer puns. /preferences"
     ]
 
 

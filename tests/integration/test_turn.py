@@ -224,7 +224,7 @@ async def test_retry_without_an_earlier_message_says_so(room: Room) -> None:
 
 async def test_retry_of_somebody_elses_message_says_whose_can_be_answered(room: Room) -> None:
     done = await room.say(ADA, "/retry", retry=True, retry_turn=4711)
-    assert done.note == "I can answer only your own messages again, and only those in this conversation."
+    assert done.note == "I can only answer your own messages again, and only in this conversation."
 
 
 async def test_stop_keeps_what_was_written_so_far(room: Room, sql: Sql) -> None:

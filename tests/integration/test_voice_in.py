@@ -109,7 +109,7 @@ async def test_the_setting_decides_which_recordings_are_echoed(room: Listening, 
 async def test_a_silent_recording_is_reported_without_asking_the_model(room: Listening) -> None:
     await room.speak(" ")
     await room.settled()
-    assert room.told() == ["⚠️ I could not use your voice note. I heard nobody speak in it."]
+    assert room.told() == ["⚠️ I couldn't use your voice note. I heard nobody speak in it."]
     assert room.requests == []
 
 

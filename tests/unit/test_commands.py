@@ -245,9 +245,9 @@ async def test_in_a_group_help_is_short_and_start_describes_the_group() -> None:
 @pytest.mark.parametrize("off", [{"memory": "off"}, {"paused_until": "2026-11-22T13:03:00+00:00"}])
 def test_while_memory_is_off_the_card_does_not_say_that_it_works(off: dict[str, Any]) -> None:
     now = decode_row(Controls, CONTROLS)
-    assert "- I use what I know in this chat; I learn from this chat" in describe_switches(call(), now)
+    assert "- in this chat I use what I know; I learn from it" in describe_switches(call(), now)
     rests = describe_switches(call(), decode_row(Controls, CONTROLS | off))
-    assert "- once memory is on again: I use what I know in this chat; I learn from this chat" in rests
+    assert "- once memory is on again: in this chat I use what I know; I learn from it" in rests
 
 
 async def test_stop_replies_only_if_nothing_was_running() -> None:
@@ -411,7 +411,7 @@ async def test_undo_shows_nothing_private_in_a_group_that_others_joined() -> Non
     place = {"space": Space("group", chat_id=-5), "chat_id": -5, "private": False}
     for data in ("u:4", "c:4", "d:5:u"):
         done = await pressing(data, call(Canned(changed_in=own), **place))
-        assert "Others can read along here" in done.toast
+        assert "Others can read this chat" in done.toast
         assert (done.text, done.rows) == (None, None)
 
 

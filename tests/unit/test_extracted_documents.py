@@ -229,7 +229,7 @@ def test_an_archive_is_listed_and_its_texts_are_read() -> None:
 def test_a_long_text_in_an_archive_is_cut_with_a_note() -> None:
     found = told(papers.packed({"a.log": "line\n" * 300_000, "p.png": b"\x89PNG\r\n\x1a\n\0\0"}))
     assert found["note"] == (
-        "I read the texts in it, and did not open 1 other file. Of texts over 1 MB I read the beginning only."
+        "I read the texts in it, and didn't open 1 other file. Of texts over 1 MB I read the beginning only."
     )
     assert told(papers.packed({"a.log": "line\n" * 200_000}))["note"] == ""
 
@@ -252,7 +252,7 @@ def test_a_locked_archive_lists_its_file_names() -> None:
         (b"7z\xbc\xaf\x27\x1c", ".7z"),
         (b"\x1f\x8b\x08", ".gz"),
         (b"{\\rtf1", "RTF"),
-        (b"\x7fELF\0\0\0", "I cannot read .run files"),
+        (b"\x7fELF\0\0\0", "I can't read .run files"),
         (b"  \n ", "empty"),
         (b"%PDF-1.7 and nothing more", "damaged"),
         (papers.docx("x")[:-40], "damaged"),

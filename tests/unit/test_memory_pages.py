@@ -263,11 +263,11 @@ def test_a_card_shows_all_details_and_the_permitted_buttons() -> None:
     for part in ("Learning #12", "likes tea\n- and cake", "learned 2026-05-03 22:30: I noticed it in a conversation",
                  "last changed 2026-05-05", "category: identity", "tags: a, b", "📌 Pinned: x"):  # fmt: skip
         assert part in text
-    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "✔ Right", "Where from", "🕘 History", "↩ Undo rewording",
+    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "✔ Confirm", "Where from", "🕘 History", "↩ Undo rewording",
                             "‹ Back"]  # fmt: skip
-    assert data(page, "✔ Right") == "mg:12:l.3"
+    assert data(page, "✔ Confirm") == "mg:12:l.3"
     sure = card(memory(confidence=1.0, validated_at="2026-05-05T00:00:00+00:00"), View(), UTC, ADA, True)
-    assert "✔ Right" not in labels(sure)
+    assert "✔ Confirm" not in labels(sure)
     assert "importance: 5 of 10, confirmed" in one(sure).text
     assert "importance: 5 of 10, 80 % sure" in one(card(memory(confidence=0.8), View(), UTC, ADA, True)).text
     assert data(page, "Back") == "ml:7:l.3"

@@ -17,12 +17,12 @@ ROW = Preference(
 )  # fmt: skip
 
 
-def test_a_preference_that_was_put_away_says_why() -> None:
+def test_a_preference_that_was_retired_says_why() -> None:
     faded, reversed_ = replace(ROW, faded=True), replace(ROW, id=2, pattern="emoji")
     text = list_page(Preferences(on=True, here="use", known=0, rows=(faded, reversed_)), 0, UTC).text
-    assert "**Put away**\n**1** · prefer short answers · not seen for 180 days\n**2** · prefer emoji · 2 signs" in text
+    assert "**Retired**\n**1** · prefer short answers · not seen for 180 days\n**2** · prefer emoji · 2 signs" in text
     for row, why in ((faded, "I haven't seen it for 180 days"), (reversed_, "you've shown me the opposite")):
-        assert f"Put away: {why}" in card(PreferenceSource(row, (), 0), 0, UTC).text
+        assert f"Retired: {why}" in card(PreferenceSource(row, (), 0), 0, UTC).text
 
 
 def test_each_preference_keeps_its_number_under_the_headings() -> None:

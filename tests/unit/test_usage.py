@@ -53,7 +53,7 @@ def report(starts: list[datetime], rows: list[DailyUse]) -> UsageReport:
 def test_calls_that_nobody_asked_for_are_no_ideas() -> None:
     rows = [row(what="growth", times=4), row(what="check", times=1), row()]
     said = describe_unasked(by_work(rows, Prices()))
-    assert said.startswith("**Unasked**, within the total: 1 call for checks, 4 calls for ideas for the soul, $")
+    assert said.startswith("**Unasked** (part of the total): 1 call for checks, 4 calls for ideas for the soul, $")
 
 
 @pytest.mark.parametrize(

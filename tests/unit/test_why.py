@@ -137,7 +137,7 @@ def test_an_answer_with_a_minimal_record_is_explained() -> None:
         ({"tainted": True}, "(it contained other people’s words)"),
         ({"prompt": {"learning": "ask"}}, "as you chose in /settings"),
         ({"prompt": {"learning": "off"}, "tainted": True}, "learning was off"),
-        ({"signs": ["private"], "tainted": True}, "nothing was learned, off the record"),
+        ({"signs": ["private"], "tainted": True}, "off the record, so nothing was learned"),
         ({"resting": True}, "off or paused, so nothing was learned"),
         ({"signs": ["unlearned here"]}, "learning was off"),
     ],

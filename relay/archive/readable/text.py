@@ -36,7 +36,7 @@ ACTS = {
     "compare": "a choice between two answers",
     "said": "saying so",
 }
-PREFERENCE_STATES = {"under_review": "in doubt", "archived": "put away"}
+PREFERENCE_STATES = {"under_review": "in doubt", "archived": "retired"}
 QUOTED = 80
 
 

@@ -1,1 +1,1 @@
-"""Claude through the `anthropic` package."""
+"""Claude, through the Messages API."""

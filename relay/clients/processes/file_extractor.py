@@ -33,7 +33,7 @@ PIECE = 2**16
 """How many bytes are read at once."""
 PROGRAM = program("relay.media.extraction")
 TOO_LONG = "It takes too long to open."
-NOT_OPENED = "It cannot be opened: it is damaged, or too large for this machine."
+NOT_OPENED = "It can't be opened: it is damaged, or too large for this machine."
 Made = tuple[dict[str, Any], list[bytes]]
 
 

@@ -34,14 +34,14 @@ HOW_NAMED = (
 )
 NOT_READY = "‘{what}’ isn't ready yet: its sessions are still being compressed. /compose list shows when it is."
 REFUSALS = {
-    "name": "There's already a composed context called ‘{what}’ here. Take another name, or drop that one first.",
-    "gone": "That composed context is gone. /compose list shows what there is.",
+    "name": "There's already a composition called ‘{what}’ here. Choose another name, or drop that one first.",
+    "gone": "That composition is gone. /compose list shows what there is.",
     "making": NOT_READY,
     "over": "‘{what}’ is {over:,} tokens over its budget. Raise the budget or change a part, then you can use it.",
     "failed": "‘{what}’ couldn't be made. Open it with /compose list and make it again.",
-    "off_record": "This conversation is off the record, so I don't compose here. /private off ends that.",
+    "off_record": "This conversation is off the record, so I can't compose here. /private off ends that.",
     "no_session": "There's no session {what} here. /sessions lists them.",
-    "empty": "There's nothing to take from ‘{what}’ yet.",
+    "empty": "There's nothing in ‘{what}’ to use yet.",
     "twice": "‘{what}’ is named twice. Name each session once.",
     "no_version": "‘{session}’ has no version called {what}.",
     "nothing_left": "The parts you chose use the whole budget. Raise the budget, or leave a part out.",
@@ -162,7 +162,7 @@ async def composition_named(ctx: CommandContext, name: str, rows: bool = False) 
     which = {"name": " ".join(name.split()), "chat_id": ctx.chat_id, "topic_id": ctx.topic_id}
     found = await ctx.store.composition(ctx.space, which, rows)
     return require_found(
-        found, NotFound(f"I don't know a composed context called ‘{which['name']}’. /compose list shows what there is.")
+        found, NotFound(f"I don't know a composition called ‘{which['name']}’. /compose list shows what there is.")
     )
 
 

@@ -24,7 +24,7 @@ REFUSED: dict[Refusal, str] = {
 ERRORS: dict[Refusal, type[CommandRefused]] = {
     "missing": NotFound, "absent": OutOfRange, "other": NotAllowed, "empty": OutOfRange
 }  # fmt: skip
-NOT_YOURS = "Somebody else marked that. Only they and admins can change it."
+NOT_YOURS = "Someone else marked that. Only they and admins can change it."
 
 
 @frozen

@@ -75,7 +75,7 @@ async def read_record(ctx: CommandContext, session_id: int) -> SessionRecord:
 async def read_original(
     ctx: CommandContext, session_id: int, offset: int = 0, limit: int = 100, after: int | None = None
 ) -> OriginalPage:
-    """Returns a page of a session's messages as they were said: from an offset on, or those after a message. Unlike
+    """Returns a page of a session's messages as they were said: starting at an offset, or those after a message. Unlike
     `open_original`, it doesn't mark the session as used. Raises `NotFound`."""
     await ctx.require_sight()
     if after is None:

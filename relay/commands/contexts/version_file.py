@@ -27,7 +27,7 @@ def as_markdown(opened: OpenedVersion, zone: tzinfo) -> str:
     one = opened.version
     head = [f"# {one.name}", "", f"- Session: {one.title or 'without a title'} ({one.session_id})"]
     if one.source:
-        head.append(f"- Made of: {one.source}")
+        head.append(f"- Made from: {one.source}")
     head += [f"- {name}: {said(value)}" for name, value in one.settings.items() if value is not None]
     head.append(f"- {one.input_tokens:,} tokens in {one.input_messages:,} messages became {one.output_tokens:,} in "
                 f"{one.output_messages:,} ({one.ratio}:1)")  # fmt: skip

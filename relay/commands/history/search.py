@@ -20,7 +20,7 @@ HOW = (
     "What should I look for? For example: /search boiler repair\n\n"
     "Narrow it with from:me, from:you or from:Name; after:2026-11-05, before:2026-11, after:7d; "
     'in:here or in:"a topic". Put "exact words" in quotes.\n\n'
-    "Or by what it is: kind:message, memory, summary, document or version; file:report; topic:garden; "
+    "Or by kind: kind:message, memory, summary, document or version; file:report; topic:garden; "
     "keepit:0.5..1 (messages with a marker of such a weight)."
 )
 FORGOTTEN = "I no longer have this search. Please run /search again."
@@ -80,7 +80,7 @@ async def open_known(
     await recall_search(ctx, search_id)
     found = await ctx.store.open_found(ctx.space, ctx.bot_id, kind, number)
     if not isinstance(found, OpenedMemory | OpenedSummary | OpenedArtefact):
-        raise CommandRefused("It is gone.")
+        raise CommandRefused("It's gone.")
     return found
 
 

@@ -52,7 +52,7 @@ async def search_sessions(ctx: CommandContext, query: SearchQuery, offset: int, 
     """Finds messages, summaries and versions of this space, best first. Raises `OutOfRange` without any condition."""
     await ctx.require_sight()
     if not conditions_of(query):
-        raise OutOfRange("What should be found? Give words, files, topics, dates or weights.")
+        raise OutOfRange("What should I look for? Give words, files, topics, dates or weights.")
     meaning = await embed_query(ctx.services.embedder, query.words)
     wanted = replace(query, kinds=query.kinds or KINDS, vector=meaning.vector, model=meaning.model)
     offset = min(offset, MAX_OFFSET)

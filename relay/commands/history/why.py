@@ -69,7 +69,7 @@ def say_unasked(said: Unasked) -> str:
     checked = any(one.kind == "check" for one in said.reminders)
     made = ", ".join(f"{one.created_at.astimezone(one.tzinfo):%Y-%m-%d}" for one in said.reminders)
     when = f" of {made}" if made else ""
-    cost = "I looked first; /usage shows what such looks cost." if checked else "No model was asked."
+    cost = "I checked first; /usage shows what such checks cost." if checked else "No model was asked."
     return f"I said that unasked: it is your reminder{when}. {cost} /reminders shows what happened to it."
 
 

@@ -12,7 +12,7 @@ from relay.memory.rows.memories import OpenedMemory
 GONE = "This is gone, or not yours to see."
 """The same text for things that don't exist and for those of others."""
 NOT_YOURS = "This is not yours to decide."
-ELSEWHERE = "Others can read along here. /memory changes shows it in our private chat."
+ELSEWHERE = "Others can read this chat. /memory changes shows it in our private chat."
 
 
 def is_at_home(ctx: CommandContext, space: Space) -> bool:

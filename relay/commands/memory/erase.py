@@ -22,7 +22,7 @@ CHAT_SECONDS = 20.0
 TOO_LATE = "That's already erased, was shown too long ago, or is not yours. Start again: /forget --erase"
 TOO_SHORT = (
     "What should I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
-    f"has, at least {FORGET_LETTERS} letters."
+    f"contains, at least {FORGET_LETTERS} letters."
 )
 
 

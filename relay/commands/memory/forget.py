@@ -24,7 +24,7 @@ async def forget(ctx: CommandContext, which: str) -> Changed:
         )
     if not words.lstrip("#").isdecimal() and not is_long_enough(words):
         raise CommandRefused(
-            f"“{words}” is too short: it could be anything. Write at least {FORGET_LETTERS} letters, or the number "
+            f"“{words}” is too short: it could mean anything. Write at least {FORGET_LETTERS} letters, or the number "
             "from /memory (/forget #12)."
         )
     if words.lstrip("#").isdecimal():

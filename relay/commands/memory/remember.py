@@ -13,7 +13,7 @@ from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import KeepableMessage
 from relay.memory.writing.proposals import propose_words
 
-OFF_THE_RECORD = "That's off the record, so I don't keep it."
+OFF_THE_RECORD = "That's off the record, so I won't keep it."
 NO_WORDS = "That message has no text. Write what I should keep after the command."
 
 

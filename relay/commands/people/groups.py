@@ -16,9 +16,9 @@ from relay.memory.rows.people import GroupPlace, SpokenGroup
 
 Mode = Literal["all", "addressed", "off"]
 """Which messages are answered: all from known people, those addressed to the bot, or none."""
-ANSWER_IN_GROUPS = "That works in groups, where it sets what I answer. Here I answer everything."
-LINK_IN_GROUPS = "That works in groups, where /link lends your own memory, for your own messages only."
-UNLINK_IN_GROUPS = "That works in groups, where /unlink takes back what /link lent."
+ANSWER_IN_GROUPS = "That works only in groups, where it sets what I answer. Here I answer everything."
+LINK_IN_GROUPS = "That works only in groups, where /link lends your own memory, for your own messages only."
+UNLINK_IN_GROUPS = "That works only in groups, where /unlink takes back what /link lent."
 ALONE = "You are the only person here, so I use your own memory anyway. Ask again when others have joined."
 MOST_LISTED = 20
 """The most groups of a person that are listed. Telegram is asked about the membership in each."""
@@ -64,7 +64,7 @@ async def answer(ctx: CommandContext, forum: bool, mode: Mode | None = None, eve
     return Answering(topic_id != EVERYWHERE, place.answers, place.everywhere)
 
 
-@command("link", help="share your memory with this group", audience="admin", surfaces=("chat",), places=("group",))
+@command("link", help="lend your memory to this group", audience="admin", surfaces=("chat",), places=("group",))
 async def find_lending(ctx: CommandContext) -> Lending:
     """Returns whose memory is lent to this group. Raises `CommandRefused` if a person's own memory is used anyway."""
     if ctx.private:
@@ -87,7 +87,7 @@ async def lend(ctx: CommandContext) -> Lending:
 
 @command(
     "unlink",
-    help="stop sharing your memory with this group",
+    help="stop lending your memory to this group",
     audience="admin",
     surfaces=("chat",),
     places=("group",),

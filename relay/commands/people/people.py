@@ -123,7 +123,7 @@ def _check_settings(ctx: CommandContext, user_id: int) -> None:
     people = ctx.services.people
     if user_id in people.named:
         name = "RELAY_ADMINS" if user_id in people.named_admins else "RELAY_USERS"
-        raise CommandRefused(f"{user_id} is named in my settings. Take it out of {name} there, and start me again.")
+        raise CommandRefused(f"{user_id} is named in my settings. Remove it from {name} there, and restart me.")
 
 
 async def _is_last(ctx: CommandContext, person: Person) -> bool:

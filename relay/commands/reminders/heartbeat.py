@@ -22,8 +22,8 @@ async def heartbeat(ctx: CommandContext) -> Heartbeat | None:
 
 
 async def set_heartbeat(ctx: CommandContext, every: int, hours: tuple[int, int]) -> Heartbeat:
-    """Turns the heartbeat on, every so many hours within these hours of the day. Raises `CommandRefused` for impossible
-    hours."""
+    """Turns the heartbeat on, with its interval in hours and its hours of the day. Raises `CommandRefused` for
+    impossible hours."""
     require_own(ctx)
     if not 1 <= every <= 24:
         raise CommandRefused(f"Every 1 to 24 hours, please. {HOW}")

@@ -21,7 +21,7 @@ INSTALLATION = "house"
 """The value of the time zone that means the installation's."""
 HOW = (
     "Write a choice and its value, such as /settings sound off. There are: learning (on, ask, off), voice (auto, "
-    "always, never), zone (a city, or house for the one where I run), and with on or off: " + ", ".join(FLAGS) + "."
+    "always, never), zone (a city, or house for the server's), and with on or off: " + ", ".join(FLAGS) + "."
 )
 
 

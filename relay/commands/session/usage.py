@@ -96,7 +96,7 @@ class UsageReport:
 async def usage(ctx: CommandContext, days: int = DAYS) -> UsageReport:
     """Returns this space's recent use; for admins also the whole installation's."""
     if not 1 <= days <= MOST_DAYS:
-        raise OutOfRange(f"For how many days? Write a number up to {MOST_DAYS} after it: /usage 30")
+        raise OutOfRange(f"For how many days? Write a number up to {MOST_DAYS}: /usage 30")
     starts = day_starts(days, ctx.zone)
     rows = await ctx.store.usage(ctx.space, starts)
     prices = ctx.services.budget.prices

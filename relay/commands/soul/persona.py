@@ -9,7 +9,7 @@ from relay.core.errors import CommandRefused
 from relay.core.limits import PERSONA_TOKENS
 from relay.memory.rows.soul import Persona, PersonaChange
 
-CHANGED = "This has changed since. /persona shows how it is."
+CHANGED = "This has changed since. /persona shows the current role."
 NOTHING_TO_CLEAR = "There is nothing to clear: no role is set here."
 
 

@@ -157,7 +157,7 @@ def from_disks(folders: Sequence[Path], machine: str) -> Iterator[Condition]:
             f"disk {machine} {folder}",
             between(-disk.free, -least, -1.5 * least),
             f"The disk with {folder} on {machine} is nearly full: {disk.free / 1e6:,.0f} MB of "
-            f"{disk.total / 1e9:,.1f} GB are free. Free some space: without it I can't keep anything.",
+            f"{disk.total / 1e9:,.1f} GB are free. Free some space: without it I can't store anything.",
         )
 
 

@@ -35,7 +35,7 @@ REFUSED = (
     *((b"BZh%d1AY&SY" % size, PACKED.format(kind=".bz2")) for size in range(1, 10)),
     (b"\xfd7zXZ\x00", PACKED.format(kind=".xz")),
     (b"\x28\xb5\x2f\xfd", PACKED.format(kind=".zst")),
-    (b"{\\rtf", "It is an RTF document, which I cannot open. Please save it as .docx or PDF and send that."),
+    (b"{\\rtf", "It is an RTF document, which I can't open. Please save it as .docx or PDF and send that."),
 )
 TAR = PACKED.format(kind=".tar")
 NAMES = {

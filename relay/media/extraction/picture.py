@@ -45,9 +45,9 @@ GAP = 4
 LIGHT = 200
 
 UNKNOWN = "I can look at JPEG, PNG, GIF, WebP, AVIF, TIFF and BMP pictures, and this is none of them."
-HEIC = "I cannot open HEIC pictures. Send it as a photo instead of a file: then Telegram makes a JPEG of it."
+HEIC = "I can't open HEIC pictures. Send it as a photo instead of a file: then Telegram makes a JPEG of it."
 SVG = "I can't open SVG drawings. Please send it as a PNG."
-MOVING = "I cannot look at animated stickers of this kind."
+MOVING = "I can't look at animated stickers of this kind."
 
 
 def work(content: bytes, max_pixels: int) -> tuple[dict[str, Any], list[bytes]]:

@@ -60,7 +60,7 @@ SIGNS = "«»„“”‚‘’–—…°§€\xa0"
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
 NOT_SO = "It is not what its name says, or it is damaged."
 UNKNOWN = (
-    "I cannot read {what}. I read PDF, Word, Excel, PowerPoint and EPUB files, texts of every kind, web pages and zip "
+    "I can't read {what}. I read PDF, Word, Excel, PowerPoint and EPUB files, texts of every kind, web pages and zip "
     "archives."
 )
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 UNLIKELY_SPEECH = 0.6
-"""The probability of "no speech" from which on an uncertain segment counts as made up by Whisper."""
+"""The probability of "no speech" at which an uncertain segment counts as made up by Whisper."""
 UNSURE = -0.7
 """The mean log probability below which a segment is uncertain."""
 REPEATING = 2.4
-"""The compression ratio from which on a segment counts as repeating itself."""
+"""The compression ratio at which a segment counts as repeating itself."""
 
 Tell = Callable[[str], None]
 

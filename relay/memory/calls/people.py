@@ -160,7 +160,7 @@ class ApiCalls(Calls):
 
     @rpc()
     async def replace_calendar_token(self, user_id: int, hash: str | None) -> bool:
-        """Replaces a person's calendar token by its hash; None removes it. Returns whether they had one."""
+        """Replaces a person's calendar token, given its hash; None removes it. Returns whether they had one."""
 
     @rpc("calendar_caller")
     async def find_calendar_caller(self, hash: str) -> ApiCaller | None:

@@ -30,7 +30,7 @@ class UsageCalls(Calls):
 
     @rpc()
     async def spend(self, charge: Charge, spend: Spending) -> None:
-        """Records the use of a piece of work, once however often it is called."""
+        """Records the use of a piece of work, once, however often it is called."""
 
     @rpc("answered_turn")
     async def find_answered_turn(

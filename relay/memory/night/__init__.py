@@ -1,1 +1,1 @@
-"""The night's work on memory: consolidation and digests."""
+"""The night's work on memory: consolidation, decay, digests, and ideas for the soul."""

@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 VERSION = 2
 MOST_LOST = 0.25
-"""The share of a space's active memories from which on a person is asked."""
+"""The share of a space's active memories at which a person is asked first."""
 MOST_PAIRS = 200
 """The most pairs per space and night; the others wait for the next night."""
 LEAST_SESSIONS = 3

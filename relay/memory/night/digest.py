@@ -146,7 +146,7 @@ def as_markdown(topics: Sequence[DigestTopic], put_away: Sequence[PutAway] = ())
     faded = ", ".join(plain(one.words) for one in put_away)
     parts = ["🌙 **What the day brought**"] if topics else []
     parts += ["\n".join([f"**{plain(one.topic)}**", *(f"- {plain(point)}" for point in one.points)]) for one in topics]
-    parts += [f"🎚 Put away, not seen for 180 days: {faded}. /preferences"] if faded else []
+    parts += [f"🎚 Retired, not seen for 180 days: {faded}. /preferences"] if faded else []
     return "\n\n".join(parts)
 
 

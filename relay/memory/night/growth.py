@@ -29,7 +29,7 @@ ALL_DAY = (0, 24)
 IDEA_LENGTH = 200
 EVIDENCE, EVIDENCE_LENGTH = 4, 160
 ALIKE = 0.75
-"""The similarity from which on the words of two ideas count as the same."""
+"""The similarity at which the words of two ideas count as the same."""
 MOST_TOKENS = 400
 LINK = re.compile(r"://|www\.|[@`<>]")
 

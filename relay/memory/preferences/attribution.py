@@ -142,7 +142,7 @@ async def attribute_act(attributor: Attributor, work: AttributionWork) -> tuple[
 
 
 async def estimate_again(store: Store, job: ClaimedJob) -> bool:
-    """Estimates anew what a person's choices without a reason say. Returns whether they say anything."""
+    """Estimates again what a person's choices without a reason say. Returns whether they say anything."""
     found = await store.estimate_work(job)
     if found is None:
         return False

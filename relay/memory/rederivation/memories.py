@@ -38,7 +38,7 @@ BATCH = 20
 WORDS = 400
 """The approximate tokens of a question besides its messages, and of its answer."""
 ALIKE = 0.5
-"""The similarity (difflib's ratio) from which two sentences from the same messages are rewordings."""
+"""The similarity (difflib's ratio) at which two sentences from the same messages are rewordings."""
 
 
 class Sourced(Protocol):

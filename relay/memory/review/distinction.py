@@ -133,9 +133,9 @@ DATES = frozenset(MONTHS_AND_DAYS.split())
 MEASURES = frozenset(UNITS.split())
 TELLING = DATES | SIGNS | frozenset(NUMBER_WORDS.split()) | frozenset(FAMILY.split())
 MINIMAL = 0.6
-"""The share of common words from which two facts count as one sentence with a few words changed."""
+"""The share of common words at which two facts count as one sentence with a few words changed."""
 DENIED = 0.85
-"""The share of common words from which a “not” on one side denies the other fact."""
+"""The share of common words at which a “not” on one side denies the other fact."""
 
 
 def find_telling_words(text: str) -> Counter[str]:

@@ -95,7 +95,7 @@ async def _make_room(settings: Settings, opened: Storage, state: MoveState, cons
     """Shows what a restore replaces, asks, and backs it up. Raises `RestoreRefused`."""
     rows = state.sizes
     if state.unfinished:
-        console.print("The database contains the rest of an unfinished move or restore. It will be deleted.")
+        console.print("The database contains the remains of an unfinished move or restore. It will be deleted.")
     elif rows["message"] or rows["memory"] or rows["event"]:
         console.print(
             f"This replaces the data in the database: about {pluralize(rows['message'], 'message')}, "
@@ -122,7 +122,7 @@ def _tell(console: Console, work: Restore, done: list[Restored]) -> None:
     if work.set_aside:
         console.print(
             f"Set aside: {pluralize(work.set_aside, 'message')} that waited for an answer when the backup was made. "
-            "Relay doesn't answer now what may have been answered since."
+            "They may have been answered since, so Relay doesn't answer them."
         )
     console.print(
         f"Access to the bot is as it was at {work.backup.header.at:%Y-%m-%d %H:%M} UTC. People who lost access since "

@@ -1,1 +1,1 @@
-"""The HTTP listeners: health and metrics pages, and Telegram's webhook."""
+"""HTTP: the API, the web app, health and metrics, and Telegram's webhook."""

@@ -18,7 +18,7 @@ SERVED = (".html", ".css", ".js", ".svg")
 FOR_READERS = re.compile(rb"^\s*(?:(?://.*|/\*.*\*/)\n)?", re.MULTILINE)
 """The parts of a file that only readers of the source need: lines of comments, empty lines, and indentation."""
 BETWEEN_SIGNS = re.compile(rb"(?<=[:,{};])\s+|\s+(?=[{}])|;\s*(?=\})")
-"""The parts of a style sheet that only its readers need, besides."""
+"""Further parts of a style sheet that only its readers need."""
 
 
 def add_files(app: Starlette) -> None:

@@ -17,7 +17,7 @@ LARGEST = 2**20
 """The most bytes that are read from each file."""
 TOTAL = 6 * 2**20
 LOCKED = "Its files are protected by a password, so I only see their names."
-SKIPPED = "I read the texts in it, and did not open {others}."
+SKIPPED = "I read the texts in it, and didn't open {others}."
 CUT = "Of texts over 1 MB I read the beginning only."
 
 

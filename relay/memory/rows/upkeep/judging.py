@@ -78,7 +78,7 @@ class JudgingWork(Batch):
     """The thread's cursor: the message after which judging continues. `through` is where it moves to."""
     through: int
     again: int | None
-    """The message from which on only keywords have judged; None: there is none."""
+    """The first message that only keywords have judged; None: there is none."""
     taught: tuple[TaughtMemory, ...] = ()
 
 

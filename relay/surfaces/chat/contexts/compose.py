@@ -255,7 +255,7 @@ def version_choices(part: ComposedPart) -> list[tuple[str, str]]:
         number, _, how = one.name.partition("_")
         label = f"{number}, {format_tokens(one.tokens)}" + (f" · {how.split('_')[0]}" if how else "")
         versions.append((number, label))
-    return [(AUTO, "Whatever fits best"), ("original", whole), *versions, ("new", "A new version for its share")]
+    return [(AUTO, "Whatever fits best"), ("original", whole), *versions, ("new", "A new version that fits its share")]
 
 
 def share_line(part: ComposedPart) -> str:

@@ -12,7 +12,7 @@ class UseSession(AboutSession, code="ou"):
 
 
 class ChooseSessions(AboutDraft, code="bs"):
-    """Shows the sessions to choose from, from an offset on; `everywhere`: of all conversations."""
+    """Shows the sessions to choose from, starting at an offset; `everywhere`: of all conversations."""
 
     offset: int
     everywhere: bool

@@ -24,12 +24,12 @@ from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 
 PAGE = 6
-NOTHING_YET = "There are no composed contexts yet. /compose puts past sessions together."
+NOTHING_YET = "There are no compositions yet. /compose puts past sessions together."
 STATES = {"making": "⏳ being made", "ready": "✅ ready", "over": "⚠️ over its budget", "failed": "⚠️ couldn't be made"}
 
 
 class ListCompositions(Callback, code="bl"):
-    """Shows the compositions from an offset on."""
+    """Shows the compositions starting at an offset."""
 
     offset: int
 
@@ -68,7 +68,7 @@ async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
     if not found.compositions:
         return CommandReply("There are no more." if found.total else NOTHING_YET, result=found)
     numbered = list(enumerate(found.compositions, offset + 1))
-    lines = [f"**Composed contexts** ({found.total})"]
+    lines = [f"**Compositions** ({found.total})"]
     for number, one in numbered:
         sessions = pluralize(len(one.parts), "session")
         lines.append(f"**{number}** · {escape_markdown(one.name)} · {STATES[one.status]}\n{sessions} · {size(one)}")

@@ -23,11 +23,11 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 RATIOS = (5, 10, 30, 50)
 SKIPS = (0, 5, 20)
 SOURCES = 3
-"""The most versions offered as the one to start from."""
+"""The most versions offered as a starting point."""
 ABOUT = {
-    "gentle": "Gentle: half of the newest part stays, a tenth of the oldest.",
-    "standard": "Standard: a third of the newest part stays, a twenty-fifth of the oldest.",
-    "aggressive": "Aggressive: a fifth of the newest part stays, a fiftieth of the oldest.",
+    "gentle": "Gentle: keeps half of the newest part, a tenth of the oldest.",
+    "standard": "Standard: keeps a third of the newest part, a twenty-fifth of the oldest.",
+    "aggressive": "Aggressive: keeps a fifth of the newest part, a fiftieth of the oldest.",
 }
 MARKERS = {"decay": "By weight", "preserve-all": "Keep all", "ignore": "Ignore"}
 ONLY_ADMINS = "Only my admins can make it here."
@@ -111,7 +111,7 @@ def shape_text(found: CompressionPreview) -> str:
     """Says how a version is shortened."""
     settings = found.settings
     if settings["mode"] == "tiered":
-        told = ABOUT.get(settings["tierPreset"], f"In {len(settings.get('customTiers', ()))} tiers of your own.")
+        told = ABOUT.get(settings["tierPreset"], f"In your own {len(settings.get('customTiers', ()))} tiers.")
     else:
         told = f"Everything at {settings['compactionRatio']}:1, {settings['aggressiveness']}."
     if settings["skipFirstMessages"]:

@@ -6,7 +6,7 @@ from relay.surfaces.chat.callbacks import AboutKeepit, AboutSession, AboutTurn, 
 
 
 class ListKeepits(AboutSession, code="il"):
-    """Shows the markers of a session (0: of this conversation) from an offset on."""
+    """Shows the markers of a session (0: of this conversation) starting at an offset."""
 
     offset: int
 

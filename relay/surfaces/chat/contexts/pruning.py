@@ -156,7 +156,7 @@ def _confirm(session_id: int, plan: PruningPlan) -> ButtonReply:
             lines.append(f"⚠️ {one.short} is in use by a conversation that hasn't ended.")
         if one.compositions:
             names = ", ".join(f"“{escape_markdown(name)}”" for name in one.compositions)
-            lines.append(f"⚠️ {one.short} is used in {names}, which keeps its text.")
+            lines.append(f"⚠️ {one.short} is used in {names}. Its text stays there.")
     yes = button(
         f"Prune {len(chosen)} anyway" if plan.active else f"Yes, prune {len(chosen)}",
         ConfirmPruning(session_id, plan.active),

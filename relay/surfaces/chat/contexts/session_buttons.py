@@ -6,7 +6,7 @@ from relay.surfaces.chat.callbacks import AboutSession, Callback
 
 
 class ListSessions(Callback, code="kp"):
-    """Shows the sessions from an offset on."""
+    """Shows the sessions starting at an offset."""
 
     offset: int
 
@@ -24,6 +24,6 @@ class EarlierOpenSession(AboutSession, code="ko"):
 
 
 class RegisterSession(AboutSession, code="or"):
-    """Puts a session into the library, or takes it out."""
+    """Adds a session to the library, or removes it."""
 
     on: bool

@@ -174,7 +174,7 @@ def words(call: ChatContext, said: SaidWords) -> str:
 
 
 class OpenOriginal(AboutSession, code="oo"):
-    """Shows a session's messages from an offset on."""
+    """Shows a session's messages starting at an offset."""
 
     offset: int = 0
 

@@ -29,7 +29,7 @@ PAGE = 6
 LONGEST = 160
 """The most characters of a message in a list."""
 NOTHING_LEFT_OUT = (
-    "No message was left out, though what's in it is shorter. To keep a passage word for word in later versions, reply "
+    "No message was left out; they are only shorter. To keep a passage word for word in later versions, reply "
     "to it with /keepit."
 )
 

@@ -54,13 +54,13 @@ class KeepLeftOut(AboutVersion, code="lk"):
 
 
 class ListLeftOut(AboutVersion, code="lx"):
-    """Shows the messages that a version left out, from an offset on."""
+    """Shows the messages that a version left out, starting at an offset."""
 
     offset: int
 
 
 class ListVersions(AboutSession, code="ov"):
-    """Shows a session's versions from an offset on."""
+    """Shows a session's versions starting at an offset."""
 
     offset: int = 0
 
@@ -70,7 +70,7 @@ class OpenVersion(AboutVersion, code="lo"):
 
 
 class SelectVersion(AboutVersion, code="ld"):
-    """Selects a version, or takes it out of the selection. The selection is in the buttons of the message."""
+    """Selects or deselects a version. The buttons of the message hold the selection."""
 
     chosen: bool = False
     """Whether it is selected now."""

@@ -64,7 +64,7 @@ class Result:
 
 
 class ShowResults(Callback, code="qp"):
-    """Shows the results of a search from an offset on."""
+    """Shows the results of a search starting at an offset."""
 
     search_id: int
     offset: int
@@ -146,11 +146,11 @@ def headline(results: SearchResults) -> str:
     found, offset = results.page, results.offset
     shown = len(found.found)
     if found.near:
-        return "**Nothing has these words**, but these come close"
+        return "**Nothing contains these words**, but these come close"
     head = f"**{'More than ' if found.more else ''}{found.total:,} found**"
     if found.total > shown:
         head += f", {offset + 1}–{offset + shown}"
-    return head if found.every else f"{head}. No message has all of these words; these have some"
+    return head if found.every else f"{head}. No message contains all of these words; these contain some"
 
 
 def explain_nothing(results: SearchResults) -> str:

@@ -43,7 +43,7 @@ class ShowSummary(Callback, code="zp"):
 
 
 class ListVersions(Callback, code="zh"):
-    """Shows the versions from an offset on."""
+    """Shows the versions starting at an offset."""
 
     offset: int
 

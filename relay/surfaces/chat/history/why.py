@@ -38,7 +38,7 @@ LEFT_OUT = {
     "project_override_suppression": "replaced by this chat's own",
     "provisional_excluded": "not sure enough",
     "hard_cap_applied": "too many",
-    "polarity_ceiling_applied": "too much to avoid",
+    "polarity_ceiling_applied": "too many to avoid",
     "category_ceiling_applied": "too many of one kind",
     "token_budget_exceeded": "no room",
 }
@@ -220,7 +220,7 @@ def describe_learning(found: Explanation) -> str:
     """Says whether the answer's changes to memory took effect at once, and if not, why."""
     chosen = found.prompt.learning
     if "private" in found.signs:
-        return "memory: nothing was learned, off the record"
+        return "memory: off the record, so nothing was learned"
     if found.resting:
         return "memory: off or paused, so nothing was learned"
     if chosen == "off" or "unlearned here" in found.signs:

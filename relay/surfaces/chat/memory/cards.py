@@ -116,7 +116,7 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> lis
         rows.append([button("✎ Edit", EditMemory(number))] if edits else [])
         rows[-1] += [button("🗑 Forget", ForgetMemory(number, view)), pin]
         if not row.validated_at:
-            rows[-1].append(button("✔ Right", ValidateMemory(number, view)))
+            rows[-1].append(button("✔ Confirm", ValidateMemory(number, view)))
     more = [button("Where from", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]
     if row.replaced_by:
         more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))

@@ -25,8 +25,8 @@ from relay.surfaces.chat.times import moment
 
 QUESTION_SECONDS = 600
 """How long a reset can be confirmed."""
-RECALLS = ("I use what I know in this chat", "I don't use what I know in this chat")
-TEACHES = ("I learn from this chat", "I don't learn from this chat")
+RECALLS = ("in this chat I use what I know", "in this chat I don't use what I know")
+TEACHES = ("I learn from it", "I don't learn from it")
 HERE = {
     "ignore": MemorySwitch(recalls=False),
     "use": MemorySwitch(recalls=True),
@@ -34,7 +34,7 @@ HERE = {
     "teach": MemorySwitch(teaches=True),
 }
 HOW_HERE = (
-    "/memory here ignore: I don't use what I know in this chat; /memory here use: I do again. "
+    "/memory here ignore: in this chat I don't use what I know; /memory here use: I do again. "
     "/memory here quiet: I don't learn from this chat; /memory here teach: I do again."
 )
 

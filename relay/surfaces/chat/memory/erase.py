@@ -40,7 +40,7 @@ THEIRS = {
 }
 """Messages that the person has to delete, by kind."""
 AT_NIGHT = "Traces stay in the database's files until tonight, when I rewrite them."
-CLEARED = "🧹 I rewrote the database's files. Nothing of what you erased is left in them."
+CLEARED = "🧹 I rewrote the database's files. None of what you erased is left in them."
 
 
 def query_of(text: str) -> EraseQuery:
@@ -108,7 +108,7 @@ def counts(number: ErasedCounts) -> str:
         pluralize(number.artefacts, "other text", "other texts"),
         pluralize(number.documents, "document"),
         pluralize(number.preferences, "preference"),
-        pluralize(number.feedback, "sign of how answers are liked", "signs of how answers are liked"),
+        pluralize(number.feedback, "piece of feedback", "pieces of feedback"),
     ]
     return ", ".join(one for one in parts if not one.startswith("0 ")) or "nothing"
 

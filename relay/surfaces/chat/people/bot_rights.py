@@ -25,7 +25,7 @@ class BotUser:
     username: str = ""
     can_read_all_group_messages: bool = False
     has_main_web_app: bool = False
-    """@BotFather knows a web app of the bot, which links with startapp open."""
+    """@BotFather has a web app for the bot; links with startapp open it."""
     has_topics_enabled: bool = False
 
 

@@ -94,4 +94,4 @@ async def explain(call: ChatContext, to: GiveReason) -> ButtonReply:
     """Says why an answer was chosen."""
     done = await give_reason(call, to.turn_id, to.reason)
     rows = [*other_rows(call.said.rows, GiveReason), reason_row(to.turn_id, done.reasons)]
-    return ButtonReply("Noted." if to.reason in done.reasons else "Taken away.", rows=rows)
+    return ButtonReply("Noted." if to.reason in done.reasons else "Removed.", rows=rows)

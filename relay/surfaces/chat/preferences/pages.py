@@ -118,9 +118,9 @@ def state(found: Preferences, zone: tzinfo, space_id: int = 0) -> list[str]:
     """Returns the heading, and a line for each switch that differs from its default."""
     lines = ["**How you like answers in that group**" if space_id else "**How you like answers**"]
     if found.memory_off:
-        lines.append("⛔ Memory is off, so I don't follow it, and learn nothing new. /memory on")
+        lines.append("⛔ Memory is off, so I don't follow this or learn more. /memory on")
     elif not found.on:
-        lines.append("⛔ This is off: I don't follow it, and learn nothing new. /preferences on")
+        lines.append("⛔ This is off: I don't follow it or learn more. /preferences on")
     elif found.paused_until:
         lines.append(f"💤 Paused until {moment(found.paused_until, zone)}. /preferences resume")
     if HERE[found.here]:
@@ -141,7 +141,7 @@ def sections(rows: Sequence[Preference]) -> list[tuple[str, list[tuple[int, Pref
         ("Avoid", [(n, row) for n, row in numbered if row.acts and row.polarity < 0]),
         ("Not sure yet", [(n, row) for n, row in numbered if not row.acts and row.status == "stable"]),
         ("In doubt", [(n, row) for n, row in numbered if row.status == "under_review"]),
-        ("Put away", [(n, row) for n, row in numbered if row.status == "archived"]),
+        ("Retired", [(n, row) for n, row in numbered if row.status == "archived"]),
     ]
     return [(title, part) for title, part in parts if part]
 
@@ -181,7 +181,7 @@ def explain_preference(row: Preference) -> str:
     place = " in this chat" if row.here else ""
     if row.status == "archived":
         why = "I haven't seen it for 180 days" if row.faded else "you've shown me the opposite"
-        return f"Put away: {why}, so I don't follow it any more."
+        return f"Retired: {why}, so I don't follow it any more."
     if row.status == "under_review":
         return "In doubt: you've shown me the opposite, so I don't follow it for now."
     if row.acts:

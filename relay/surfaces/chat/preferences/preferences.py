@@ -54,7 +54,7 @@ HOW_LONG = (
 HOW_HERE = (
     "/preferences here ignore: answers in this chat don't follow what you like. "
     "/preferences here quiet: I don't learn from this chat. "
-    "/preferences here own: what I learn here counts only here. /preferences here use: as everywhere."
+    "/preferences here own: what I learn here counts only here. /preferences here use: as everywhere else."
 )
 
 
@@ -88,7 +88,7 @@ async def _drop_rows(call: ChatContext, done: Feedback) -> Rows:
     """Returns a button for each preference that begins to act, which drops it."""
     new = [row for row in done.acts if row.new]
     space_id = await _space_id(call) if new else 0
-    return [[button(f"✖ Not: {row.pattern}", ForgetPreference(space_id, row.id))] for row in new]
+    return [[button(f"✖ Forget: {row.pattern}", ForgetPreference(space_id, row.id))] for row in new]
 
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
@@ -100,7 +100,7 @@ async def _forget(call: ChatContext, words: str) -> CommandReply:
             [button(f"🗑 {row.pattern}{' (in this chat)' * row.here}", ForgetPreference(space_id, row.id))]
             for row in found[:OPENED]
         ]
-        return CommandReply(f"That fits {len(found)} preferences. Which should I forget?", rows=rows, result=found)
+        return CommandReply(f"{len(found)} preferences match. Which one should I forget?", rows=rows, result=found)
     done = await forget_preferences(call, [found[0].id])
     one = done.forgotten[0]
     rows = [[button("↩ Undo", UndoForgetting(space_id, one.decision_id))]]
@@ -130,7 +130,7 @@ async def _switch_here(call: ChatContext, rest: str) -> CommandReply:
 async def _switch(to: PreferenceSwitch, call: ChatContext, _rest: str) -> CommandReply:
     now = await switch_preferences(call, to)
     lines = state(now, call.zone)
-    return CommandReply("\n".join(lines if len(lines) > 1 else [*lines, "🎚 On: I follow it."]), result=now)
+    return CommandReply("\n".join(lines if len(lines) > 1 else [*lines, "🎚 I follow your preferences."]), result=now)
 
 
 async def _prefer(polarity: int, call: ChatContext, rest: str) -> CommandReply:

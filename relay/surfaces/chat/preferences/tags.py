@@ -49,18 +49,18 @@ async def open_tags(call: ChatContext, to: OpenTags) -> ButtonReply:
 
 @pressed(CloseTags)
 async def close_tags(call: ChatContext, to: CloseTags) -> ButtonReply:
-    """Folds them together again."""
+    """Hides them again."""
     return ButtonReply(rows=_close_tags(call, to.turn_id))
 
 
 @pressed(TagAnswer)
 async def tag_answer(call: ChatContext, to: TagAnswer) -> ButtonReply:
-    """Puts a tag on an answer, or takes it away."""
+    """Adds a tag to an answer, or removes it."""
     if to.name not in TAGS:
         raise CommandRefused("This tag doesn't exist any more.")
     now = await toggle_tag(call, to.turn_id, to.name)
     told = describe_acting([row for row in now.acts if row.new])
-    return ButtonReply(told or ("Noted." if to.name in now.tags else "Taken away."), rows=_open_tags(call, now))
+    return ButtonReply(told or ("Noted." if to.name in now.tags else "Removed."), rows=_open_tags(call, now))
 
 
 @pressed(JustRight)

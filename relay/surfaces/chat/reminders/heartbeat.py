@@ -72,7 +72,7 @@ def reply(call: ChatContext, now: Heartbeat | None) -> CommandReply:
         f"I watch for: {escape_markdown(checklist(now))} (`/heartbeat edit`)",
     ]
     if now.outcome in LOOKED and now.looked_at is not None:
-        lines.append(f"Last look {plain_moment(now.looked_at, call.zone, datetime.now(UTC))}: {now.outcome}.")
+        lines.append(f"I last looked {plain_moment(now.looked_at, call.zone, datetime.now(UTC))}: {now.outcome}.")
     elif now.outcome:
         lines.append(f"I skipped the last look: {now.outcome}.")
     return CommandReply("\n".join(lines), result=now)

@@ -49,8 +49,8 @@ def describe(one: Intent) -> str:
 def say_rest(hours: int) -> str:
     """Says how often an intent applies at most."""
     if hours == 24:
-        return "Once a day at most"
-    return f"Once in {pluralize(hours, 'hour')} at most" if hours else "Each time"
+        return "At most once a day"
+    return f"At most once every {pluralize(hours, 'hour')}" if hours else "Each time"
 
 
 def lines(found: Sequence[Intent]) -> list[str]:

@@ -56,7 +56,7 @@ def made_row(one: Reminder) -> list[Button]:
 
 
 def later_label(one: Reminder) -> str:
-    """Names the button that postpones a reminder. Once postponed, it shows the new time, as the line above doesn't."""
+    """Names the button that postpones a reminder. Once postponed, it shows the new time."""
     if one.occurrence is None or one.next_at is None:
         return "1 h later"
     return f"💤 {plain_moment(one.next_at, one.tzinfo, datetime.now(UTC))}"

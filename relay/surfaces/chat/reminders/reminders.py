@@ -35,7 +35,7 @@ EDITED = "reminder"
 
 
 class ListReminders(Callback, code="rp"):
-    """Shows the list from an offset on."""
+    """Shows the list starting at an offset."""
 
     offset: int
 

@@ -40,4 +40,4 @@ async def say_who_sends(call: ChatContext, does: str = "does that") -> str:
     known = call.user_id in call.services.people.named or await call.store.person(call.user_id)
     if known and call.services.installation.has_bot:
         return f"\nThe bot {does} in Telegram, as long as `{RELAY} run` is running."
-    return f"\nNothing {does} yet: that takes the Telegram bot, with you as its admin."
+    return f"\nNothing {does} yet: that needs the Telegram bot, with you as its admin."

@@ -60,7 +60,7 @@ def _memory_lines(memory: Controls, zone: tzinfo) -> list[str]:
     elif memory.paused_until:
         lines.append(f"- 💤 memory is paused until {moment(memory.paused_until, zone)} (/memory resume)")
     if not memory.recalls:
-        lines.append("- I don't use what I know in this chat (/memory here)")
+        lines.append("- in this chat I don't use what I know (/memory here)")
     if not memory.teaches:
         lines.append("- I don't learn from this chat (/memory here)")
     if memory.private:

@@ -44,7 +44,7 @@ def describe_unasked(works: Iterable[WorkUsed]) -> str:
         return ""
     times = ", ".join(f"{pluralize(work.times, 'call')} for {UNASKED[work.what]}" for work in found)
     spent = sum(work.used.spent for work in found)
-    return f"**Unasked**, within the total: {times}, {format_dollars(spent)}"
+    return f"**Unasked** (part of the total): {times}, {format_dollars(spent)}"
 
 
 def budget_line(used: BudgetUsed, zone: str) -> str:

@@ -97,7 +97,7 @@ async def new(
 
 def _list(_: ChatContext, page: CompositionPage) -> str:
     if not page.total:
-        return "There are no composed contexts yet."
+        return "There are no compositions yet."
     return "\n".join([*map(line, page.compositions), f"{len(page.compositions)} of {page.total}"])
 
 

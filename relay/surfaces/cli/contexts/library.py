@@ -86,7 +86,7 @@ async def original(ctx: ChatContext, name: Name, offset: Offset = 0) -> Original
 @session.command()
 @owner_command(_describe, anywhere=True)
 async def register(ctx: ChatContext, name: Name) -> Session:
-    """Put a session into the library."""
+    """Add a session to the library."""
     return await register_session(ctx, (await find(ctx, name)).id)
 
 
@@ -99,7 +99,7 @@ async def unregister(
     force: Annotated[bool, typer.Option("--force", help="Drop even those that a running conversation uses.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Confirm that its versions may be dropped.")] = False,
 ) -> Session:
-    """Take a session out of the library. Its markers stay, and so do its versions."""
+    """Remove a session from the library. Its markers stay, and so do its versions."""
     own = (await find(ctx, name)).id
     if versions:
         require_yes(ctx, await plan_pruning(ctx, own), yes)

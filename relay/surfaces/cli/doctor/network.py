@@ -22,7 +22,7 @@ NEEDS = (
 )
 SECONDS = 30.0
 CLOCK_AHEAD = 60
-"""How many seconds this machine's clock may be ahead of Telegram's. The answer's way here counts as well."""
+"""How many seconds this machine's clock may be ahead of Telegram's. It includes the time that the answer takes."""
 CLOCK_BEHIND = 3
 """How many seconds it may be behind. Then, what Telegram has just signed is in the future, and the app doesn't open."""
 ASK_SECONDS = 5

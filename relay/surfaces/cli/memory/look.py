@@ -85,7 +85,7 @@ def _describe_changes(waiting: bool, ctx: ChatContext, page: ChangePage) -> str:
     """Lists changes with their numbers, one per line."""
     found = [f"{one.id} {moment(one.at, ctx.zone)} {change_line(one)}" for one in page.changes]
     if not found:
-        return "There is nothing."
+        return "Nothing to show."
     total = page.pending if waiting else page.total
     count = f"The newest {len(found):,} of {total:,}. " if total > len(found) else ""
     found.append(f"{count}`{RELAY} memory undo NUMBER` undoes one; keep or discard decides about a waiting one.")

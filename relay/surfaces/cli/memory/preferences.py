@@ -67,7 +67,7 @@ async def forget(
     found = await find_preferences(ctx, " ".join(words))
     if len(found) > 1 and not yes:
         listed = ", ".join(f"{row.pattern}{' (in this chat)' * row.here}" for row in found)
-        raise SettingsError(f"That fits {len(found)} preferences: {listed}. Name one, or add --yes to forget all.")
+        raise SettingsError(f"{len(found)} preferences match: {listed}. Name one, or add --yes to forget all.")
     return await forget_preferences(ctx, [row.id for row in found])
 
 

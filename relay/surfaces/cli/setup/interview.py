@@ -15,7 +15,7 @@ from relay.surfaces.cli.setup.env_file import fill_in, read, write
 from relay.surfaces.cli.setup.sheet import Sheet
 from relay.surfaces.cli.terminal.keyboard import is_attended
 
-WELCOME = """Welcome to Relay. Setup asks for two keys and three choices. It checks each key
+WELCOME = """Welcome to Relay. Setup asks for two keys and a few choices. It checks each key
 at once and never shows it. Nothing is written before the last answer. Press
 Ctrl-C to stop."""
 STOPPED = "\nStopped. Nothing was written. You can run setup again at any time."

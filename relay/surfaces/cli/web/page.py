@@ -60,7 +60,7 @@ async def _find_page(settings: Settings) -> str:
         ) from None
     if answer.headers.get("server") != "relay" or answer.status_code != 401:
         raise RelayError(
-            f"What answers at {page} is another program, or a bot with RELAY_API=off. "
+            f"Another program answers at {page}, or a bot with RELAY_API=off. "
             f"Choose another RELAY_WEB_PORT, and start the bot with `{RELAY} run`."
         )
     return page

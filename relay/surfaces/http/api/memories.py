@@ -117,7 +117,7 @@ async def add(ctx: Writing, new: NewMemory) -> PatchedMemory:
 
 @router.post("/merge", response_model=wire(PatchedMemory))
 async def merge(ctx: Writing, given: Merge) -> PatchedMemory:
-    """Replaces two memories by one."""
+    """Replaces two memories with one."""
     return await merge_memories(ctx, given.ids, given.text)
 
 

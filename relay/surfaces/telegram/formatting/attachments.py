@@ -46,7 +46,7 @@ class _Block:
 
 
 def extract_long_code(markdown: str) -> tuple[str, list[File]]:
-    """Replaces each code block that would fill more than three messages by a line. Returns the text, and the blocks as
+    """Replaces code blocks that would fill more than three messages with a line. Returns the text, and the blocks as
     files in order. Never raises."""
     if len(markdown) <= LIMIT:
         return markdown, []

@@ -143,7 +143,7 @@ def owner_greeting(services: Services, name: str) -> str:
     listed = "\n\n".join(
         f"**{title}**\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections.items() if lines
     )
-    return f"Hello {escape_markdown(name)}! You're my owner now; no one else can claim me.\n\n{listed}"
+    return f"Hello {escape_markdown(name)}! You're my admin now; no one else can claim me.\n\n{listed}"
 
 
 TRY = [

@@ -18,7 +18,7 @@ from relay.surfaces.telegram.parsing.updates import Bot
 
 log = structlog.get_logger()
 
-OPEN_ME = "This bot has no owner yet. Whoever opens this link first becomes its owner."
+OPEN_ME = "This bot has no admin yet. Whoever opens this link first becomes its admin."
 
 
 async def offer(store: Store, people: People, bot: Bot) -> bool:

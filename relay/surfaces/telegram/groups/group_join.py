@@ -100,7 +100,7 @@ class GroupGreeter:
             if await self._groups.is_alone(chat, user_id):
                 everything = answers in (None, "all")
                 does = " and answer everything" if everything else ". I answer when addressed; /answer changes that"
-                line = f"It's just the two of us here, so I now use your own memory here{does}."
+                line = f"It's just the two of us now, so I use your own memory here{does}."
             elif answers == "all":
                 line = "I can read every message here now, and I answer them all (/answer)."
         else:
@@ -158,7 +158,7 @@ def describe_answers(now: BotRights, answers: str | None, alone: bool) -> str:
     topics = ", also for a single topic" if now.forum else ""
     match answers:
         case "off":
-            return "I'm switched off here and don't answer, until one of my admins sends /answer addressed."
+            return "I'm switched off here until one of my admins sends /answer addressed."
         case "all":
             return f"I answer every message of the people I know. {change}{topics}."
         case None if alone:

@@ -23,7 +23,7 @@ class NotPacked(RelayError):
 
     @property
     def plain(self) -> str:
-        return "I can't make the export right now. My admins have to look at it; please try again later."
+        return "I can't make the export right now. My admins need to look into it; please try again later."
 
 
 class Exports:

@@ -163,5 +163,5 @@ def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
     if answer.choices.tags and answer.text and "private" not in answer.signs:
         rows.append([tags_button(turn_id)])
     rows += [made_row(one) for one in answer.reminders] or offer_rows(answer.changes)
-    rows += [[button(f"✖ Not: {row.pattern}", DropPreference(row.id))] for row in answer.preferences]
+    rows += [[button(f"✖ Forget: {row.pattern}", DropPreference(row.id))] for row in answer.preferences]
     return rows

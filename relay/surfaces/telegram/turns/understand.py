@@ -60,7 +60,7 @@ from relay.surfaces.telegram.turns.echo import correct_transcript
 
 ANSWERING = "I'm answering the new version…"
 MORE_SAID = "The conversation has moved on. Please ask again in a new message."
-LATE = f"Thanks, I've noted what you really said. {MORE_SAID}"
+LATE = f"Thanks, I've noted what you actually said. {MORE_SAID}"
 
 
 @frozen

@@ -112,7 +112,7 @@ async def unregister(
     versions: Annotated[str, Query(pattern="^(keep|delete)$")] = "keep",
     force: bool = False,
 ) -> None:
-    """Takes a session out of the library. Its markers stay, and so do its versions, unless they are to be deleted;
+    """Removes a session from the library. Its markers stay, and so do its versions, unless they are to be deleted;
     `force`: also those that a running conversation uses."""
     there = await in_project(ctx, project_id)
     with listing_what_holds_it():

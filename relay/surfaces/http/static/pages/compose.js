@@ -17,7 +17,7 @@ export default function Compose({ params, query }) {
   const composition = useFetch(params.compositionId ? `/memory/compositions/${params.compositionId}` : null);
   const { projects, project } = useProject(composition.data?.projectId || query.project);
   if (params.compositionId && !composition.data) return html`<${Page} title="Compose"><${Loaded} of=${composition}>${() => null}</></>`;
-  if (!project) return html`<${Page} title="Compose"><${Loaded} of=${projects}>${() => html`<${Empty} icon="compose" title="Nothing to compose yet">Compositions are made of past conversations.</>`}</></>`;
+  if (!project) return html`<${Page} title="Compose"><${Loaded} of=${projects}>${() => html`<${Empty} icon="compose" title="Nothing to compose yet">Compositions are made from past conversations.</>`}</></>`;
   return html`<${Builder} key=${`${project.projectId} ${params.compositionId || ""} ${query.add || ""}`} project=${project} projects=${projects.data.projects}
     made=${composition.data} reload=${composition.reload} add=${query.add} />`;
 }
@@ -46,7 +46,7 @@ function Builder({ project, projects, made, reload, add }) {
   const preview = usePreview(path, parts.length ? { ...request, preview: true } : null);
   const compose = async () => {
     const done = await post(path, { ...request, outputFormat: "both", replaces: made?.compositionId });
-    toast(done.status === "making" ? "Its versions are being made first." : done.status === "ready" ? "Ready to begin with." : "It is over its budget.");
+    toast(done.status === "making" ? "Its versions are being made first." : done.status === "ready" ? "It's ready." : "It's over its budget.");
     if (made) reload();
     else navigate(`/compose/${done.compositionId}`, {}, { replace: true });
     others.reload();
@@ -58,7 +58,7 @@ function Builder({ project, projects, made, reload, add }) {
   };
   const states = new Map((made?.components || []).map((one) => [one.sessionId, one.status]));
   const planned = new Map((preview.data?.components || []).map((one) => [one.sessionId, one]));
-  return html`<${Page} title=${made ? made.name : "Compose"} text="Past conversations together, for a new one to begin with." wide
+  return html`<${Page} title=${made ? made.name : "Compose"} text="Put past conversations together, and begin a new one with them." wide
     actions=${made && html`<${Badge} tone=${STATUS[made.status][0]}>${STATUS[made.status][1]}</><${Done} one=${made} />`}>
     ${made?.error && html`<${Notice} tone="bad">${made.error}</>`}
     <div class="two">
@@ -74,7 +74,7 @@ function Builder({ project, projects, made, reload, add }) {
         <${Total} data=${preview.data} budget=${budget} made=${made} parts=${parts} />
         ${preview.error && html`<${Notice} tone="bad">${preview.error.message}</>`}
         <${Slider} label="Tokens" value=${budget} min=${1000} max=${100_000} step=${1000} format=${number} onInput=${setBudget} />
-        <${Segmented} label="Shared" value=${strategy} onChange=${setStrategy} options=${[["equal", "Equally"], ["recency", "Newest most"], ["proportional", "By size"]]} />
+        <${Segmented} label="Shared" value=${strategy} onChange=${setStrategy} options=${[["equal", "Equally"], ["recency", "Favor recent"], ["proportional", "By size"]]} />
         ${!made && html`<${Text} label="Name" value=${name} onInput=${setName} maxlength="64" hint="Then /new with the name begins with it." />`}
         <div class="actions"><${Button} kind="primary" icon="compose" disabled=${!parts.length || !(made || name.trim()) || made?.status === "making"} onClick=${compose}>${made ? "Compose again" : "Compose"}</>
           <${Button} icon="source" disabled=${!preview.data} onClick=${() => setOpen("preview")}>Preview</></div></></div>
@@ -131,7 +131,7 @@ function Choose({ project, parts, onChoose, onClose }) {
   const chosen = new Set(parts.map((part) => part.sessionId));
   return html`<${Dialog} title="Add a session" onClose=${onClose} actions=${html`<${Button} kind="primary" onClick=${onClose}>Done</>`}>
     <${List} list=${list} label="Sessions" row=${(one) => html`<${Row} title=${nameOf(one)} icon=${chosen.has(one.sessionId) ? "check" : "add"} onOpen=${() => onChoose(one)}
-      meta=${[day(one.firstTimestamp), `${tokens(one.originalTokens)} tokens`, chosen.has(one.sessionId) && "in it"].filter(Boolean)} />`} empty=${html`<${Empty} icon="sessions" title="No sessions here" />`} /></>`;
+      meta=${[day(one.firstTimestamp), `${tokens(one.originalTokens)} tokens`, chosen.has(one.sessionId) && "added"].filter(Boolean)} />`} empty=${html`<${Empty} icon="sessions" title="No sessions here" />`} /></>`;
 }
 
 const REASONS = { asked: "as chosen", fits: "it fits as it is", best: "fits best", new: "will be made" };

@@ -78,7 +78,7 @@ function Preview({ of, total, make }) {
         ["Price", data.estimate.costUsd === null ? "unknown" : data.estimate.costUsd === 0 ? "free" : `about ${money(data.estimate.costUsd)}`]]} />
       <p>${verdict(data.keepit, data.thresholds)}</p>
       ${data.unavailable && html`<${Notice} tone="warn">${data.unavailable} Without a model it can be made at once.</>`}
-      ${!data.mayMake && html`<${Notice} tone="warn">Only admins make versions in this group.</>`}`}
+      ${!data.mayMake && html`<${Notice} tone="warn">Only admins can make versions in this group.</>`}`}
     </div>
     <${Button} kind="primary" icon="compress" disabled=${blocked} onClick=${make}>Make it</>
   </>`;

@@ -22,7 +22,7 @@ function All({ sessionId }) {
   const list = useList(`/memory${path}/keepits`, "markers", {}, { id: "markerId" });
   const original = () => navigate(`${path}/original`);
   useShortcut("k", "Mark a passage", original);
-  return html`<${Page} title="Markers" text="The heavier, the longer a passage stays word for word."
+  return html`<${Page} title="Markers" text="The higher its weight, the longer a passage stays word for word."
     actions=${html`<${Button} kind="primary" icon="pin" onClick=${original}>Mark a passage</>`}>
     <${List} list=${list} label="Markers" group=${(one) => `${one.weight.toFixed(2)} ${one.label}`}
       row=${(one) => html`<${Row} href=${link(`${path}/markers/${one.markerId}`)} title=${one.content}
@@ -50,7 +50,7 @@ function Editor({ sessionId, projectId, messageUuid, passage, weight: before, ma
   const save = async () => {
     if (marker) await put(`${path}/${marker.markerId}`, { weight });
     else await post(path, { messageUuid, text: text.trim(), weight });
-    toast(marker ? `It weighs ${weight.toFixed(2)} now. Versions that were made before stay as they are.` : `Marked with ${weight.toFixed(2)}.`);
+    toast(marker ? `Its weight is ${weight.toFixed(2)} now. Existing versions stay as they are.` : `Marked with ${weight.toFixed(2)}.`);
     leave();
   };
   const drop = async () => {
@@ -96,7 +96,7 @@ function Decay({ sessionId, weight, settings }) {
   }, [sessionId]);
   if (problem) return html`<${Notice} tone="bad">${problem.message}</>`;
   return html`<${Card} title="What would happen to it" text="Whether it stays word for word in an aggressive compression."><div aria-live="polite">
-    <${Table} label="Decay" head=${["Sessions ago", "Least", "Fate"]} rows=${LINES.map(([ago, by], at) => [`${ago}, at ${by}:1`,
+    <${Table} label="Decay" head=${["Sessions ago", "Threshold", "Fate"]} rows=${LINES.map(([ago, by], at) => [`${ago}, at ${by}:1`,
       lines ? lines[at].threshold.toFixed(2) : "…", lines ? html`<${Fate} weight=${weight} threshold=${lines[at].threshold} pinned=${settings.pinnedWeight} />` : ""])} /></div></>`;
 }
 

@@ -89,7 +89,7 @@ function Found({ list, known, query, reload, add }) {
   const actions = (row) => row.status === "active"
     ? [{ label: "Edit", icon: "edit", run: () => edit(row) },
        row.pinned ? { label: "Unpin", icon: "pin", run: () => change(row, { pinned: false }, "Unpinned.") } : { label: "Pin", icon: "pin", run: () => change(row, { pinned: true }, "Pinned: it comes first in every prompt.") },
-       { label: "That's right", icon: "check", run: () => change(row, { confirmed: true }, "Thanks. I'm sure of it now.") },
+       { label: "Confirm", icon: "check", run: () => change(row, { confirmed: true }, "Thanks. I'm sure of it now.") },
        { label: "Forget", icon: "trash", danger: true, run: () => forget(row) }]
     : [];
   const selected = list.rows.filter((row) => picked.has(row.id));
@@ -116,7 +116,7 @@ function badges(row) {
 }
 
 function Nothing({ query, add }) {
-  if (query.q) return html`<${Empty} icon="search" title="Nothing found">No memory has all of these words.</>`;
+  if (query.q) return html`<${Empty} icon="search" title="Nothing found">No memory contains all of these words.</>`;
   if (query.kind || query.state) return html`<${Empty} icon="memory" title="Nothing here">No memory fits this filter.</>`;
   return html`<${Empty} icon="memory" title="I know nothing about you yet" action=${html`<${Button} icon="add" onClick=${add}>Remember something</>`}>
     Talk to me, or tell me what to remember.</>`;

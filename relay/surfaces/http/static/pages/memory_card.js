@@ -60,7 +60,7 @@ function Shown({ memory, yours, editable, past, reload }) {
     ${waits && html`<${Button} kind="primary" icon="check" onClick=${() => settle("keep")}>Keep</><${Button} kind="danger" icon="trash" onClick=${() => settle("discard")}>Discard</>`}
     ${editable && html`<${Button} icon="edit" onClick=${edit}>Edit</>`}
     ${active && html`<${Button} icon="pin" onClick=${() => change({ pinned: !memory.pinned }, memory.pinned ? "Unpinned." : "Pinned: it comes first in every prompt.")}>${memory.pinned ? "Unpin" : "Pin"}</>`}
-    ${active && !memory.validatedAt && html`<${Button} icon="check" onClick=${() => change({ confirmed: true }, "Thanks. I'm sure of it now.")}>That's right</>`}
+    ${active && !memory.validatedAt && html`<${Button} icon="check" onClick=${() => change({ confirmed: true }, "Thanks. I'm sure of it now.")}>Confirm</>`}
     ${active && html`<${Button} kind="danger" icon="trash" onClick=${forget}>Forget</>`}
     ${["archived", "superseded", "forgotten"].includes(memory.status) && html`<${Button} kind="primary" icon="undo" onClick=${restore}>Restore</>`}`;
   return html`<${Page} title=${`Memory #${memory.number}`}>
@@ -78,7 +78,7 @@ function Shown({ memory, yours, editable, past, reload }) {
     <${Card} title="About it"><${Facts} items=${[
       ["About", memory.subject], ["Learned", day(memory.createdAt)], ["How", ORIGINS[memory.by] || ORIGINS.tag],
       ["Last changed", memory.updatedAt === memory.createdAt ? "" : day(memory.updatedAt)], ["Importance", `${memory.importance} of 10`],
-      ["Sure", memory.confidence < 1 ? percent(memory.confidence) : ""], ["Valid from", day(memory.validFrom)],
+      ["Certainty", memory.confidence < 1 ? percent(memory.confidence) : ""], ["Valid from", day(memory.validFrom)],
       [memory.kind === "goal" ? "Deadline" : "Valid until", day(memory.validUntil)],
       ["Said in", memory.evidence ? plural(memory.evidence, "message") : ""],
       ["Used", memory.uses ? `${plural(memory.uses, "time")}, last ${day(memory.lastUsedAt)}` : "not yet"],
@@ -92,9 +92,9 @@ function Source({ memory }) {
   const found = useFetch(`/memories/${memory.id}/source`);
   return html`<${Card} title="Where from"><${Loaded} of=${found} rows=${2}>${({ source }) => html`
     ${source.elsewhere && html`<p class="muted">It comes from another chat, which I don't show here.</p>`}
-    ${source.said && html`<${Quoted} who=${source.said.role === "assistant" ? "I said" : source.said.name || "Somebody"} said=${source.said} />`}
+    ${source.said && html`<${Quoted} who=${source.said.role === "assistant" ? "I said" : source.said.name || "Someone"} said=${source.said} />`}
     ${source.answer && html`<${Quoted} who="I answered" said=${source.answer} />`}
-    ${!source.said && !source.elsewhere && html`<p class="muted">${memory.by === "user" ? "Told outright" : "Learned"} ${moment(source.at)}${source.chatId === 0 ? ", in the terminal" : ""}.${memory.by === "user" ? "" : " The message is gone."}</p>`}
+    ${!source.said && !source.elsewhere && html`<p class="muted">${memory.by === "user" ? "You told me" : "Learned"} ${moment(source.at)}${source.chatId === 0 ? ", in the terminal" : ""}.${memory.by === "user" ? "" : " The message is gone."}</p>`}
     ${source.topic && !source.elsewhere && html`<p class="hint">In the ${source.topicId === "0" ? "group" : "topic"} “${source.topic}”.</p>`}
     ${address(source) && html`<a href=${address(source)} target="_blank" rel="noreferrer"><${Icon} name="source" /> Go to the message</a>`}`}</></>`;
 }
@@ -115,16 +115,16 @@ function Past({ past, memory, yours, reload }) {
   };
   const reword = async (change) => {
     await post(`/memories/${memory.id}/restore`, { changeId: change.id });
-    toast("It says that again.");
+    toast("Wording restored.");
     reload();
   };
   const actions = (change) => [
     yours && change.status === "pending" && { label: "Keep", icon: "check", run: () => act(change, "keep") },
     yours && change.status === "pending" && { label: "Discard", icon: "trash", danger: true, run: () => act(change, "discard") },
     memory.last?.id === change.id && { label: "Undo", icon: "undo", run: () => act(change, "undo") },
-    yours && change.restores && { label: "Restore the wording before", icon: "history", run: () => reword(change) },
+    yours && change.restores && { label: "Restore the earlier wording", icon: "history", run: () => reword(change) },
   ];
-  return html`<section class="stack"><h2>History</h2><${List} list=${past} label="History" empty=${html`<${Empty} icon="history" title="Nothing has happened to it" />`}
+  return html`<section class="stack"><h2>History</h2><${List} list=${past} label="History" empty=${html`<${Empty} icon="history" title="It hasn't changed" />`}
     row=${(change) => html`<${Row} title=${change.content} text=${change.before && change.before !== change.content ? `Before: ${change.before}` : ""}
       badges=${html`<${What} change=${change} />`} meta=${[moment(change.at)]} actions=${actions(change)} />`} /></section>`;
 }

@@ -84,7 +84,7 @@ export function Changes({ waiting, space, then }) {
        { label: change.action === "forget" ? "Don't forget it" : "Discard", icon: "trash", danger: true, run: () => act(change, "discard") }]
     : change.status === "applied" ? [{ label: "Undo", icon: "undo", run: () => act(change, "undo") }] : [];
   const empty = waiting
-    ? html`<${Empty} icon="check" title="Nothing is waiting">What I notice next to other people's words waits here. So does everything, if you asked to confirm it.</>`
+    ? html`<${Empty} icon="check" title="Nothing is waiting">What I notice next to other people's words waits here. So does everything else, if you asked to confirm it.</>`
     : html`<${Empty} icon="history" title="Nothing has changed yet" />`;
   return html`
     ${waiting && list.rows.length > 1 && html`<div class="cluster"><${Button} small icon="check" onClick=${() => all("keep")}>Keep all</>

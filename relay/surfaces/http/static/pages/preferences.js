@@ -8,10 +8,10 @@ import { useEvents, useFetch } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Card, Empty, Facts, Loaded, Meter, Notice, Page, Row, Segmented, Select, Switch, Text, toast } from "../kit/ui.js";
 
-const KINDS = { accept: "You kept it, or said it was just right", refine: "You wrote it yourself", tag: "You tagged an answer", thumbs: "You reacted", abandon: "You stopped it, or asked again", revert: "You took the former answer", compare: "You chose between two", said: "You said so" };
+const KINDS = { accept: "You kept it, or said it was just right", refine: "You wrote it yourself", tag: "You tagged an answer", thumbs: "You reacted", abandon: "You stopped it, or asked again", revert: "You brought the earlier answer back", compare: "You chose between two", said: "You said so" };
 const HERE = [["use", "Follows them"], ["ignore", "Ignores them"], ["quiet", "Follows them, teaches nothing"], ["own", "Has its own"]];
 const PAUSES = [["", "Not paused"], ["1", "For an hour"], ["24", "For a day"], ["168", "For a week"]];
-const LEFT_OUT = { project_override_suppression: "replaced by that chat's own", provisional_excluded: "not sure enough", hard_cap_applied: "too many", polarity_ceiling_applied: "too much to avoid", category_ceiling_applied: "too many of one kind", token_budget_exceeded: "no room" };
+const LEFT_OUT = { project_override_suppression: "replaced by that chat's own", provisional_excluded: "not sure enough", hard_cap_applied: "too many", polarity_ceiling_applied: "too many to avoid", category_ceiling_applied: "too many of one kind", token_budget_exceeded: "no room" };
 const acts = (row) => row.status === "stable" && row.level !== "low" && row.strength >= 0.4;
 const side = (row) => (row.polarity > 0 ? "Prefer" : "Avoid");
 
@@ -36,7 +36,7 @@ function Listed({ found, reload }) {
   const sections = [
     ["Prefer", rows.filter((row) => acts(row) && row.polarity > 0)], ["Avoid", rows.filter((row) => acts(row) && row.polarity < 0)],
     ["Not sure yet", rows.filter((row) => !acts(row) && row.status === "stable")], ["In doubt", rows.filter((row) => row.status === "under_review")],
-    ["Put away", rows.filter((row) => row.status === "archived")],
+    ["Retired", rows.filter((row) => row.status === "archived")],
   ].filter(([, part]) => part.length);
   const decide = async (keep) => {
     await post("/preferences/waiting", { keep });
@@ -44,7 +44,7 @@ function Listed({ found, reload }) {
     reload();
   };
   return html`<div class="stack">
-    ${!found.on && html`<${Notice} tone="warn">This is off: I don't follow it, and learn nothing new.</>`}
+    ${!found.on && html`<${Notice} tone="warn">This is off: I don't follow it or learn more.</>`}
     ${found.on && found.pausedUntil && html`<${Notice} tone="warn">Paused until ${moment(found.pausedUntil)}.</>`}
     ${found.waiting > 0 && html`<${Notice} action=${html`<div class="cluster"><${Button} small icon="check" onClick=${() => decide(true)}>Keep</><${Button} small onClick=${() => decide(false)}>Discard</></div>`}>
       ${plural(found.waiting, "reaction")} of yours may teach me: ${found.waits.map((one) => `${one.polarity > 0 ? "prefer" : "avoid"} ${one.pattern}`).join(", ")}.</>`}
@@ -105,9 +105,9 @@ function Opened({ id, then }) {
   if (!opened.data) return html`<${Page} title="Preference"><${Loaded} of=${opened} /></>`;
   return html`<${Loaded} of=${opened}>${({ preference: row, evidence, total, remembered }) => html`<${Page} title=${`${side(row)}: ${row.pattern}`}
       actions=${row.status !== "archived" && html`<${Button} kind="danger" icon="trash" onClick=${() => forget(row, () => { then(); navigate("/preferences"); })}>Forget</>`}>
-    ${remembered.length > 0 && html`<${Notice}>Memory says, and that counts first: ${remembered.join(" · ")}</>`}
+    ${remembered.length > 0 && html`<${Notice}>I remember this, and it counts more: ${remembered.join(" · ")}</>`}
     <${Card}><${Meter} label="How sure I am" value=${row.strength} text=${`${row.level}, ${row.strength.toFixed(2)}`} tone=${acts(row) ? "good" : "warn"} />
-      <${Facts} items=${[["State", acts(row) ? "I follow it" : { stable: "not sure enough to follow", under_review: "in doubt: signs disagree", archived: row.faded ? "put away: nothing confirmed it for half a year" : "put away" }[row.status]],
+      <${Facts} items=${[["State", acts(row) ? "I follow it" : { stable: "not sure enough to follow", under_review: "in doubt: signs disagree", archived: row.faded ? "retired: nothing confirmed it for half a year" : "retired" }[row.status]],
         ["Signs", row.observations ? `${plural(row.observations, "sign")} in ${plural(row.sessions, "conversation")}` : "reactions and choices"], ["Last seen", day(row.lastSeen)], ["Where", row.here ? "in one chat only" : "everywhere"]]} /></>
     <section class="stack" style=${{ gap: "8px" }}><h2>What taught me that (${total})</h2><div class="list" role="list" aria-label="Evidence">${evidence.map((one, nr) => html`
       <div key=${nr} role="listitem"><${Row} title=${KINDS[one.kind] || one.kind} text=${one.text} meta=${[moment(one.at)]} badges=${html`<${Badge} tone=${one.polarity > 0 ? "good" : "bad"}>${one.polarity > 0 ? "for" : "against"}</>`} /></div>`)}</div>

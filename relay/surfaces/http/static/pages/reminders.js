@@ -8,7 +8,7 @@ import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
 import { ask, Badge, Button, Card, confirm, Empty, Facts, List, Loaded, Notice, Page, Row, Text, toast } from "../kit/ui.js";
 
-const EVENTS = { made: "Made", changed: "Changed", fired: "Told", snoozed: "Snoozed", done: "Done", missed: "Missed", failed: "Could not be told", looked: "Looked", paused: "Paused", resumed: "Resumed", deleted: "Deleted", restored: "Restored" };
+const EVENTS = { made: "Made", changed: "Changed", fired: "Sent", snoozed: "Snoozed", done: "Done", missed: "Missed", failed: "Couldn't be delivered", looked: "Looked", paused: "Paused", resumed: "Resumed", deleted: "Deleted", restored: "Restored" };
 const HINT = "For example: tomorrow 9:00 call the dentist · every monday 8:00 bins · in 2 hours tea";
 
 async function drop(one, then) {
@@ -32,7 +32,7 @@ const actionsOf = (one, then) => [
   one.status === "proposed" && { label: "Yes, remind me", icon: "check", run: () => change(one, { accepted: true }, then, "I'll remind you.") },
   { label: "Change", icon: "edit", run: () => edit(one, then) },
   one.status === "active" && { label: "Pause", icon: "history", run: () => change(one, { paused: true }, then, "Paused.") },
-  one.status === "paused" && { label: "Go on", icon: "check", run: () => change(one, { paused: false }, then, "It goes on.") },
+  one.status === "paused" && { label: "Resume", icon: "check", run: () => change(one, { paused: false }, then, "Resumed.") },
   { label: "Delete", icon: "trash", danger: true, run: () => drop(one, then) },
 ];
 const stateOf = (one) => ({ proposed: "waits for you", paused: "paused" })[one.status];
@@ -46,11 +46,11 @@ function Listed() {
   const list = useList("/reminders", "reminders");
   const { reload, page } = list;
   useEvents(["reminder"], reload);
-  const group = (one) => one.nextAt ? weekday(one.nextAt) : "No time";
+  const group = (one) => one.nextAt ? weekday(one.nextAt) : "No date";
   return html`<${Page} title="Reminders" text="What I'll tell you, and when.">
     <${New} then=${reload} />
-    ${page?.quietUntil && html`<${Notice} tone="warn" action=${html`<${Button} small onClick=${async () => { await put("/reminders/quiet", { until: "off" }); reload(); }}>Speak again</>`}>
-      I'm quiet ${page.quietUntil.startsWith("9999") ? "until you end it" : `until ${moment(page.quietUntil)}`}. What comes due waits.</>`}
+    ${page?.quietUntil && html`<${Notice} tone="warn" action=${html`<${Button} small onClick=${async () => { await put("/reminders/quiet", { until: "off" }); reload(); }}>End quiet</>`}>
+      I'm quiet ${page.quietUntil.startsWith("9999") ? "until you end it" : `until ${moment(page.quietUntil)}`}. Whatever comes due waits.</>`}
     <${List} list=${list} label="Reminders" group=${group}
       empty=${html`<${Empty} icon="reminders" title="Nothing upcoming">Write above what I should remind you of, or send /remind in the chat.</>`}
       row=${(one) => html`<${Row} icon="reminders" title=${one.text} href=${link(`/reminders/${one.id}`)} actions=${actionsOf(one, reload)}
@@ -113,7 +113,7 @@ function Calendar() {
   const feed = useFetch("/reminders/calendar");
   const [address, setAddress] = useState("");
   const open = async () => {
-    if (feed.data?.token && !(await confirm({ title: "A new address?", text: "The present one ends, and calendars that read it stop.", action: "New address" }))) return;
+    if (feed.data?.token && !(await confirm({ title: "A new address?", text: "The current address stops working, also for calendars that use it.", action: "New address" }))) return;
     const { path } = await post("/reminders/calendar");
     setAddress(new URL(path, location.origin).href);
     feed.reload();
@@ -129,8 +129,8 @@ function Calendar() {
     if (!document.execCommand("copy")) throw new Error("I can't copy here. The address is selected; copy it yourself.");
     toast("Copied.");
   };
-  return html`<${Card} title="Calendar" text="A calendar app can read your reminders from an address of their own. Whoever has it sees them."
-      actions=${html`<${Button} onClick=${open}>${feed.data?.token ? "New address" : "Make an address"}</>${feed.data?.token && html`<${Button} kind="danger" onClick=${close}>End it</>`}`}>
+  return html`<${Card} title="Calendar" text="Calendar apps can read your reminders at a private address. Whoever has it can see them."
+      actions=${html`<${Button} onClick=${open}>${feed.data?.token ? "New address" : "Make an address"}</>${feed.data?.token && html`<${Button} kind="danger" onClick=${close}>Remove it</>`}`}>
     ${address && html`<${Text} label="Address, shown once" value=${address} readonly onInput=${() => {}} onFocus=${(event) => event.currentTarget.select()} />
       <div class="actions"><${Button} small icon="check" onClick=${copy}>Copy</></div>`}
     ${!address && feed.data?.token && html`<p class="muted">It has had an address since ${moment(feed.data.token.createdAt)}${feed.data.token.usedAt ? `, last read ${ago(feed.data.token.usedAt)}` : ""}.</p>`}</>`;

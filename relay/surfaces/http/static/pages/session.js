@@ -17,12 +17,12 @@ export default function SessionPage({ params }) {
   useShortcut("k", "Markers", () => navigate(`${path}/markers`));
   const one = session.data;
   const menu = (event) => openMenu(event, [
-    { label: one.registeredAt ? "Take out of the library" : "Put into the library", icon: "memory", run: () => register(one, session.reload) },
+    { label: one.registeredAt ? "Remove from library" : "Add to library", icon: "memory", run: () => register(one, session.reload) },
     { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: one.projectId, add: one.sessionId }) },
     { label: "Download the original", icon: "download", run: () => download(`/memory${path}/versions/original`, { format: "md" }, `session_${one.sessionId}_original.md`) },
   ]);
   return html`<${Page} title=${one ? one.title || `Session of ${day(one.firstTimestamp)}` : "Session"}
-    actions=${!session.error && html`<${Button} kind="primary" icon="compress" onClick=${() => navigate(`${path}/compress`)}>Create compression</>
+    actions=${!session.error && html`<${Button} kind="primary" icon="compress" onClick=${() => navigate(`${path}/compress`)}>Compress</>
       <${Button} icon="source" onClick=${() => navigate(`${path}/original`)}>View original</>
       ${one && html`<${IconButton} icon="more" label="More actions" aria-haspopup="menu" onClick=${menu} />`}`}>
     <${Loaded} of=${session}>${(one) => html`
@@ -38,7 +38,7 @@ export default function SessionPage({ params }) {
 async function register(one, reload) {
   const where = `/memory/projects/${one.projectId}/sessions/${one.sessionId}`;
   await (one.registeredAt ? remove(where) : post(where));
-  toast(one.registeredAt ? "Taken out of the library. Its versions and markers stay." : "In the library now.");
+  toast(one.registeredAt ? "Removed from the library. Its versions and markers stay." : "It's in the library now.");
   reload();
 }
 
@@ -50,7 +50,7 @@ function Versions({ one, path, reload, asks }) {
     if (await prune(one.sessionId, which, asks, reload)) picked.clear();
   };
   const compare = () => navigate(`${path}/compare`, { a: chosen[0].versionId, b: chosen[1].versionId });
-  return html`<${Card} title="Versions" text=${chosen.length ? `${plural(chosen.length, "version")} selected, ${tokens(sum(chosen))} tokens` : "Shorter texts made of this session."}
+  return html`<${Card} title="Versions" text=${chosen.length ? `${plural(chosen.length, "version")} selected, ${tokens(sum(chosen))} tokens` : "Shorter versions of this session."}
     actions=${chosen.length > 0 && html`<${Button} small icon="compare" disabled=${chosen.length !== 2} onClick=${compare}>Compare</>
       <${Button} small kind="danger" icon="trash" onClick=${() => drop(chosen)}>Prune</>`}>
     ${versions.length ? html`<div class="rows" role="list" aria-label="Versions">${versions.map((each) => html`<div role="listitem" key=${each.versionId}>
@@ -82,7 +82,7 @@ const facts = (each) => [
   ago(each.createdAt),
   each.lastUsed && `used ${ago(each.lastUsed)}`,
   each.usedInCompositions > 0 && `in ${plural(each.usedInCompositions, "composition")}`,
-  each.sourceVersion && `made of ${each.sourceVersion}`,
+  each.sourceVersion && `made from ${each.sourceVersion}`,
   each.fresh > 0 && `${plural(each.fresh, "message")} since`,
 ].filter(Boolean);
 

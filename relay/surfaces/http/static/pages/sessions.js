@@ -41,7 +41,7 @@ function Timeline({ project }) {
   const rows = [...list.rows].sort((a, b) => (a.linked !== null) - (b.linked !== null));
   return html`<${List} list=${{ ...list, rows }} label="Sessions" group=${ui.defaultView === "timeline" ? grouped : undefined}
     row=${(one) => html`<${Line} one=${one} project=${project} list=${list} counts=${ui.showTokenEstimates} />`}
-    empty=${html`<${Empty} icon="sessions" title="No sessions here">Private sessions are never listed.</>`} />`;
+    empty=${html`<${Empty} icon="sessions" title="No sessions here">Conversations off the record are never listed.</>`} />`;
 }
 
 const grouped = (one) => (one.linked === null ? month(one.firstTimestamp) : "Linked from other projects");
@@ -52,7 +52,7 @@ function Line({ one, project, list, counts }) {
     const where = `/memory/projects/${project.projectId}/sessions/${one.sessionId}`;
     await (one.registered ? remove(where) : post(where));
     list.change(one.sessionId, { registered: !one.registered });
-    toast(one.registered ? "Taken out of the library. Its versions and markers stay." : "In the library now.");
+    toast(one.registered ? "Removed from the library. Its versions and markers stay." : "It's in the library now.");
   };
   return html`<${Row} href=${link(path)} title=${nameOf(one)} text=${one.title ? one.opening : ""}
     badges=${html`${one.registered && html`<${Badge} tone="accent" title="In the library" aria-label="In the library">M</>`}
@@ -64,7 +64,7 @@ function Line({ one, project, list, counts }) {
       { label: "Markers", icon: "pin", run: () => navigate(`${path}/markers`) },
       { label: "View original", icon: "source", run: () => navigate(`${path}/original`) },
       { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: project.projectId, add: one.sessionId }) },
-      one.linked === null && { label: one.registered ? "Take out of the library" : "Put into the library", icon: "memory", run: register },
+      one.linked === null && { label: one.registered ? "Remove from library" : "Add to library", icon: "memory", run: register },
     ]} />`;
 }
 

@@ -44,16 +44,16 @@ function Sections({ all: { defaults, storage, keepitDecay, ui, autoDecay }, chan
     <${Card} title="Versions"><${Segmented} label="Preset" value=${defaults.compressionPreset} onChange=${(one) => change("defaults", "compressionPreset", one)} options=${PRESETS} />
       <${Segmented} label="Model" value=${defaults.model} onChange=${(one) => change("defaults", "model", one)} options=${[["small", "Small"], ["big", "Big"]]} />
       <${Switch} label="Markers fade" hint="Off: all markers stay word for word." checked=${defaults.keepitDecayEnabled} onChange=${(on) => change("defaults", "keepitDecayEnabled", on)} />
-      <${Switch} label="Put each session into the library" checked=${defaults.autoRegisterSessions} onChange=${(on) => change("defaults", "autoRegisterSessions", on)} /></>
+      <${Switch} label="Add each session to the library" checked=${defaults.autoRegisterSessions} onChange=${(on) => change("defaults", "autoRegisterSessions", on)} /></>
     <${Card} title="Storage"><${Typed} label="Storage limit for versions" hint="Such as 500MB or 1GB. Beyond it, those used longest ago are pruned." value=${storage.maxCacheSize} onSave=${(text) => change("storage", "maxCacheSize", text)} />
       <${Typed} label="Which versions stay" hint="all, how many of each session, such as 5, or for how long, such as 30d." value=${String(storage.compressionRetention)}
         onSave=${(text) => change("storage", "compressionRetention", /^\d+$/.test(text) ? Number(text) : text)} /></>
-    <${Card} title="Fading of markers" text="The least weight that survives, before ratio and distance.">
+    <${Card} title="How markers fade" text="The lowest weight that survives, before ratio and distance.">
       ${[["light", "Light"], ["moderate", "Moderate"], ["aggressive", "Aggressive"]].map(([level, label]) => html`<${Dial} key=${level} label=${label} value=${base[level]}
         onSave=${(value) => change("keepitDecay", "compressionBase", { [level]: value })} />`)}
       <${Dial} label="Pinned from" value=${keepitDecay.pinnedWeight} min=${0.5} onSave=${(value) => change("keepitDecay", "pinnedWeight", value)} />
       <${Typed} label="Sessions further back count as" type="number" min="1" max="100" value=${String(keepitDecay.maxSessionDistance)} onSave=${(text) => change("keepitDecay", "maxSessionDistance", Number(text))} /></>
-    <${Card} title="At night" text="Sessions that rest are shortened by themselves.">
+    <${Card} title="At night" text="Unused sessions are compressed by themselves.">
       <${Switch} label="Compress unused sessions" checked=${autoDecay.enabled} onChange=${(on) => change("autoDecay", "enabled", on)} />
       ${autoDecay.enabled && html`<${Segmented} label="When" value=${autoDecay.schedule} onChange=${(one) => change("autoDecay", "schedule", one)} options=${[["daily", "Daily"], ["weekly", "Weekly"], ["on-access", "When opened"]]} />
       <div class="grid">${[["createAfterDays", "First version after days"], ["aggressiveAfterDays", "Shorter one after days"], ["pruneIntermediateAfterDays", "Prune others after days"]].map(([name, label]) => html`
@@ -61,7 +61,7 @@ function Sections({ all: { defaults, storage, keepitDecay, ui, autoDecay }, chan
         ${[["createPreset", "First version"], ["aggressivePreset", "Shorter one"]].map(([name, label]) => html`<${Select} key=${name} label=${label} value=${autoDecay[name]} options=${PRESETS} onChange=${(one) => change("autoDecay", name, one)} />`)}</div>`}</>
     <${Card} title="Pages"><${Segmented} label="Sessions as" value=${ui.defaultView} onChange=${(one) => change("ui", "defaultView", one)} options=${[["timeline", "Timeline"], ["list", "List"]]} />
       <${Switch} label="Show tokens" checked=${ui.showTokenEstimates} onChange=${(on) => change("ui", "showTokenEstimates", on)} />
-      <${Switch} label="Ask before something goes" hint="Erasing and resetting always ask." checked=${ui.confirmDestructiveActions} onChange=${(on) => change("ui", "confirmDestructiveActions", on)} /></>`;
+      <${Switch} label="Ask before deleting" hint="Erasing and resetting always ask." checked=${ui.confirmDestructiveActions} onChange=${(on) => change("ui", "confirmDestructiveActions", on)} /></>`;
 }
 
 /** A text that is saved when it loses the focus. */

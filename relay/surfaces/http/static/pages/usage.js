@@ -7,7 +7,7 @@ import { useFetch } from "../kit/hooks.js";
 import { setQuery } from "../kit/router.js";
 import { Card, Empty, Facts, Loaded, Meter, Notice, Page, Segmented, Table } from "../kit/ui.js";
 
-const WORKS = { answer: "Answers", summary: "Summaries", title: "Titles", judge: "Learning", proposal: "Proposals", digest: "Digests", rederive: "Deriving anew", preference: "Preferences", critique: "Critiques", compression: "Compressions", heartbeat: "Heartbeat", reminder: "Reminders", soul: "Soul" };
+const WORKS = { answer: "Answers", summary: "Summaries", title: "Titles", judge: "Learning", proposal: "Proposals", digest: "Digests", rederive: "Deriving again", preference: "Preferences", critique: "Critiques", compression: "Compressions", heartbeat: "Heartbeat", reminder: "Reminders", soul: "Soul" };
 const asked = (used) => used.input + used.cached + used.written;
 const share = (used) => (asked(used) ? used.cached / asked(used) : null);
 const cost = (used) => (used.spent || !used.unpriced.length ? money(used.spent) : "no price");
@@ -28,7 +28,7 @@ function Report({ found }) {
     tokens: [{ label: "In", values: days.map(asked), format: tokens }, { label: "Out", values: days.map((one) => one.output), format: tokens }],
     cache: [{ label: "From the cache", values: days.map(share), format: (value) => percent(value), bars: true }],
   }), [found]);
-  if (!asked(whole) && !whole.output) return html`<${Empty} icon="usage" title="Nothing was used in this period">Write to me, and the cost appears here.</>`;
+  if (!asked(whole) && !whole.output) return html`<${Empty} icon="usage" title="No usage in this period">Write to me, and the cost appears here.</>`;
   const busiest = days.reduce((best, one, at) => (one.spent > days[best].spent ? at : best), 0);
   return html`<div class="stack">
     ${budget && html`<${Card} title="Today's budget">
@@ -36,11 +36,11 @@ function Report({ found }) {
       ${budget.all > 0 && budget.total !== null && html`<${Meter} label="Everyone" value=${budget.total} max=${budget.all} text=${`${money(budget.total)} of ${money(budget.all)}`} />`}</>`}
     <${Card}><${Facts} items=${[["Cost", cost(whole)], ["Answers", number(whole.answers)], ["Tokens in", tokens(asked(whole))], ["Tokens out", tokens(whole.output)],
       ["From the cache", share(whole) === null ? "" : percent(share(whole))], ["A day", money(whole.spent / days.length)], ["Everyone, everywhere", everywhere && cost(everywhere)]]} />
-      ${whole.unpriced.length > 0 && html`<${Notice} tone="warn">I know no price of ${whole.unpriced.join(", ")}; RELAY_PRICES names a file of prices.</>`}</>
+      ${whole.unpriced.length > 0 && html`<${Notice} tone="warn">No price known for ${whole.unpriced.join(", ")}. RELAY_PRICES names a file with prices.</>`}</>
     <${Card} title="Cost by day" text=${whole.spent ? `Most on ${day(starts[busiest])}: ${money(days[busiest].spent)}` : ""}>
       <${Chart} label=${`Cost by day, ${money(whole.spent)} in ${plural(days.length, "day")}`} x=${x} series=${series.cost} /></>
     <div class="grid"><${Card} title="Tokens by day"><${Chart} label="Tokens by day" x=${x} series=${series.tokens} height=${180} /></>
-      <${Card} title="Share of the cache" text="The more, the cheaper."><${Chart} label="Share of input that came from the cache, by day" x=${x} series=${series.cache} height=${180} /></></div>
+      <${Card} title="Read from the cache" text="The more, the cheaper."><${Chart} label="Share of input that came from the cache, by day" x=${x} series=${series.cache} height=${180} /></></div>
     <${Card} title="What for"><${Uses} label="Use by kind of work" first="Work" rows=${works.map((one) => [WORKS[one.what] || one.what, one.times, one.used])} /></>
     <${Card} title="Models"><${Uses} label="Use by model" first="Model" rows=${models.map((one) => [one.model, null, one.used])} /></>
     <details><summary>Every day as a table</summary><${Uses} label="Use by day" first="Day" rows=${days.map((one, at) => [day(starts[at]), one.answers, one]).reverse()} /></details>

@@ -20,9 +20,9 @@ export default function Version({ params }) {
     <${Loaded} of=${version}>${(one) => html`
       <${Card}><${Facts} items=${[["Tokens", number(one.outputTokens)], ["Messages", number(one.outputMessages)], ["Ratio", ratio(one.compressionRatio)],
         ["Markers kept", `${one.keepitStats.preserved} of ${one.keepitStats.preserved + one.keepitStats.summarized}`], ["Made", moment(one.createdAt)],
-        ["Made of", one.sourceVersion || "the original"], ...Object.entries(one.settings).map(([name, value]) => [labelOf(name), settingOf(value)])]} /></>
+        ["Made from", one.sourceVersion || "the original"], ...Object.entries(one.settings).map(([name, value]) => [labelOf(name), settingOf(value)])]} /></>
       ${one.leftOut > 0 && html`<${Notice} action=${html`<${Button} small onClick=${() => navigate(`${session}/original`)}>Look</>`}>
-        ${plural(one.leftOut, "message")} of the original ${one.leftOut === 1 ? "has" : "have"} no row here. Mark what must not be missing.</>`}
+        This leaves out ${plural(one.leftOut, "message")} of the original. Mark what must stay.</>`}
       <${Card} title="Text"><${Rows} rows=${one.rows} /></>`}</>
   </>`;
 }

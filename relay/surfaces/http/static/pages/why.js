@@ -9,7 +9,7 @@ import { Badge, Card, Empty, Facts, Loaded, Meter, Notice, Page, Row } from "../
 import { Forgotten, noteForgotten } from "./memory_changes.js";
 
 const LAYERS = { soul: "Soul", persona: "Persona", memory: "Memories", preferences: "Preferences", composed: "Composition", summary: "Summary", recent: "Recent messages", recalled: "Recalled", message: "Your message", media: "Pictures and documents" };
-const TAINTS = { message: "your message held other people's words", reply: "it replies to other people's words", memory: "some of what I know here comes from others", summary: "the summary holds other people's words", composed: "the sessions it began with hold other people's words", people: "several people spoke before", recent: "earlier messages held other people's words", recalled: "what I recalled held other people's words", tool: "a tool brought in other people's words" };
+const TAINTS = { message: "your message contained other people's words", reply: "it replies to other people's words", memory: "some of what I know here comes from others", summary: "the summary contains other people's words", composed: "the sessions it began with contain other people's words", people: "several people spoke before", recent: "earlier messages contained other people's words", recalled: "what I recalled contained other people's words", tool: "a tool brought in other people's words" };
 const SINCE = { superseded: "replaced since", archived: "archived since", forgotten: "forgotten since", discarded: "discarded since" };
 
 export default function Why({ params }) {
@@ -48,7 +48,7 @@ function Details({ why, reload }) {
   const left = leftOut(prompt);
   return html`
     <${Forgotten} then=${reload} />
-    ${why.tainted && html`<${Notice} tone="warn">What I learned there waits for your tap: ${prompt.taintedBy.map((one) => TAINTS[one]).filter(Boolean).join("; ") || "it held other people's words"}.</>`}
+    ${why.tainted && html`<${Notice} tone="warn">What I learned there waits for your tap: ${prompt.taintedBy.map((one) => TAINTS[one]).filter(Boolean).join("; ") || "it contained other people's words"}.</>`}
     <${Card} title="What went in" text="Estimated tokens of each layer.">
       ${layers.map((name) => html`<${Meter} key=${name} label=${LAYERS[name]} value=${prompt.tokens[name]} max=${most} text=${tokens(prompt.tokens[name])} />`)}
       <${Facts} items=${[["Soul", `version ${prompt.soul}`], ["Recent messages", `${prompt.recentCount}${why.recentFrom ? `, since ${moment(why.recentFrom)}` : ""}`],
@@ -80,7 +80,7 @@ function Memories({ why, reload }) {
   };
   const hidden = why.hidden > 0 && html`<p class="hint">And ${plural(why.hidden, "memory", "memories")} that somebody lent to the group.</p>`;
   if (!why.memories.length) return hidden || null;
-  return html`<section class="stack" style=${{ gap: "8px" }}><h2>Memories in it (${why.memories.length})</h2><div class="list" role="list" aria-label="Memories in it">${why.memories.map((row) => html`
+  return html`<section class="stack" style=${{ gap: "8px" }}><h2>Memories used (${why.memories.length})</h2><div class="list" role="list" aria-label="Memories used">${why.memories.map((row) => html`
     <div key=${row.id} role="listitem"><${Row} title=${row.content} href=${link(`/memory/${row.id}`)} meta=${[`#${row.number}`, row.subject, row.lent && "yours, lent"]}
       badges=${html`<${Badge}>${row.kind}</>${SINCE[row.status] && html`<${Badge} tone="warn">${SINCE[row.status]}</>`}`}
       actions=${row.status === "active" ? [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row) }] : []} /></div>`)}</div>${hidden}</section>`;

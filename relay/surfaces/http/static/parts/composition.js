@@ -51,7 +51,7 @@ export function Parts({ parts, planned, states, change }) {
           onPointerUp=${() => setDragged(null)} onPointerCancel=${() => setDragged(null)} />
         <span class="part-title"><strong dir="auto">${one.title}</strong><span class="muted small">${plan ? `${plan.versionId} · about ${tokens(plan.estimate)} of ${tokens(plan.originalTokens)} tokens` : " "}</span></span>
         ${state === "gone" && html`<${Badge}>version gone</>`}${state === "making" && html`<${Badge} tone="warn">being made</>`}
-        <${IconButton} icon="close" label=${`Take out ${one.title}`} onClick=${() => change(parts.filter((_, here) => here !== at))} /></div>
+        <${IconButton} icon="close" label=${`Leave out ${one.title}`} onClick=${() => change(parts.filter((_, here) => here !== at))} /></div>
       <div class="part-how"><${Select} label="Version" value=${one.recompress ? "settings" : one.versionId} onChange=${(versionId) => set(at, { versionId, recompress: undefined })} options=${choices(one, plan)} />
         <${Text} label="Tokens" type="number" min="1" inputmode="numeric" placeholder=${plan?.allocation ? `auto: ${plan.allocation}` : "auto"} value=${one.allocation} onInput=${(allocation) => set(at, { allocation })} /></div>
     </li>`;
@@ -61,5 +61,5 @@ export function Parts({ parts, planned, states, change }) {
 function choices(one, plan) {
   const known = (plan?.versions || []).map(({ versionId, tokens: size }) => [versionId, `${versionId}, ${tokens(size)} tokens`]);
   const own = one.versionId.startsWith("v") && !known.some(([id]) => id === one.versionId) ? [[one.versionId, one.versionId]] : [];
-  return [["auto", "What fits best"], ...(one.recompress ? [["settings", "With own settings"]] : []), ["original", `Original${plan ? `, ${tokens(plan.originalTokens)} tokens` : ""}`], ...own, ...known, ["new", "A new one"]];
+  return [["auto", "What fits best"], ...(one.recompress ? [["settings", "With your own settings"]] : []), ["original", `Original${plan ? `, ${tokens(plan.originalTokens)} tokens` : ""}`], ...own, ...known, ["new", "A new one"]];
 }

@@ -72,7 +72,7 @@ export async function dropComposition(one, asks) {
     await remove(`/memory/compositions/${one.compositionId}`, force ? { force } : {});
     return true;
   }, "A running conversation began with it, and keeps it until it ends.");
-  if (done) toast(`“${one.name}” is dropped.`);
+  if (done) toast(`Dropped “${one.name}”.`);
   return Boolean(done);
 }
 
@@ -83,7 +83,7 @@ async function inUse(act, text) {
   } catch (problem) {
     if (problem.code !== "in_use") throw problem;
     const names = problem.document.error.compositions.filter((one) => one.active).map((one) => `“${one.name}”`);
-    if (!(await confirm({ title: `${names.join(", ")} is in use`, text, action: "Do it all the same", danger: true }))) return null;
+    if (!(await confirm({ title: `${names.join(", ")} is in use`, text, action: "Do it anyway", danger: true }))) return null;
     return act(true);
   }
 }
