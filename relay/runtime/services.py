@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from relay.clients.speech.installed import choose_engine
-from relay.clients.speech.text_to_speech import speakers
+from relay.clients.speech.speakers import speakers
 from relay.commands.context import Installation, Services
 from relay.core.ports import Messenger
 from relay.core.program import read_version

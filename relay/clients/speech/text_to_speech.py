@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 
@@ -10,7 +9,8 @@ import structlog
 
 from relay.clients.processes.file_extractor import FileExtractor as Process
 from relay.clients.speech.edge_tts import EdgeTts
-from relay.clients.speech.piper import Piper, trouble
+from relay.clients.speech.piper import Piper
+from relay.clients.speech.speakers import speakers, voices_of
 from relay.core.errors import MediaRefused, VoiceUnavailable
 from relay.core.frozen import frozen
 from relay.core.models import Sound
@@ -22,7 +22,6 @@ log = structlog.get_logger()
 PIPER_BYTES = 4 * 2**30
 """The most address space in bytes. The engine reserves many times what it uses."""
 PIPER_SECONDS = 90
-_NAMED = re.compile(r"(?:([A-Za-z]{2,3}-[\w-]+)\s*,\s*)?(.+\.onnx)")
 
 
 @frozen
@@ -64,20 +63,3 @@ def make_voices(settings: Settings, extractor: FileExtractor) -> TextToSpeech | 
     }
     names = speakers(settings)
     return Voices([made[name] for name in names], extractor) if names else None
-
-
-def voices_of(settings: Settings) -> tuple[str, str]:
-    """Returns the voice of edge-tts and the path of Piper's from RELAY_TTS_VOICE (separated by a comma if both are
-    given); empty: none."""
-    given = settings.tts_voice.strip()
-    if named := _NAMED.fullmatch(given):
-        return named[1] or "", named[2]
-    return ("", given) if settings.text_to_speech == "piper" else (given, "")
-
-
-def speakers(settings: Settings) -> list[str]:
-    """Returns the engines in the order in which they are tried: edge-tts, piper."""
-    if settings.text_to_speech == "off":
-        return []
-    edge = ["edge-tts"] if settings.text_to_speech == "edge-tts" else []
-    return edge if trouble(voices_of(settings)[1]) else [*edge, "piper"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.clients.speech.piper import trouble
-from relay.clients.speech.text_to_speech import voices_of
+from relay.clients.speech.speakers import voices_of
 from relay.core.errors import VoiceUnavailable
 from relay.core.settings import Settings
 from relay.runtime.clients import open_clients

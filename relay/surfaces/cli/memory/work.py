@@ -66,7 +66,7 @@ def rederive(
     """Derive again what an older version derived. Shows the difference first; continues after an interruption."""
     settings = ready(quiet=True)
     require(settings, "ANTHROPIC_API_KEY")
-    from relay.surfaces.cli import rederive as rederiving
+    from relay.surfaces.cli.memory import rederive as rederiving
 
     wish = rederiving.RederiveOptions(what, since, user, dry_run, yes, as_json)
     run_work(rederiving.rederive(settings, wish))
