@@ -16,7 +16,7 @@ from relay.core.errors import SchemaError
 from relay.core.ports import Database, Embedder, Model
 from relay.core.prices import load as load_prices
 from relay.core.program import RELAY, read_version
-from relay.core.redaction import redact
+from relay.core.redaction import patterns, redact
 from relay.core.settings import Settings
 from relay.core.settings import load as load_settings
 from relay.memory import migrations
@@ -172,7 +172,7 @@ async def open_runtime(settings: Settings, wait: bool = False, model: Model | No
     from relay.clients.embedded.instance import Instance
 
     budget = load_budget(settings)
-    redact.use_patterns(redact.load_patterns(settings.redact))
+    redact.use_patterns(patterns.load(settings.redact))
     instance = Instance(settings.data_dir)
     try:
         async with open_storage(settings) as storage:

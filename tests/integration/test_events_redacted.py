@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from relay.core.redaction import redact
+from relay.core.redaction import patterns, redact
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BOT, GROUP, TurnDriver, message
@@ -42,7 +42,7 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def _own_pattern(tmp_path: Path) -> Iterator[None]:
     (tmp_path / "redact.txt").write_text("K-\\d+\n")
-    redact.use_patterns(redact.load_patterns(tmp_path / "redact.txt"))
+    redact.use_patterns(patterns.load(tmp_path / "redact.txt"))
     yield
     redact.use_patterns(())
 

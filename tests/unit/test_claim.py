@@ -8,7 +8,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from relay.core.redaction import redact
+from relay.core.redaction import logs
 from relay.memory.people import NONCE, People, new_nonce
 from relay.memory.rows.people import Member
 from relay.surfaces.telegram.groups import claim
@@ -57,7 +57,7 @@ async def test_without_a_terminal_the_link_is_logged_at_any_level(
     level: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store: Any = FakeStore()
-    redact.configure(level, "json", ())
+    logs.configure(level, "json", ())
     monkeypatch.setattr(claim, "log", structlog.get_logger())
     assert await offer(store, People(frozenset()), Bot(77, "relay_test_bot"))
     assert "https://t.me/relay_test_bot?start=" in capsys.readouterr().err

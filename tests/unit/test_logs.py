@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 from relay.core.errors import DatabaseError
-from relay.core.redaction.redact import configure
+from relay.core.redaction.logs import configure
 
 SECRET = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
 

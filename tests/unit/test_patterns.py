@@ -10,7 +10,7 @@ import pytest
 
 from relay.core.errors import SettingsError
 from relay.core.redaction import redact
-from relay.core.redaction.redact import MARK, OwnPattern, load_patterns, remove_matches
+from relay.core.redaction.patterns import MARK, OwnPattern, load, remove_matches
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def written(folder: Path, text: str) -> Path:
 
 def test_matching_text_is_removed_and_the_rest_stays(tmp_path: Path, also: None) -> None:
     path = written(tmp_path, "# customers\nK-\\d{3}\n\n(?i)project\\s+falcon\n")
-    redact.use_patterns(load_patterns(path))
+    redact.use_patterns(load(path))
     assert (
         redact.redact("K-123 asks about Project  Falcon, K-12 does not") == f"{MARK} asks about {MARK}, K-12 does not"
     )
@@ -38,7 +38,7 @@ def test_matching_text_is_removed_and_the_rest_stays(tmp_path: Path, also: None)
 
 
 def test_without_a_file_there_are_no_patterns() -> None:
-    assert load_patterns(None) == ()
+    assert load(None) == ()
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,19 @@ def test_without_a_file_there_are_no_patterns() -> None:
 )
 def test_an_invalid_pattern_is_named_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(SettingsError, match=says):
-        load_patterns(written(tmp_path, text))
+        load(written(tmp_path, text))
 
 
 def test_an_unreadable_pattern_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"RELAY_REDACT: .*none\.txt cannot be read: No such file"):
-        load_patterns(tmp_path / "none.txt")
+        load(tmp_path / "none.txt")
     (tmp_path / "latin").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(SettingsError, match="not UTF-8"):
-        load_patterns(tmp_path / "latin")
+        load(tmp_path / "latin")
 
 
 def test_a_pattern_that_takes_too_long_redacts_the_whole_text(tmp_path: Path) -> None:
-    patterns: tuple[OwnPattern, ...] = load_patterns(written(tmp_path, "(\\w+\\s?)+[!?]$\nfine"))
+    patterns: tuple[OwnPattern, ...] = load(written(tmp_path, "(\\w+\\s?)+[!?]$\nfine"))
     began = time.monotonic()
     assert remove_matches("ab" * 2000 + "!!x", patterns) == MARK
     assert time.monotonic() - began < 10

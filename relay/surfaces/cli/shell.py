@@ -10,7 +10,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from relay.core.errors import CommandRefused, RelayError, SettingsError, TokenRefused
-from relay.core.redaction.redact import configure
+from relay.core.redaction.logs import configure
 from relay.core.settings import Settings, load
 from relay.surfaces.cli.output import print_json
 

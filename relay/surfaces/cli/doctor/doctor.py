@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import SettingsError
 from relay.core.program import read_version
-from relay.core.redaction.redact import load_patterns as load
+from relay.core.redaction.patterns import load
 from relay.core.settings import Settings
 from relay.runtime.runtime import load_budget
 from relay.surfaces.cli.doctor import (

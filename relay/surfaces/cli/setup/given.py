@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from relay.core.errors import RelayError, SettingsError
-from relay.core.redaction.redact import silence
+from relay.core.redaction.logs import silence
 from relay.core.settings import read_environment, require
 from relay.surfaces.cli.setup import meaning, model, storage
 from relay.surfaces.cli.setup.env_file import fill_in, read, write

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
-from relay.core.redaction.redact import silence
+from relay.core.redaction.logs import silence
 from relay.surfaces.cli.setup import bot, meaning, model, speech, storage, zone
 from relay.surfaces.cli.setup.ask import Check, say
 from relay.surfaces.cli.setup.env_file import fill_in, read, write
