@@ -20,6 +20,9 @@ RawRow = Mapping[str, Any]
 Id = Annotated[int, Field(strict=True)]
 InputName = Annotated[str, Field(pattern=r"^[a-z_]+:[0-9]{1,18}$")]
 """What an artefact was made from, such as message:12."""
+LINES = "relay-export.jsonl"
+LONGEST_LINE = 2**26
+"""The most bytes of a line. The longest kind of row, a message with all its earlier wordings, is far smaller."""
 
 
 @frozen
@@ -199,11 +202,6 @@ def owner_of(row: RawRow) -> Owner | None:
         return _OWNER.validate_python(row.get("space"))
     except ValidationError:
         return None
-
-
-LINES = "relay-export.jsonl"
-LONGEST_LINE = 2**26
-"""The most bytes of a line. The longest kind of row, a message with all its earlier wordings, is far smaller."""
 
 
 class ImportRefused(RelayError):

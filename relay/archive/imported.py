@@ -12,6 +12,19 @@ from relay.media.media_cost import is_number
 
 MEDIA = ("image", "document")
 NUMBERS = ("width", "height", "bytes", "frames", "pages", "parts")
+REFERENCES = {
+    "session_id": "session",
+    "source_id": "version",
+    "compression_id": "version",
+    "keepit_id": "keepit",
+    "from_message_id": "message",
+    "through_message_id": "message",
+}
+"""The kind of row that each column refers to."""
+CHILDREN = {"compression_keepit": "keepit_id", "composition_part": "session_id", "composition_use": "session_id"}
+"""Tables whose rows come with an artefact's row, each with its required reference. A row without it is left out."""
+LINE = {"from": "message", "through": "message", "keepit": "keepit"}
+"""The kind of row that each key refers to in the lines of a version's or composition's text."""
 
 
 def usable(row: RawRow) -> RawRow:
@@ -60,20 +73,6 @@ def _is_mark(value: Any) -> bool:
     """Tests whether it may be used as a kind in the prompt's markup."""
     return isinstance(value, str) and value.isalpha() and len(value) <= 20
 
-
-REFERENCES = {
-    "session_id": "session",
-    "source_id": "version",
-    "compression_id": "version",
-    "keepit_id": "keepit",
-    "from_message_id": "message",
-    "through_message_id": "message",
-}
-"""The kind of row that each column refers to."""
-CHILDREN = {"compression_keepit": "keepit_id", "composition_part": "session_id", "composition_use": "session_id"}
-"""Tables whose rows come with an artefact's row, each with its required reference. A row without it is left out."""
-LINE = {"from": "message", "through": "message", "keepit": "keepit"}
-"""The kind of row that each key refers to in the lines of a version's or composition's text."""
 
 Ids = Mapping[str, Mapping[int, int]]
 """For each kind of row, the ids here by the ids there."""

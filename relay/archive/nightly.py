@@ -20,6 +20,17 @@ log = structlog.get_logger()
 
 NAME = re.compile(r"relay-(2\d{7}-\d{6})\.relaybackup")
 PARTIAL = re.compile(rf"\.{NAME.pattern}\.partial")
+OVER_REST = (
+    "The rows are deleted. Their words remain in the project's files until autovacuum has freed the space (mostly "
+    "within a day) and it was overwritten, in the write-ahead log until it is reused, and in Supabase's own backups "
+    "for as long as your plan keeps them (7 days on Pro, 14 on Team, up to 30 on Enterprise)."
+)
+LOG_STAYS = (
+    "The tables' files were rewritten. The server's write-ahead log may contain the words until it is reused (mostly "
+    "within hours). Its archive, replicas and the host's backups contain them for as long as they are kept."
+)
+BEING_MADE_SECONDS = 600.0
+"""A partial backup untouched for this long was left by a killed process."""
 
 
 class LogWatcher:
@@ -86,19 +97,6 @@ def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
     except OSError as error:
         raise FileRefused(f"An old backup in {folder} cannot be removed: {error.strerror or error}.") from None
     return old
-
-
-OVER_REST = (
-    "The rows are deleted. Their words remain in the project's files until autovacuum has freed the space (mostly "
-    "within a day) and it was overwritten, in the write-ahead log until it is reused, and in Supabase's own backups "
-    "for as long as your plan keeps them (7 days on Pro, 14 on Team, up to 30 on Enterprise)."
-)
-LOG_STAYS = (
-    "The tables' files were rewritten. The server's write-ahead log may contain the words until it is reused (mostly "
-    "within hours). Its archive, replicas and the host's backups contain them for as long as they are kept."
-)
-BEING_MADE_SECONDS = 600.0
-"""A partial backup untouched for this long was left by a killed process."""
 
 
 @frozen

@@ -13,6 +13,13 @@ from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.night import PhaseResult
 from relay.memory.store import Store
 
+DAYS = 14
+"""How many days updates and failed work are kept."""
+BATCH = 5_000
+"""How many rows are deleted in one step."""
+RECORDS = 1_000
+"""From how many turns records are deleted in one step."""
+
 
 def night_kind(store: Store, phases: Callable[[], Sequence[Phase]], at: tuple[int, int]) -> JobKind:
     """Returns the kind for nights. An interrupted night continues; one with a failed phase is over."""
@@ -47,14 +54,6 @@ async def back_up(runner: Runner, night_id: int) -> PhaseResult:
     if job := await store.job("backup", key):
         raise BackupOwed(job.last_error or "Another process is still making it.")
     return (await store.begin_night()).phases["backup"]
-
-
-DAYS = 14
-"""How many days updates and failed work are kept."""
-BATCH = 5_000
-"""How many rows are deleted in one step."""
-RECORDS = 1_000
-"""From how many turns records are deleted in one step."""
 
 
 def tidy_kind(store: Store, keep_days: int) -> JobKind:

@@ -24,6 +24,7 @@ LONGEST_REST = 60.0
 LEAST_REST = 0.2
 LOOK_SECONDS = 1.0
 """How often to look for more due jobs of a kind while some of them run."""
+RENEW_SECONDS = 6.0
 
 
 @frozen
@@ -119,9 +120,6 @@ class Runner:
         parked = await self.store.fail_job(job, why, pause, most)
         log.warning(f"{job.kind} failed", key=job.key, failures=job.failures + 1, parked=parked, error=why)
         return pause
-
-
-RENEW_SECONDS = 6.0
 
 
 @contextlib.asynccontextmanager

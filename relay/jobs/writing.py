@@ -15,6 +15,11 @@ from relay.memory.writing.summaries import Summariser, summarise
 from relay.memory.writing.titles import Titler, name_session
 from relay.memory.writing.versions import make_version
 
+SECONDS = 1_800
+"""The time limit in seconds. A long session takes dozens of model calls, whose results are kept."""
+MOST_FAILURES = 8
+BROKEN = "Something went wrong, several times."
+
 
 def summary_kind(summariser: Summariser) -> JobKind:
     """Returns the kind for summaries. A single one may take several model calls."""
@@ -28,10 +33,6 @@ def summary_kind(summariser: Summariser) -> JobKind:
     )
 
 
-SECONDS = 1_800
-"""The time limit in seconds. A long session takes dozens of model calls, whose results are kept."""
-MOST_FAILURES = 8
-BROKEN = "Something went wrong, several times."
 log = structlog.get_logger()
 
 

@@ -38,6 +38,17 @@ ACTS = {
 }
 PREFERENCE_STATES = {"under_review": "in doubt", "archived": "retired"}
 QUOTED = 80
+MEDIA = {"image": "picture", "document": "document"}
+NAME_LENGTH = 120
+STATES = {
+    "superseded": "Replaced",
+    "archived": "Archived",
+    "forgotten": "Forgotten",
+    "discarded": "Undone",
+    "pending": "Waiting for your decision",
+}
+WORDINGS = ("refresh", "restore", "supersede", "merge")
+"""Changes that give a memory another wording."""
 
 
 @frozen
@@ -76,19 +87,6 @@ def _lines(row: PreferenceRow, zone: tzinfo) -> Iterator[str]:
         yield f"  - {sign} {ACTS.get(act.kind, act.kind)} ({act.at.astimezone(zone):%Y-%m-%d %H:%M}){quote}\n"
     if row.total > len(row.learned_from):
         yield f"  - and {row.total - len(row.learned_from)} earlier\n"
-
-
-MEDIA = {"image": "picture", "document": "document"}
-NAME_LENGTH = 120
-STATES = {
-    "superseded": "Replaced",
-    "archived": "Archived",
-    "forgotten": "Forgotten",
-    "discarded": "Undone",
-    "pending": "Waiting for your decision",
-}
-WORDINGS = ("refresh", "restore", "supersede", "merge")
-"""Changes that give a memory another wording."""
 
 
 class Readable:

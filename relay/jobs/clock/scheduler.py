@@ -19,6 +19,12 @@ from relay.core.frozen import frozen
 from relay.jobs.watch.conditions import Outcome
 
 MOMENT = timedelta(microseconds=1)
+QUIET_SECONDS = 0.2
+"""Jobs that turns made due start after no turn has ended for this long, so that they slow no answer down."""
+SOON_SECONDS = 2.0
+"""While turns keep ending, such jobs start this often."""
+CLOCK_SECONDS = 30.0
+"""How often the wall clock is checked, and the least change of it that counts as having been set."""
 
 
 class Every(IntervalTrigger):  # type: ignore[misc]
@@ -39,13 +45,6 @@ class Daily(CronTrigger):  # type: ignore[misc]
 
 
 log = structlog.get_logger()
-
-QUIET_SECONDS = 0.2
-"""Jobs that turns made due start after no turn has ended for this long, so that they slow no answer down."""
-SOON_SECONDS = 2.0
-"""While turns keep ending, such jobs start this often."""
-CLOCK_SECONDS = 30.0
-"""How often the wall clock is checked, and the least change of it that counts as having been set."""
 
 
 @frozen

@@ -32,6 +32,11 @@ MOST_OUT = 20
 """How many people without access are listed."""
 EVERYWHERE = -1
 """As a topic id: the whole group, except topics with their own setting."""
+RUNNING_SECONDS = 300
+"""How many seconds a request may run. After that it counts as interrupted and may be repeated."""
+KEPT_SECONDS = 86_400
+MOST_KEPT = 1_000
+"""The most stored requests of one person."""
 
 
 class PeopleCalls(Calls):
@@ -101,13 +106,6 @@ class PeopleCalls(Calls):
     @rpc()
     async def groups_of(self, user_id: int, most: int) -> list[SpokenGroup]:
         """Returns groups in which a person spoke lately, the latest first."""
-
-
-RUNNING_SECONDS = 300
-"""How many seconds a request may run. After that it counts as interrupted and may be repeated."""
-KEPT_SECONDS = 86_400
-MOST_KEPT = 1_000
-"""The most stored requests of one person."""
 
 
 def hash_token(token: str) -> str:

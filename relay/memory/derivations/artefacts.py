@@ -11,6 +11,8 @@ import re
 from relay.core.frozen import frozen
 from relay.memory.derivations import artefacts
 
+ID = re.compile(r"\[?\s*([a-z])([0-9]{1,18})(?:\.([0-9]{1,9}))?\s*\]?", re.IGNORECASE)
+
 
 @frozen
 class ArtefactKind:
@@ -44,9 +46,6 @@ def artefact_kind(kind: str) -> ArtefactKind | None:
 def list_exported_kinds() -> tuple[ArtefactKind, ...]:
     """Returns the kinds that an export writes as rows of their tables."""
     return tuple(one for one in KINDS if not one.own_lines)
-
-
-ID = re.compile(r"\[?\s*([a-z])([0-9]{1,18})(?:\.([0-9]{1,9}))?\s*\]?", re.IGNORECASE)
 
 
 def letters() -> dict[str, str]:

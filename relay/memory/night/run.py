@@ -18,6 +18,7 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
 log = structlog.get_logger()
+SUNDAY = 6
 
 
 @frozen
@@ -74,9 +75,6 @@ class Preparation:
         while last is not None:
             tables, last = tables + 1, await self.store.statistics(last)
         return tables
-
-
-SUNDAY = 6
 
 
 @frozen

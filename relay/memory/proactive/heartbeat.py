@@ -23,6 +23,13 @@ ALL_DAY = (0, 24)
 CHECK_SECONDS = 240
 AGAIN = timedelta(minutes=30)
 """How long to wait after a failure before checking again."""
+UNCHANGED = "nothing was new"
+SILENT = "nothing to say"
+SAID = "told you something"
+LOOKED = (UNCHANGED, SILENT, SAID)
+"""The outcomes of a look that no gate stopped."""
+FOR_ALL = "Whatever needs their attention today: dates, promises, open ends."
+"""The task for people who wrote no checklist."""
 
 
 async def check(lookout: Lookout, one: DueReminder, now: datetime) -> Checked:
@@ -62,15 +69,6 @@ async def ask(lookout: Lookout, one: DueReminder, found: Sequence[FoundEntry], n
     key = f"{one.id} {one.occurrence or one.next_at}"
     tools = lookout.tools_for(one, one.tainted or has_others(one, found)) if lookout.tools_for else None
     return await look(lookout, Task("check", key, one.space_id, one.user_id, one.text, material, at, tools=tools))
-
-
-UNCHANGED = "nothing was new"
-SILENT = "nothing to say"
-SAID = "told you something"
-LOOKED = (UNCHANGED, SILENT, SAID)
-"""The outcomes of a look that no gate stopped."""
-FOR_ALL = "Whatever needs their attention today: dates, promises, open ends."
-"""The task for people who wrote no checklist."""
 
 
 async def beat(lookout: Lookout, bot_id: int, job: ClaimedJob) -> bool:

@@ -109,6 +109,14 @@ SMALL_TALK = frozenset(GREETINGS.split())
 FEELING = frozenset(SENTIMENT.split())
 ASSENTS, HALF_ASSENTS, AROUND_ASSENT = (frozenset(words.split()) for words in (ASSENT, HALF_ASSENT, AROUND))
 ANSWERS = tuple(one.strip() for one in ACKNOWLEDGEMENT.replace("\n", "").split("|"))
+SHORT = 50
+"""Messages with fewer characters are short; longer ones are always judged."""
+CASELESS = 3
+"""How many letters make a text in a script without capitals worth judging."""
+LEAST = 5
+"""The least importance of what is stored."""
+PUNCTUATION = dict.fromkeys(map(ord, "،。！、，؟？.!,~～…"), " ")
+EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
 
 
 def lower_words(text: str) -> list[str]:
@@ -121,15 +129,7 @@ def words_of(text: str) -> list[str]:
     return [word.replace("’", "'") for word in WORD.findall(text)]
 
 
-SHORT = 50
-"""Messages with fewer characters are short; longer ones are always judged."""
-CASELESS = 3
-"""How many letters make a text in a script without capitals worth judging."""
-LEAST = 5
-"""The least importance of what is stored."""
 FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
-PUNCTUATION = dict.fromkeys(map(ord, "،。！、，؟？.!,~～…"), " ")
-EMPHASIS = re.compile(r"[❤♥😀-🙏🤗🤩🥰🥳🥺💔💕💖😭]")
 
 
 def worth_judging(text: str) -> bool:

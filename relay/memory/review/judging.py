@@ -50,6 +50,12 @@ AGAIN_SECONDS = 600.0
 """After how many seconds a model judges again what keywords judged; sooner if it has answered something else."""
 PAUSES = RetryPolicy(first=5.0, longest=300.0, obeyed=300.0)
 """The pauses between two tries of a thread."""
+MODEL_SECONDS = 90
+MOST_TOKENS = 2000
+NEAR = 9
+"""The most memories that a finding is compared with."""
+PASSED = 500
+"""How many threads' cursors one call moves without judging."""
 
 
 def gives_up(error: Exception, failures: int) -> bool:
@@ -67,12 +73,6 @@ log = structlog.get_logger()
 Found = TypeVar("Found")
 
 NAME, VERSION = "judge", 2
-MODEL_SECONDS = 90
-MOST_TOKENS = 2000
-NEAR = 9
-"""The most memories that a finding is compared with."""
-PASSED = 500
-"""How many threads' cursors one call moves without judging."""
 
 
 async def notify_nobody() -> None:

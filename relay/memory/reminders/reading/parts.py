@@ -9,6 +9,12 @@ from typing import Self
 
 from relay.memory.reminders.languages.language import HOUR, MINUTE, WEEK, Language, Words
 
+HOURS_AND_MINUTES = re.compile(r"(\d{1,2})(h|std)(\d{1,2})(?:m|min)?")
+AMOUNT = re.compile(r"(\d{1,4}(?:[.,]\d{1,2})?)([a-zäöü]+)")
+FRACTION = re.compile(r"(\d{1,3})[.,](\d{1,2})")
+LONGEST_SPAN = 5
+"""The most words of a span that has a name."""
+
 
 @dataclass(slots=True)
 class Reading:
@@ -88,13 +94,6 @@ def number(language: Language, text: str) -> int | None:
 def unit_of(language: Language, text: str) -> str:
     """Returns the unit that a word means; empty: none."""
     return language.units.get(text.rstrip("."), "")
-
-
-HOURS_AND_MINUTES = re.compile(r"(\d{1,2})(h|std)(\d{1,2})(?:m|min)?")
-AMOUNT = re.compile(r"(\d{1,4}(?:[.,]\d{1,2})?)([a-zäöü]+)")
-FRACTION = re.compile(r"(\d{1,3})[.,](\d{1,2})")
-LONGEST_SPAN = 5
-"""The most words of a span that has a name."""
 
 
 def read_amount(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:

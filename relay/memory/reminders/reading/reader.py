@@ -18,6 +18,9 @@ from relay.memory.reminders.reading.dates import (
 from relay.memory.reminders.reading.parts import Reading, number, quantity, read_amount, repeat, skip, unit_of, word
 
 TIMES = re.compile(r"(\d{1,4})x")
+MOST_PARTS = 16
+LONGEST = 60
+"""The most words that say when. With it, reading from each of a text's last words takes as long for any text."""
 
 
 def read_every(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
@@ -151,9 +154,6 @@ Step = Callable[[Language, Reading, Sequence[str], int], int]
 STEPS: tuple[Step, ...] = (
     read_moment, read_every, read_amount, read_end, read_following, read_days, read_date, read_clock, read_part,
 )  # fmt: skip
-MOST_PARTS = 16
-LONGEST = 60
-"""The most words that say when. With it, reading from each of a text's last words takes as long for any text."""
 
 
 def read_parts(language: Language, tokens: Sequence[str], begin: int) -> tuple[Reading | None, int]:
