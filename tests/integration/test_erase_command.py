@@ -8,7 +8,7 @@ import pytest
 
 from relay.core.settings import Settings
 from relay.memory import erasure
-from relay.surfaces.cli.erase import erase
+from relay.surfaces.cli.memory.erase import erase
 from relay.surfaces.cli.terminal.once import NotAnswered, run_once
 from tests.integration.conftest import TEMPLATE, Server
 

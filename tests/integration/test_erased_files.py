@@ -15,7 +15,7 @@ from relay.core.settings import Settings
 from relay.memory.store import Store
 from relay.runtime.night import rewrite_files
 from relay.runtime.runtime import open_runtime
-from relay.surfaces.cli.erase import erase
+from relay.surfaces.cli.memory.erase import erase
 from relay.surfaces.cli.terminal.once import run_once
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.turn_driver import FINISHED, TurnDriver, fact

@@ -23,7 +23,7 @@ def erase(
 ) -> None:
     """Permanently erase everything that contains these words, or a memory by #number, with its messages and history."""
     settings = ready(quiet=True)
-    from relay.surfaces.cli.erase import erase as erasing
+    from relay.surfaces.cli.memory.erase import erase as erasing
 
     async def work() -> None:
         sys.exit(0 if await erasing(settings, " ".join(words), yes, purge, as_json) else 1)
