@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -172,3 +173,14 @@ def test_a_log_entry_is_always_one_line(capsys: pytest.CaptureFixture[str]) -> N
     first, second = (json.loads(line) for line in lines(capsys))
     assert first["text"].startswith("one\ntwo")
     assert second["event"] == "three\nfour"
+
+
+def test_logging_to_a_closed_terminal_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    master, terminal = os.openpty()
+    with open(terminal, "w") as gone:
+        monkeypatch.setattr(sys, "stderr", gone)
+        configure("INFO", "json", [])
+        os.close(master)
+        structlog.get_logger().info("written to nobody")
+        monkeypatch.undo()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), terminal)

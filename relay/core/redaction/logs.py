@@ -7,6 +7,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, MutableMapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -23,6 +24,19 @@ PLAIN = (RelayError, OSError, AttributeError, ImportError, NameError, TypeError,
 """Errors whose text is about the code or the machine. Others may quote someone's words."""
 WITHHELD = "(its text is logged at DEBUG)"
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
+
+
+class _Stderr:
+    """Standard error that may be gone, as when its terminal is closed: a line that can't be written stops no work."""
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            return sys.stderr.write(text)
+        return 0
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
 
 
 def configure(level: str, form: str, secrets: Iterable[str]) -> None:
@@ -48,7 +62,7 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level)),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(file=_Stderr()),  # type: ignore[arg-type]
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
