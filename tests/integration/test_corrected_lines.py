@@ -177,9 +177,9 @@ async def test_the_line_about_preferences_says_which_are_still_followed(relay: I
     await relay.sql("update preference set told = false")
     dm, shown = await said(relay, "Hello")
     assert shown.text == "Fine.\n\n🎚 From now on: short answers, no emoji"
-    await press(relay, dm, shown, "✖ Not: emoji")
+    await press(relay, dm, shown, "✖ Forget: emoji")
     await becomes(relay, shown, "Fine.\n\n🎚 From now on: short answers")
-    await press(relay, dm, shown, "✖ Not: short answers")
+    await press(relay, dm, shown, "✖ Forget: short answers")
     await becomes(relay, shown, "Fine.\n\n🎚 Forgotten")
     [(decision,)] = await relay.sql("select max(id) from preference_decision where action = 'forget'")
     await relay.store.recall_preferences(Space("private", owner_id=ADA), ADA, [decision])

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from relay.archive import export
+from relay.archive import packed
 from relay.archive.export import line, pages
 from relay.archive.export_file import LINES, ImportRefused
 from relay.archive.imports import Import, check
@@ -708,7 +708,7 @@ async def test_export_sends_personal_data_in_private_and_group_data_to_members_o
     await again.run()
     assert again.seen == {"memories": 1}
     assert not +again.added
-    assert {*own} == {LINES, export.TEXT}
+    assert {*own} == {LINES, packed.TEXT}
 
 
 async def test_a_groups_export_has_no_preferences_feedback_or_intents_of_other_members(
@@ -753,7 +753,7 @@ async def test_an_export_that_is_empty_or_too_large_is_explained(
     await told(relay, dm, ada, "/export")
     await told(relay, dm, ada, "/remember I like tea")
     with monkeypatch.context() as patch:
-        patch.setattr(exports, "pack", partial(export.pack, most=100))
+        patch.setattr(exports, "pack", partial(packed.pack, most=100))
         await told(relay, dm, ada, "/export")
     assert archives(relay, dm) == []
     said = said_in(relay, dm)

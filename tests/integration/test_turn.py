@@ -338,8 +338,8 @@ async def test_a_retried_message_keeps_its_quote_and_recalled_texts(room: Room) 
     await room.say(ADA, "the cabin in Bergen has a green door", "Nice.", topic=5)
     quoted = ReplyTo(0, "a whole offer", "the piano costs 500", False, "Ben")
     await room.say(ADA, "is the cabin in Bergen better?", ModelRefused(), quoted=quoted)
-    for _ in range(2):
-        await room.say(ADA, "/retry", "Yes. [LEARN: wants a cabin]", retry=True)
+    for wish in ("wants a cabin", "wants to see Bergen"):
+        await room.say(ADA, "/retry", f"Yes. [LEARN: {wish}]", retry=True)
         last = room.model.requests[-1].messages[-1]["content"]
         assert 'replying to this part of a message by "Ben"' in last[-1]["text"]
         assert '<untrusted kind="quote" from="Ben">\nthe piano costs 500' in last[-1]["text"]
