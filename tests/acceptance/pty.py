@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -20,6 +21,11 @@ def without_settings() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith(OURS)}
 
 
+def hear_hangups() -> None:
+    """Restores SIGHUP, which `nohup` ignores for all that it starts."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Person:
     """Types a command (`relay …` by default) and reads its output.
 
@@ -30,7 +36,7 @@ class Person:
         self.shown = io.StringIO()
         self.child = pexpect.spawn(
             command[0], [*command[1:], *words], cwd=str(folder), env=without_settings() | settings,
-            encoding="utf-8", timeout=60, dimensions=(40, 80),
+            encoding="utf-8", timeout=60, dimensions=(40, 80), preexec_fn=hear_hangups,
         )  # fmt: skip
         self.child.logfile_read = self.shown
 

@@ -101,13 +101,14 @@ def reads_well(screen: str) -> None:
 
 
 async def test_closing_the_terminal_stops_the_bot_and_its_database(
-    start: Start, model: AnthropicStandIn, folder: Path
+    start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path
 ) -> None:
     more = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY, "RELAY_ADMINS": str(OWNER)}
     person = start("run", TELEGRAM_BOT_TOKEN=TOKEN, RELAY_EMBEDDER="off", **more)
     await person.sees("relay is running")
     person.child.ptyproc.fileobj.close()
-    assert await asyncio.to_thread(person.child.wait) == 0
+    await tg.wait_for(lambda: not person.child.isalive(), 60)
+    assert person.child.exitstatus == 0
     assert "database system is shut down" in (folder / "data" / "postgres.log").read_text()
 
 
