@@ -69,4 +69,5 @@ class People:
     @property
     def allowed(self) -> frozenset[int]:
         """Returns everyone with access, as this process last saw them."""
-        return self.named | self._roles.keys()
+        here = frozenset() if self._desk is None else frozenset({self._desk})
+        return self.named | self._roles.keys() | here

@@ -131,7 +131,9 @@ class Runtime:
         settings = self.settings
         limits = Limits(settings.idle_days, settings.proactive_budget, self.budget.prices)
         tools = partial(look_tools, self.store, self.clients.embedder, settings.web_search)
-        return Lookout(self.store, gate, settings.small_model, settings.model, limits, tools)
+        return Lookout(
+            self.store, gate, settings.small_model, settings.model, limits, lambda: self.people.allowed, tools
+        )
 
     def make_compressor(self, gate: Gate) -> Compressor:
         """Returns what makes owed versions."""

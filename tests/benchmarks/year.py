@@ -60,7 +60,7 @@ class Year:
     def __init__(self, store: Store, connection: psycopg.Connection, model: Counting, small: str, big: str) -> None:
         self.store, self.model, self.driver = store, model, TurnDriver(store)
         self._connection = connection
-        lookout = Lookout(store, Gate(model, store), small, big, Limits(7, 0.10, Prices()))
+        lookout = Lookout(store, Gate(model, store), small, big, Limits(7, 0.10, Prices()), lambda: range(2**52))
         self._runner = Runner(store, [heartbeat_kind(lookout, BOT.id), reminder_kind(lookout, BOT.id)], BOT.id)
 
     async def turn_on(self, user: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -42,8 +42,8 @@ class Looker:
         return Step([block], "tool_use", USAGE, request.model)
 
 
-def lookout(store: Store, model: Looker, budget: float = 0.10) -> Lookout:
-    return Lookout(store, Gate(model, store), "small", "big", Limits(7, budget, Prices()))
+def lookout(store: Store, model: Looker, budget: float = 0.10, allowed: Container[int] = (ADA,)) -> Lookout:
+    return Lookout(store, Gate(model, store), "small", "big", Limits(7, budget, Prices()), lambda: allowed)
 
 
 async def beat(store: Store, sql: Sql, out: Lookout) -> None:
@@ -180,6 +180,15 @@ async def test_a_closed_gate_is_recorded_and_news_waits(store: Store, sql: Sql, 
     assert "is used up" in await outcome(store)
     await beat(store, sql, lookout(store, model))
     assert await queued(sql) == ["💓 Parcel"]
+
+
+async def test_no_model_is_asked_for_a_person_who_was_revoked(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await turn_on(store)
+    await driver.exchange(ADA, "My parcel comes")
+    model = Looker(send=True, text="Parcel")
+    await beat(store, sql, lookout(store, model, allowed=()))
+    assert model.asked == []
+    assert await outcome(store) == "you have no access any more"
 
 
 async def test_what_was_noted_before_a_closed_gate_is_still_new(store: Store, sql: Sql, driver: TurnDriver) -> None:

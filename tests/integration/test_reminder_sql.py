@@ -42,7 +42,7 @@ MADE = datetime(2030, 1, 7, 9)
 def a_lookout(store: Store, model: Model | None = None) -> Lookout:
     """Returns what checks need. Without a model, none can be asked."""
     limits = Limits(idle_days=7, budget=0.10, prices=Prices())
-    return Lookout(store, Gate(model or OfflineModel(), store), "small", "big", limits)
+    return Lookout(store, Gate(model or OfflineModel(), store), "small", "big", limits, lambda: (ADA, BEN))
 
 
 async def make(store: Store, text: str = "Tea", user: int = ADA, **more: object) -> Reminder:

@@ -26,6 +26,7 @@ AGAIN = timedelta(minutes=30)
 UNCHANGED = "nothing was new"
 SILENT = "nothing to say"
 SAID = "told you something"
+NO_ACCESS = "you have no access any more"
 LOOKED = (UNCHANGED, SILENT, SAID)
 """The outcomes of a look that no gate stopped."""
 FOR_ALL = "Whatever needs their attention today: dates, promises, open ends."
@@ -35,6 +36,8 @@ FOR_ALL = "Whatever needs their attention today: dates, promises, open ends."
 async def check(lookout: Lookout, one: DueReminder, now: datetime) -> Checked:
     """Checks whether a reminder has something to say. A closed gate or a failure is also a result."""
     state = await lookout.store.proactive_gate(one.space_id, one.user_id, lookout.gate.budget.day())
+    if one.user_id not in lookout.allowed():
+        return Checked("", NO_ACCESS)
     if why := explain_closed(state, lookout.limits, one.tzinfo, ALL_DAY):
         return Checked("", why, again=now + AGAIN if state.answering else None)
     try:
@@ -86,6 +89,8 @@ async def judge_look(lookout: Lookout, work: HeartbeatWork) -> Looked:
     again = next_look(own, state.now)
     if not work.changed:
         return Looked(UNCHANGED, again, "", work.through_message, work.through_reminder)
+    if own.user_id not in lookout.allowed():
+        return Looked(NO_ACCESS, again)
     if why := explain_closed(state, lookout.limits, own.tzinfo, (own.from_hour, own.to_hour)):
         return Looked(why, again)
     words = own.checklist or FOR_ALL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
@@ -107,6 +107,8 @@ class Lookout:
     small_model: str
     big_model: str
     limits: Limits
+    allowed: Callable[[], Container[int]]
+    """Returns the people who have access."""
     tools_for: Callable[[DueReminder, bool], LookTools] | None = None
     """Returns the tools for a check. Takes whether others' words are in its material."""
 
