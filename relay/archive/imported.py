@@ -12,6 +12,16 @@ from relay.media.media_cost import is_number
 
 MEDIA = ("image", "document")
 NUMBERS = ("width", "height", "bytes", "frames", "pages", "parts")
+LINKED = {
+    "thread": "thread",
+    "session": "session",
+    "source": "message",
+    "message": "message",
+    "previous": "summary",
+    "from_message": "message",
+    "through_message": "message",
+}
+"""The kind of row that each reference names."""
 REFERENCES = {
     "session_id": "session",
     "source_id": "version",

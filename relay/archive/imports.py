@@ -22,7 +22,7 @@ from relay.archive.export_file import (
     read_linked_rows,
     rows_of,
 )
-from relay.archive.imported import list_cited, renumber, usable
+from relay.archive.imported import LINKED, list_cited, renumber, usable
 from relay.core.errors import DatabaseError, DatabaseUnavailable
 from relay.core.frozen import frozen
 from relay.core.models import Space
@@ -48,16 +48,6 @@ TOGETHER = PARTS.keys() - {"summary"}
 """The types of rows that can be passed in batches."""
 SCHEMAS = (SCHEMA, "relay-export/2", "relay-export/1")
 """Supported formats: the second had no contexts, and in the first all memories were facts or learnings."""
-LINKED = {
-    "thread": "thread",
-    "session": "session",
-    "source": "message",
-    "message": "message",
-    "previous": "summary",
-    "from_message": "message",
-    "through_message": "message",
-}
-"""The kind of row that each reference names."""
 SETTING = {"thread": "threads", "persona": "personas", "place": "places"}
 OWNED = ("user_id", "subject_id", "author_id", "chat_id", "promoted_by", "created_by", "linked_by", "validated_by")
 """Fields that name a person."""
