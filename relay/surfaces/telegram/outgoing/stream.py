@@ -100,8 +100,9 @@ class Preview:
         if len(self._tasks) == 1:
             self._tasks.append(asyncio.create_task(self._show()))
 
-    def _markdown(self) -> str:
-        return f"{self._so_far()}\n\n{self._trouble}".strip()
+    async def _markdown(self) -> str:
+        """Returns what can be shown now. A thread removes the tags, which takes a while in a long text."""
+        return f"{await asyncio.to_thread(self._so_far)}\n\n{self._trouble}".strip()
 
     async def _show(self) -> None:
         """Shows the newest text at a steady pace until closed; never interrupts a request."""
@@ -141,7 +142,7 @@ class Preview:
         return self._news.is_set() or self._closing.is_set()
 
     async def _draft(self) -> None:
-        shown = await run_formatting(format_preview, self._markdown())
+        shown = await run_formatting(format_preview, await self._markdown())
         if self._place.chat_id in self._limits.no_drafts or not shown.text or shown.text == self._shown:
             return
         await self._messenger.call(
@@ -155,7 +156,7 @@ class Preview:
         self._shown = shown.text
 
     async def _edit(self) -> None:
-        shown = await run_formatting(format_preview, self._markdown())
+        shown = await run_formatting(format_preview, await self._markdown())
         if not shown.text or shown.text == self._shown:
             return
         if not await self._limits.may_read():
