@@ -731,6 +731,7 @@ async def test_a_groups_export_has_no_preferences_feedback_or_intents_of_other_m
             assert f"{name}Jokes".lower() in content.lower(), file
             assert not re.search(f"{other}(likes|jokes|dentist|card)", content, re.IGNORECASE), file
         assert "of other members aren't in it" in said_in(relay, dm)[0]
+        assert "import)" not in said_in(relay, dm)[0], "only the operator can run this"
         (tmp_path / "sent.zip").write_bytes(sent_in(relay, dm)[0])
         assert check(tmp_path / "sent.zip")
 

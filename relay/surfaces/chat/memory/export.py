@@ -18,8 +18,9 @@ async def export(call: ChatContext) -> CommandReply:
     shared = call.space.kind == "group"
     file = await export_command(call, await title_of(call, call.space.chat_id or 0) if shared else "")
     own = "Preferences and feedback of other members aren't in it. " if shared else ""
+    how = f" (`{RELAY} import`)" if call.operator else ""
     text = (
         f"Here's everything I know and everything that was said{await place_of(call, call.space)}. {own}{TEXT} is for "
-        f"you to read, {LINES} is for another Relay (`{RELAY} import`). Keep it safe: it's private."
+        f"you to read, {LINES} is for another Relay{how}. Keep it safe: it's private."
     )
     return CommandReply(text, file=file)
