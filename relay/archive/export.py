@@ -13,7 +13,7 @@ from relay.archive.export_file import RawRow, links_of
 from relay.core.models import Space
 from relay.core.redaction.redact import redact_value
 from relay.memory.derivations.artefacts import list_exported_kinds
-from relay.memory.rows.upkeep.erasure import ExportPage
+from relay.memory.rows.upkeep.export import ExportPage
 from relay.memory.store import Store
 
 SCHEMA = "relay-export/3"

@@ -15,6 +15,8 @@ from relay.memory.writing.summaries import Summariser, summarise
 from relay.memory.writing.titles import Titler, name_session
 from relay.memory.writing.versions import make_version
 
+log = structlog.get_logger()
+
 SECONDS = 1_800
 """The time limit in seconds. A long session takes dozens of model calls, whose results are kept."""
 MOST_FAILURES = 8
@@ -31,9 +33,6 @@ def summary_kind(summariser: Summariser) -> JobKind:
         at_once=4,
         gate=summariser.gate,
     )
-
-
-log = structlog.get_logger()
 
 
 def compression_kind(compressor: Compressor) -> JobKind:

@@ -15,7 +15,7 @@ from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable, RelayError
 from relay.core.ports import Embedder
 from relay.memory.calls.memory.search import vector_text
-from relay.memory.rows.search import EmbedTask, MadeVector
+from relay.memory.rows.upkeep.embedding import EmbedTask, MadeVector
 from relay.memory.store import Store
 
 log = structlog.get_logger()

@@ -19,7 +19,7 @@ from relay.archive.export_file import LINES
 from relay.archive.imports import Import, check
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import RelayError
-from relay.memory.rows.upkeep.erasure import ImportedRows
+from relay.memory.rows.upkeep.export import ImportedRows
 from relay.memory.store import Store
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.sides import Side

@@ -11,7 +11,7 @@ import pytest
 from relay.core.models import Incoming
 from relay.memory.calls.memory.search import vector_text
 from relay.memory.index import EmbedderRouter, Indexer
-from relay.memory.rows.search import MadeVector
+from relay.memory.rows.upkeep.embedding import MadeVector
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, TurnDriver

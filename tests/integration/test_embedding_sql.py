@@ -13,7 +13,7 @@ from relay.core.errors import EmbedderUnavailable
 from relay.memory import index
 from relay.memory.calls.memory.search import vector_text
 from relay.memory.index import BATCH, REMEMBERED, EmbedderRouter, Indexer, enter, keep_fresh
-from relay.memory.rows.search import EmbedTask, MadeVector
+from relay.memory.rows.upkeep.embedding import EmbedTask, MadeVector
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, TurnDriver

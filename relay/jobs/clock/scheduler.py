@@ -18,6 +18,8 @@ from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.jobs.watch.conditions import Outcome
 
+log = structlog.get_logger()
+
 MOMENT = timedelta(microseconds=1)
 QUIET_SECONDS = 0.2
 """Jobs that turns made due start after no turn has ended for this long, so that they slow no answer down."""
@@ -42,9 +44,6 @@ class Daily(CronTrigger):  # type: ignore[misc]
         """Returns the next time, as in APScheduler."""
         found: datetime | None = super().get_next_fire_time(None, now + MOMENT)
         return found
-
-
-log = structlog.get_logger()
 
 
 @frozen

@@ -44,6 +44,8 @@ from relay.memory.rows.upkeep.night import DatedNote
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
+log = structlog.get_logger()
+
 PATIENCE = 3
 """How many times an unreachable model is tried before keywords judge."""
 AGAIN_SECONDS = 600.0
@@ -67,8 +69,6 @@ def gives_up(error: Exception, failures: int) -> bool:
         return True
     return isinstance(error, ModelError | TimeoutError) and failures >= PATIENCE
 
-
-log = structlog.get_logger()
 
 Found = TypeVar("Found")
 

@@ -15,7 +15,7 @@ from relay.core.text import pluralize
 from relay.jobs.judging import judging_kind
 from relay.jobs.runner import Runner
 from relay.memory.index import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
-from relay.memory.rows.search import EmbeddingStatus
+from relay.memory.rows.upkeep.embedding import EmbeddingStatus
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.cli.output import print_json

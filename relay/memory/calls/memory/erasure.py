@@ -7,15 +7,8 @@ from typing import Any
 
 from relay.core.models import Space
 from relay.memory.calls.base import Calls, rpc
-from relay.memory.rows.upkeep.erasure import (
-    ErasePreview,
-    ErasureStep,
-    ExportedSpace,
-    ExportPage,
-    ImportedRows,
-    ImportedSpace,
-    Retraction,
-)
+from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep, Retraction
+from relay.memory.rows.upkeep.export import ExportedSpace, ExportPage, ImportedRows, ImportedSpace
 
 RawRow = Mapping[str, Any]
 """A line of an export."""

@@ -8,17 +8,10 @@ from relay.core.models import Space
 from relay.memory.calls.base import Calls, decode_row, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry
-from relay.memory.rows.search import (
-    EmbeddingStatus,
-    EmbedTask,
-    MadeVector,
-    MessageContext,
-    SearchPage,
-    SearchQuery,
-    StoredSearch,
-)
+from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
 from relay.memory.rows.search_context import Opened, find_opened_type
 from relay.memory.rows.turns.documents import OpenedDocument
+from relay.memory.rows.upkeep.embedding import EmbeddingStatus, EmbedTask, MadeVector
 
 
 def vector_text(vector: Sequence[float]) -> str:
