@@ -14,7 +14,7 @@
 //   const picked = useSelection()            picked.has(id) · toggle(id) · clear() · size · ids()
 //   useTitle("Session 12")                   the window's title
 
-import { useCallback, useEffect, useRef, useState } from "../lib/preact.js";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { get } from "./api.js";
 import { listen } from "./events.js";
 import { addShortcut } from "./keyboard.js";
@@ -133,11 +133,11 @@ export function useSpaced(act, rest, gap, keep) {
   }, []);
 }
 
-/** A shortcut while the component is shown. `key`: as in KeyboardEvent.key. */
+/** A shortcut from the moment the component is shown, even before the first paint. `key`: as in KeyboardEvent.key. */
 export function useShortcut(key, label, callback) {
   const latest = useRef(callback);
   latest.current = callback;
-  useEffect(() => addShortcut(key, label, (event) => latest.current?.(event)), [key, label]);
+  useLayoutEffect(() => addShortcut(key, label, (event) => latest.current?.(event)), [key, label]);
 }
 
 /** Which rows are selected. */
