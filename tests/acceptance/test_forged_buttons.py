@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WORD = "xylorimba"
 KINDS = [*BUTTONS, *CODES]
-MOST_EACH = 12
+MOST_EACH = 6
 """The most data for one button and one number."""
 TABLES = ("memory", "memory_change", "persona", "soul", "choice", "session", "summary", "message")
 

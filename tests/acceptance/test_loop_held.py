@@ -171,7 +171,9 @@ async def test_huge_messages_and_edits_do_not_block_the_loop(shared_relay: Share
     assert since.longest() == []
 
 
-@pytest.mark.parametrize(("lines", "messages"), [(60, 1000), (2000, 100)])
+@pytest.mark.parametrize(
+    ("lines", "messages"), [(60, 1000), pytest.param(2000, 100, marks=pytest.mark.slow("shorter messages"))]
+)
 async def test_exports_do_not_block_the_loop(shared_relay: SharedRelay, lines: int, messages: int) -> None:
     """Exports of messages of 2 kB and of 66 kB, each with 2,000 memories about different people: some pages of each
     kind, of 50 rows, and 4 or 13 MB if it were not done page by page."""

@@ -23,7 +23,12 @@ async def site() -> AsyncIterator[Site]:
         assert site.shared_relay.tracebacks() == []
 
 
-@pytest.fixture(params=[pytest.param(PHONE, id="phone"), pytest.param(DESKTOP, id="desktop")])
+@pytest.fixture(
+    params=[
+        pytest.param(PHONE, id="phone"),
+        pytest.param(DESKTOP, id="desktop", marks=pytest.mark.slow("the same on a phone")),
+    ]
+)
 def size(request: pytest.FixtureRequest) -> tuple[int, int]:
     found: tuple[int, int] = request.param
     return found

@@ -22,7 +22,10 @@ LEAVE = """path => {
   if (location.hash !== `#${path}`) document.querySelectorAll("h1").forEach((one) => (one.dataset.left = ""));
 }"""
 """Marks the heading of the page that is left, which another page replaces."""
-LOOKS = {"phone-light": (PHONE, "light"), "desktop-dark": (DESKTOP, "dark")}
+LOOKS = [
+    pytest.param((PHONE, "light"), id="phone-light"),
+    pytest.param((DESKTOP, "dark"), id="desktop-dark", marks=pytest.mark.slow("the same on a phone, and test_kit.py")),
+]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -38,7 +41,7 @@ async def site() -> AsyncIterator[Site]:
         assert shared_relay.tracebacks() == []
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=LOOKS.values(), ids=LOOKS)
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=LOOKS)
 async def window(browser: Browser, site: Site, request: pytest.FixtureRequest) -> AsyncIterator[Visit]:
     """A window in which Ada opens one page after another."""
     size, scheme = request.param

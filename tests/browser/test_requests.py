@@ -56,6 +56,7 @@ async def press(here: Visit, *keys: str) -> float:
     return took
 
 
+@pytest.mark.slow("test_ten_markers_are_opened_within_a_minute, and test_pages.py")
 async def test_every_page_once_within_a_minute(browser: Browser, site: Site) -> None:
     addresses = await site.addresses()
     async with site.open(browser) as here:
@@ -81,7 +82,12 @@ async def test_ten_markers_are_opened_within_a_minute(browser: Browser, site: Si
 
 
 @pytest.mark.parametrize(
-    ("name", "slider", "rate"), [("markers", "Weight", 0), ("compose", "Tokens", 40), ("settings", "Light", 40)]
+    ("name", "slider", "rate"),
+    [
+        ("markers", "Weight", 0),
+        pytest.param("compose", "Tokens", 40, marks=pytest.mark.slow("the slider of the settings")),
+        ("settings", "Light", 40),
+    ],
 )
 async def test_a_slider_that_moves_asks_seldom(browser: Browser, site: Site, name: str, slider: str, rate: int) -> None:
     addresses = await site.addresses()

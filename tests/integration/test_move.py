@@ -268,7 +268,7 @@ async def test_data_is_moved_there_and_back(source: Side, target: Side) -> None:
     assert source.dump(*STAYS) == target.dump(*STAYS)
 
 
-@pytest.mark.parametrize("replace", [True, False])
+@pytest.mark.parametrize("replace", [pytest.param(True, marks=pytest.mark.slow("the same without it")), False])
 async def test_an_interrupted_replacement_continues_with_or_without_the_option(
     source: Side, target: Side, monkeypatch: Any, replace: bool
 ) -> None:

@@ -185,7 +185,7 @@ async def test_the_end_of_a_long_text_counts_in_its_vector(embedder: ChildEmbedd
 
 async def test_a_search_query_does_not_wait_for_texts_to_store(real: ChildEmbedder) -> None:
     await real.embed(["word"])
-    bulk = asyncio.create_task(real.embed(["many words in a row " * 100] * 8))
+    bulk = asyncio.create_task(real.embed(["many words in a row " * 30] * 8))
     await asyncio.sleep(0)
     for _ in range(3):
         await real.embed(["a question"], query=True)

@@ -187,7 +187,7 @@ def schedules(draw: st.DrawFn, year: int) -> Schedule:
 
 
 @pytest.mark.parametrize("year", [2024, 2010], ids=["of now", "when Apia skipped a day"])
-@examples(300)
+@examples(150)
 @given(data=st.data())
 def test_due_times_agree_with_an_independent_calculation(data: st.DataObject, year: int) -> None:
     schedule = data.draw(schedules(year))
