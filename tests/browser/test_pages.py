@@ -57,6 +57,7 @@ async def test_every_page_fits_the_screen_and_is_accessible(site: Site, window: 
     await window.go(path, "h1:not([data-left])")
     await expect(window.page.get_by_role("heading", level=1)).to_be_visible()
     await expect(window.page.locator(".empty.bad")).to_have_count(0)
+    await expect(window.page.locator(".row-meta > span:empty")).to_have_count(0)
     assert await window.page.title() != "Relay"
     assert await window.find_overflow() == []
     assert await window.find_violations() == []
