@@ -28,7 +28,10 @@ WEB_PAGE = re.compile(
 )
 """Matches the beginning of a web page. Its quantifiers are possessive, so a comment ends at the first possible
 place."""
-DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
+DECLARED = re.compile(
+    rb"(?:<meta[^>]{0,200}charset=|<\?xml[^>]{0,100}encoding=)[\"']?(?!utf)([\w-]{2,20})", re.IGNORECASE
+)
+"""Matches the encoding that a page or an XML file declares. Text that isn't UTF-8 may still be declared as that."""
 NEIGHBOURS = re.compile(rb"[\x80-\xff](?=[\x80-\xff])")
 """Matches letters beyond ASCII that are next to each other, as they rarely are in a language with Latin letters."""
 EASTERN = (
@@ -44,6 +47,8 @@ LATIN = {
     "cp1250": EASTERN,
     "iso-8859-2": EASTERN,
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž"),
+    "cp850": ("äöüß", "àâæçéèêëîïôùûü"),
+    "mac_roman": ("äöüß", "àâæçéèêëîïôœùûüÿ"),
 }  # fmt: skip
 """The letters beyond ASCII of languages, by encoding. What isn't sure is in the first. It differs from the next only in
 Turkish letters."""
@@ -101,13 +106,15 @@ def _wide(content: bytes) -> str | None:
 
 
 def _utf8(content: bytes) -> str | None:
-    """Returns the text if it is UTF-8, even if its last character is cut off; else None."""
+    """Returns the text if it is UTF-8, even if its last character is cut off, or a few are damaged; else None."""
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        if error.start < len(content) - 3:
-            return None
-        return content[: error.start].decode()
+        if error.start >= len(content) - 3:
+            return content[: error.start].decode()
+    text = content.decode(errors="replace")
+    damaged = text.count("\ufffd")
+    return text if len(text) - len(text.encode("ascii", "ignore")) > 5 * damaged else None
 
 
 def _guess(content: bytes) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import posixpath
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from xml.etree import ElementTree
 
-from relay.media.extraction.markup import to_markdown
+from relay.media.extraction.failure import Unusable
+from relay.media.extraction.markup import equation, raise_digits, to_markdown
 from relay.media.extraction.zipped import sheets
 from relay.media.extraction.zipped.equations import EQUATIONS, to_line, with_equations
 from relay.media.extraction.zipped.package import Package
@@ -27,9 +29,14 @@ OPEN_UNREAD = (
     f"{OPEN_TEXT}tracked-changes",
     f"{OPEN_TEXT}note-citation",
     "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation",
+    *(f"{{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}}{name}" for name in ("title", "desc")),
 )
-"""What isn't part of the text: deleted words, the numbers of footnotes, and comments."""
-TEXTS = (f"{DRAWING}t", f"{DRAWING}br", *EQUATIONS)
+"""What isn't part of the text: deleted words, the numbers of footnotes, comments, and descriptions of pictures."""
+OPEN_OBJECT = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}object"
+OPEN_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+TARGET = "{http://www.w3.org/1999/xlink}href"
+MATH = "{http://www.w3.org/1998/Math/MathML}math"
+TEXTS = (f"{DRAWING}r", f"{DRAWING}fld", f"{DRAWING}br", *EQUATIONS)
 SLIDES = 2_000
 
 
@@ -74,8 +81,41 @@ def open_document(package: Package) -> dict[str, Any]:
     if "spreadsheet" in sort:
         return spreadsheet(package)
     kind = "presentation" if "presentation" in sort else "text document"
-    lines = _open_lines(package.xml("content.xml"))
+    root = package.xml("content.xml")
+    _put_equations(root, package)
+    _raise_digits(root)
+    lines = _open_lines(root)
     return {"kind": kind, "text": "\n\n".join(text for text in lines if text.strip("# |")), "note": ""}
+
+
+def _put_equations(root: ElementTree.Element, package: Package) -> None:
+    """Replaces frames with equations, which are files of their own, by text."""
+    for parent in list(root.iter()):
+        for place, frame in enumerate(parent):
+            if (held := frame.find(OPEN_OBJECT)) is None:
+                continue
+            math = held.find(MATH)
+            name = posixpath.normpath(f"{held.get(TARGET, '')}/content.xml")
+            if math is None and name in package.names:
+                with suppress(Unusable):
+                    math = package.xml(name)
+            if math is not None and math.tag == MATH:
+                inline = parent.tag.startswith(OPEN_TEXT)
+                parent[place] = line = ElementTree.Element(f"{OPEN_TEXT}span" if inline else OPEN_PARAGRAPHS[0])
+                line.text, line.tail = equation(math), frame.tail
+
+
+def _raise_digits(root: ElementTree.Element) -> None:
+    """Replaces raised digits by signs of their own, as 10⁶ isn't 106."""
+    raised = {
+        style.get(f"{OPEN_STYLE}name")
+        for style in root.iter(f"{OPEN_STYLE}style")
+        for told in style.iter(f"{OPEN_STYLE}text-properties")
+        if told.get(f"{OPEN_STYLE}text-position", "").startswith("super")
+    }
+    for span in root.iter(f"{OPEN_TEXT}span"):
+        if span.get(f"{OPEN_TEXT}style-name") in raised:
+            span.text = raise_digits(span.text or "")
 
 
 def _open_lines(root: ElementTree.Element) -> Iterator[str]:
@@ -135,8 +175,16 @@ def _outermost(root: ElementTree.Element, *tags: str) -> Iterator[ElementTree.El
 
 def _words(paragraph: ElementTree.Element) -> str:
     texts = (one for one in paragraph.iter() if one.tag in TEXTS)
-    words = (" " if one.tag == f"{DRAWING}br" else to_line(one) if one.tag in EQUATIONS else one.text for one in texts)
-    return "".join(word or "" for word in words).strip()
+    return "".join(
+        " " if one.tag == f"{DRAWING}br" else to_line(one) if one.tag in EQUATIONS else _run(one) for one in texts
+    ).strip()
+
+
+def _run(one: ElementTree.Element) -> str:
+    """Returns the text of a run, with raised digits as signs of their own."""
+    text = one.findtext(f"{DRAWING}t", "")
+    told = one.find(f"{DRAWING}rPr")
+    return raise_digits(text) if told is not None and told.get("baseline", "").rstrip("%").isdecimal() else text
 
 
 def _read_relations(package: Package, name: str) -> dict[str, str]:
