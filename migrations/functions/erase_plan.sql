@@ -274,14 +274,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where id is not null
 $$;
 
--- Tests whether the index may not have a needle's words as texts have them: scripts without spaces, long numbers.
-create or replace function relay.is_written_otherwise(p_needle jsonb) returns boolean
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select relay.is_unspaced(p_needle ->> 'words') or p_needle ->> 'words' ~ '[0-9]{7}'
-$$;
-
 -- Finds other messages that match, or that show a matching document: it may have been sent or replied to several times.
--- Reads at most 5,000 index hits, and the latest 20,000 texts for what they may not have.
+-- Reads the latest 20,000 texts, as the index doesn't know all words in them (names in addresses of mail, long numbers,
+-- scripts without spaces), and at most 5,000 older ones that it finds. For a memory's words, the index is mostly enough.
 create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles jsonb, p_documents boolean)
 returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
     with found as materialized (
@@ -291,12 +286,12 @@ returns bigint[] language sql stable set search_path = relay, extensions, pg_tem
                     and space_id = p_space_id
                 limit 5000)
             union all
-            (select id, text, null from message where space_id = p_space_id and relay.is_written_otherwise(needle)
+            (select id, text, null from message where space_id = p_space_id
+                    and (p_documents or relay.is_unspaced(needle ->> 'words') or needle ->> 'words' ~ '[0-9]{7}')
                 order by id desc limit 20000)
             union all
             select d.message_id, near.text, d.unique_id from (
-                (select document_id, text from document_part
-                    where p_documents and space_id = p_space_id and relay.is_written_otherwise(needle)
+                (select document_id, text from document_part where p_documents and space_id = p_space_id
                     order by document_id desc limit 20000)
                 union all
                 (select document_id, text from document_part

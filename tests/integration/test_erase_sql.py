@@ -57,6 +57,12 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
         ("Tom", ["Tom is here", "ask @Tom.", "first\nTom"], ["tomorrow", "an atom", "Tommy"]),
         ("4711", ["the code is 4711"], ["the code is 47110", "the code is 14711"]),
         ("5 mg", ["takes 5 mg daily"], ["takes 15 mg daily", "takes 50 mg daily", "5 omg"]),
+        (
+            "Miller",
+            ["mail to ben.miller@example.com", "see https://a.example/ben-miller.pdf"],
+            ["ben.millstone@example.com"],
+        ),
+        ("0815", ["number 4711-0815"], ["number 4711-08150"]),
         ("$5", ["pays $5 a day"], ["pays $50 a day"]),
         (
             "+49 170 1234567",
