@@ -338,8 +338,8 @@ begin
         return (
             select jsonb_build_object('needles', needles, 'loose', needles, 'close', needles, 'telling', telling)
             from (
-                select jsonb_agg(distinct jsonb_build_object('words', words, 'least', cardinality(words))) as needles,
-                    jsonb_agg(distinct word) as telling
+                select coalesce(jsonb_agg(distinct jsonb_build_object('words', words, 'least', cardinality(words))), '[]') as needles,
+                    coalesce(jsonb_agg(distinct word), '[]') as telling
                 from unnest(array[p_query ->> 'words', relay.join_numbers(p_query ->> 'words')]) as given, lateral (select array(
                     select distinct word from regexp_split_to_table(
                             lower(translate(normalize(given, NFC), '’‘ʼ`´‐‑', '''''''''''--')), '\s+') as one,

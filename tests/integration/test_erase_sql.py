@@ -593,6 +593,11 @@ async def test_remaining_uses_of_a_memorys_words_are_shown(driver: TurnDriver, s
     assert shown.left == (RemainingWord("zanzibarix", 1),)
 
 
+async def test_signs_alone_mean_nothing(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "It's a secret.", "OK.")
+    assert await store.erase_preview(private(ADA), {"words": "' ... ?"}, ADA, False) is None
+
+
 async def test_special_characters_are_searched_literally(driver: TurnDriver, store: Store, sql: Sql) -> None:
     for text in ("it's o'neill-x9 here", "a back\\slash and c:\\dir", "100%_sure"):
         await driver.exchange(ADA, text, "Yes.")

@@ -277,6 +277,11 @@ def test_a_web_page_becomes_its_text() -> None:
     assert text_of(declared) == "Łódź"
 
 
+def test_soft_hyphens_split_no_words() -> None:
+    assert text_of(papers.epub(["<p>Die Kün&#173;di&shy;gung"])) == "Die Kündigung"
+    assert text_of("Kün\u00addi\u00adgung".encode(), "a.txt") == "Kündigung"
+
+
 def test_json_and_code_stay_unchanged() -> None:
     code = '{"a": [1, 2],\n    "b": "<html>"}'
     assert text_of(code.encode(), "a.json") == code
