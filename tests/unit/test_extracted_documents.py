@@ -302,6 +302,13 @@ def test_an_archive_is_listed_and_its_texts_are_read() -> None:
     assert "2 other files" in found["note"]
 
 
+def test_an_archive_made_on_a_mac_shows_its_names_and_no_files_of_its_own() -> None:
+    content = papers.packed({"Kuxxndigung.txt": "alpha", "__MACOSX/._Kuxxndigung.txt": b"\0\5\x16\7"})
+    found = told(content.replace(b"uxx", "u\u0308".encode()))
+    assert found["parts"] == ["An archive of 1 file:\n- Kündigung.txt (5 bytes)\n\n=== Kündigung.txt ===\nalpha"]
+    assert found["note"] == ""
+
+
 def test_a_long_text_in_an_archive_is_cut_with_a_note() -> None:
     found = told(papers.packed({"a.log": "line\n" * 300_000, "p.png": b"\x89PNG\r\n\x1a\n\0\0"}))
     assert found["note"] == (
