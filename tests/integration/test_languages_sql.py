@@ -124,6 +124,25 @@ async def test_a_number_behind_a_dash_is_found_without_it(driver: TurnDriver) ->
     assert (await find(driver, "0170-1234567")).total == 2
 
 
+async def test_a_name_with_a_hyphen_is_found_without_it(driver: TurnDriver) -> None:
+    for said in ("Anna-Lena calls.", "Anna Lena is here.", "Anna-Maria calls.", "The e-mail came.", "The mail came."):
+        await driver.exchange(ADA, said, "OK.")
+    for query, found in (("Anna-Lena", ["Anna-Lena calls.", "Anna Lena is here."]), ("e-mail", ["The e-mail came."])):
+        page = await find(driver, query)
+        assert page.every
+        assert [row.text.replace("\x02", "").replace("\x03", "") for row in page.found] == found, query
+
+
+async def test_an_address_and_a_word_with_a_hyphen_are_found_as_they_are_written(driver: TurnDriver) -> None:
+    texts = ("See https://a.example/report-2026.pdf?x=1", "Mail to ben.miller@b.example", "The wi-fi is slow.")
+    for said in (*texts, "See a.example", "The fi of wi."):
+        await driver.exchange(ADA, said, "OK.")
+    for query, said in zip(("a.example/report-2026.pdf?x=1", "ben.miller@b.example", "wi-fi"), texts, strict=True):
+        page = await find(driver, query)
+        found = [row.text.replace("\x02", "").replace("\x03", "") for row in page.found]
+        assert (page.every, found) == (True, [said]), query
+
+
 async def test_the_form_that_was_asked_for_comes_first(driver: TurnDriver) -> None:
     for said in ("We met at the university.", "The universe is big.", "Он живёт в доме.", "Вот дом.", "Кто в доме?"):
         await driver.exchange(ADA, said, "OK.")
