@@ -60,7 +60,11 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
             else (ts_lexize((l.language || '_stem')::regdictionary, t.word))[1] end, t.word)) as word
         from telling t, (select unnest(p_languages) union select 'simple') as l (language)
         -- In 0170-1234567, PostgreSQL takes the dash for a minus.
-        union select place, case when word ~ '^\d' then '-' || word else substr(word, 2) end from telling where word ~ '^-?\d{3,}$'),
+        union select place, case when word ~ '^\d' then '-' || word else substr(word, 2) end from telling where word ~ '^-?\d{3,}$'
+        -- “The”, “and”, “in” and the like are written together with the word.
+        union select place, head || regexp_replace(word, '^([وفبك]?ال|لل)(?=..)|^ה(?=...)', '') from telling,
+            unnest((case when word ~ '^[ء-ي]' then '{"",ال,وال,فال,بال,كال,لل,و,ف,ب,ك,ل}'
+                when word ~ '^[א-ת]' then '{"",ה,ו,ב,ל,וה,וב,ול}' end)::text[]) as head),
     whole as materialized (
         select f.place, n.word, n.entries, 1.0 as factor
         from form f join relay.numbers_of(p_space_id, array(select word from form)) n on n.folded = f.word),

@@ -53,6 +53,11 @@ FORMS = {
     "Italian": (("Abbiamo comprato due biciclette per le bambine.", "bicicletta bambina"),),
     "Portuguese": (("As reuniões foram marcadas para segunda.", "reuniao marcada"),),
     "Dutch": (("We hebben de fietsen in de schuur gezet.", "fiets"),),
+    "Arabic": (
+        ("وضع كتاب المدرسة على الطاولة.", "مدرسة طاولة"),
+        ("اشترى خبزا وقهوة للضيوف.", "القهوة ضيوف"),
+    ),
+    "Hebrew": (("הספר מונח על השולחן.", "ספר שולחן"), ("כתבתי מכתב לשרה ולדוד.", "שרה המכתב")),
     "Turkish": (("Kitapları rafa koydum ve çocuklar için oyuncak aldım.", "kitap çocuk"),),
     "English": (
         ("The meetings were moved to Friday.", "meeting moving"),
