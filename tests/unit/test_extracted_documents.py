@@ -150,6 +150,20 @@ def test_an_object_that_is_no_equation_and_a_damaged_equation_are_left_out() -> 
     assert text_of(b"<html><p>a <math>&b;</math> c <math><mi>d") == "a &b; c d"
 
 
+def test_the_lines_above_and_below_the_pages_are_read_once() -> None:
+    root = f'<w:hdr xmlns:w="{papers.WORD}">{{}}</w:hdr>'
+    header = papers.paragraph("ACME Ltd, 1 Main Street") + papers.paragraph("1")
+    margins = {"word/header1.xml": root.format(header), "word/header2.xml": root.format(header)}
+    margins["word/footer1.xml"] = root.format(papers.paragraph("Invoice 4711"))
+    expected = "Dear Ada\n\nHeaders and footers:\nInvoice 4711\nACME Ltd, 1 Main Street"
+    assert text_of(papers.docx(papers.paragraph("Dear Ada"), **margins)) == expected
+    base = "urn:oasis:names:tc:opendocument:xmlns"
+    names = f'xmlns:style="{base}:style:1.0" xmlns:text="{base}:text:1.0"'
+    page = "<style:header><text:p>ACME Ltd</text:p></style:header><style:footer><text:p>4</text:p></style:footer>"
+    styles = f"<style:master-page {names}>{page}</style:master-page>"
+    assert text_of(papers.odt("Dear Ada", **{"styles.xml": styles})) == "Dear Ada\n\nHeaders and footers:\nACME Ltd"
+
+
 def test_raised_digits_stay_raised() -> None:
     raised = "<w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>6</w:t></w:r>"
     assert text_of(papers.docx(f"<w:p><w:r><w:t>10</w:t></w:r>{raised}</w:p>")) == "10⁶"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import posixpath
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +13,7 @@ from xml.etree import ElementTree
 from relay.media.extraction.failure import Unusable
 from relay.media.extraction.markup import equation, raise_digits, to_markdown
 from relay.media.extraction.zipped import sheets
-from relay.media.extraction.zipped.equations import EQUATIONS, to_line, with_equations
+from relay.media.extraction.zipped.equations import EQUATIONS, WORD, to_line, with_equations
 from relay.media.extraction.zipped.package import Package
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -38,10 +39,13 @@ TARGET = "{http://www.w3.org/1999/xlink}href"
 MATH = "{http://www.w3.org/1998/Math/MathML}math"
 TEXTS = (f"{DRAWING}r", f"{DRAWING}fld", f"{DRAWING}br", *EQUATIONS)
 SLIDES = 2_000
+MARGIN = re.compile(r"word/(?:header|footer)[0-9]*\.xml")
+IN_MARGINS = "Headers and footers:"
 
 
 def document(package: Package) -> dict[str, Any]:
-    """Reads a Word document with mammoth: its text with headings, lists and tables, without pictures."""
+    """Reads a Word document with mammoth: its text with headings, lists and tables, without pictures. Then its headers
+    and footers, which mammoth leaves out: letters have their sender there."""
     import mammoth
 
     made = mammoth.convert_to_html(
@@ -49,7 +53,16 @@ def document(package: Package) -> dict[str, Any]:
         convert_image=mammoth.images.img_element(lambda image: {}),
         include_embedded_style_map=False,
     )
-    return {"kind": "Word document", "text": to_markdown(made.value), "note": ""}
+    margins = (package.xml(name) for name in sorted(filter(MARGIN.fullmatch, package.names)))
+    paragraphs = (one for root in margins for one in root.iter(f"{WORD}p"))
+    lines = ("".join(piece.text or "" for piece in one.iter(f"{WORD}t")) for one in paragraphs)
+    return {"kind": "Word document", "text": _with_margins(to_markdown(made.value), lines), "note": ""}
+
+
+def _with_margins(text: str, lines: Iterable[str]) -> str:
+    """Returns a text and below it the lines of headers and footers that have words, each once."""
+    told = dict.fromkeys(line.strip() for line in lines if any(map(str.isalpha, line)))
+    return "\n\n".join([text, "\n".join([IN_MARGINS, *told])] if told else [text])
 
 
 def spreadsheet(package: Package) -> dict[str, Any]:
@@ -85,7 +98,14 @@ def open_document(package: Package) -> dict[str, Any]:
     _put_equations(root, package)
     _raise_digits(root)
     lines = _open_lines(root)
-    return {"kind": kind, "text": "\n\n".join(text for text in lines if text.strip("# |")), "note": ""}
+    text = "\n\n".join(text for text in lines if text.strip("# |"))
+    styles = [package.xml("styles.xml")] if "styles.xml" in package.names else []
+    margins = (one for root in styles for name in ("header", "footer") for one in root.iter(f"{OPEN_STYLE}{name}"))
+    return {
+        "kind": kind,
+        "text": _with_margins(text, (line for one in margins for line in _open_lines(one))),
+        "note": "",
+    }
 
 
 def _put_equations(root: ElementTree.Element, package: Package) -> None:
