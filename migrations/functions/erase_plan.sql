@@ -126,14 +126,23 @@ $$;
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
-    sought constant text := p_needles::text;
-    needles jsonb := p_needles;
-    body text := lower(p_text);
     hyphen constant text := '(?<=[[:alpha:]])[-‐‑](?=[[:alnum:]])|(?<=[[:alnum:]])[-‐‑](?=[[:alpha:]])';
+    sought constant text := case when strpos(p_needles::text, '-') > 0
+        then regexp_replace(p_needles::text, hyphen, ' ', 'g') else p_needles::text end;
+    needles jsonb := case when strpos(p_needles::text, '-') > 0 then sought::jsonb else p_needles end;
+    told text := case when strpos(p_needles::text, '-') > 0 then regexp_replace(p_text, hyphen, ' ', 'g') else p_text end;
+    body text;
     needle jsonb;
     number text;
 begin
     -- Only for needles that need it: each takes longer than all the rest.
+    for number in select distinct unnest(one) from regexp_matches(case when sought ~ '[0-9]{7}' and told ~ '[0-9]{2}' then sought end,
+        '"([a-z0-9]*[0-9]{7}[a-z0-9]*)"', 'g') as one
+    loop
+        told := regexp_replace(replace(told, '(0)', ''), '(?<![[:alnum:]])(?:00)?' || regexp_replace(number, '(.)(?=.)',
+            '\1[- \u00A0\u2009\u202F.()/\u2010-\u2013]{0,3}', 'g') || '(?![0-9])', '\& ' || number, 'gi');
+    end loop;
+    body := lower(told);
     if octet_length(sought) > length(sought) then
         body := case when body is nfc normalized then body else normalize(body, NFC) end;
         if sought ~ '[еёßışğ\u0621-\u0652]' then
@@ -143,16 +152,6 @@ begin
     end if;
     body := case when strpos(sought, 'ss') > 0 and strpos(body, 'ß') > 0 then relay.plain_letters(body) else body end;
     body := case when strpos(sought, '''') > 0 then translate(body, '’‘ʼ`´', repeat('''', 5)) else body end;
-    if strpos(sought, '-') > 0 then
-        body := regexp_replace(body, hyphen, ' ', 'g');
-        needles := regexp_replace(needles::text, hyphen, ' ', 'g');
-    end if;
-    for number in select distinct unnest(one) from regexp_matches(case when sought ~ '[0-9]{7}' and body ~ '[0-9]{2}' then sought end,
-        '"([a-z0-9]*[0-9]{7}[a-z0-9]*)"', 'g') as one
-    loop
-        body := regexp_replace(replace(body, '(0)', ''), '(?<![[:alnum:]])(?:00)?' || regexp_replace(number, '(.)(?=.)',
-            '\1[- \u00A0\u2009\u202F.()/\u2010-\u2013]{0,3}', 'g') || '(?![0-9])', '\& ' || number, 'g');
-    end loop;
     for needle in select * from jsonb_array_elements(needles) loop
         if (select count(*) from jsonb_array_elements_text(needle -> 'words') as word
                 where case when position(rtrim(word, 'аеийоьыя') in body) > 0 then relay.mentions(body, word) end)
@@ -161,7 +160,7 @@ begin
                 where not relay.mentions(body, word))
             and (not needle ? 'negative' or relay.agrees(body, needle))
             and (coalesce(needle -> 'nouns', '[]') = '[]' or relay.names_nothing_else(
-                relay.plain_letters(p_text), relay.plain_letters(needle::text)::jsonb))
+                relay.plain_letters(told), relay.plain_letters(needle::text)::jsonb))
         then
             return true;
         end if;
