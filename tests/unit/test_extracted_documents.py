@@ -267,6 +267,24 @@ def test_a_table_with_a_few_western_words_is_read() -> None:
     assert text_of(western.encode("cp1252"), "a.csv") == western.strip()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Total: £5.00 and £10", "© 2026 ACME™ and Foo® are ours", "The tank holds 5 m³ on 20 m²", "It is 20 °C",
+        "10 µm ±2, 5 µg", "• one\n• two", "¿Qué tal? Señor Núñez pagó £5", "¾ of it, ¼ left", "1º piso, 2ª puerta",
+        "50 ¥", "x × y ÷ z", "add ½ cup", "It’s “fine” – really…", "We met in the Café", "Paid to Müller: £5 • thanks",
+    ],
+)  # fmt: skip
+def test_a_sign_in_a_western_text_is_no_letter(words: str) -> None:
+    assert text_of(words.encode("cp1252"), "a.txt") == words
+
+
+@pytest.mark.parametrize("words", ["Łódź i Kraków; a ŁUKASZ zjadł", "Ľubomír pozval ľudí, ŽLTÝ dom a kôň ostali"])
+@pytest.mark.parametrize("encoding", ["cp1250", "iso-8859-2"])
+def test_letters_that_are_signs_elsewhere_are_read(words: str, encoding: str) -> None:
+    assert text_of(words.encode(encoding), "a.txt") == words
+
+
 @pytest.mark.parametrize("encoding", ["cp850", "mac_roman"])
 def test_a_german_text_in_the_encoding_of_dos_or_an_old_mac_is_read(encoding: str) -> None:
     words = "Die Schlüssel für die Wohnung hängen an der Tür, größer als üblich."

@@ -47,11 +47,16 @@ LATIN = {
     "cp1250": EASTERN,
     "iso-8859-2": EASTERN,
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž"),
-    "cp850": ("äöüß", "àâæçéèêëîïôùûü"),
-    "mac_roman": ("äöüß", "àâæçéèêëîïôœùûüÿ"),
 }  # fmt: skip
 """The letters beyond ASCII of languages, by encoding. What isn't sure is in the first. It differs from the next only in
 Turkish letters."""
+OLDER = {"cp850": ("äöüß", "àâæçéèêëîïôùûü"), "mac_roman": ("äöüß", "àâæçéèêëîïôœùûüÿ")}
+"""The same for encodings of DOS and old Macs, for texts that have hardly anything else."""
+ALONE = re.compile(
+    rb"(?<![A-Za-z\x80-\xff])(?:[\xa1-\xbf](?![A-Za-z\xc0-\xff])|\xb0(?=[CF]\b)|\xb5(?=[AFVWglms]\b))"
+    rb"|(?<=m)[\xb2\xb3](?![A-Za-z\x80-\xff])|(?<=[a-z])[\xa1-\xaf](?![A-Za-z\x80-\xff])"
+)
+"""Matches signs such as £, ©, ² and °, which are letters in other encodings, where no letter can be."""
 OTHERS = {
     "cp1255": ("אבגדהוזחטיךכלםמןנסעףפץצקרשת",),
     "cp1251": (CYRILLIC, CYRILLIC + "іїєґў"),
@@ -60,7 +65,7 @@ OTHERS = {
 }
 """The same for languages that write all words in them. Their capitals are small letters in another encoding. Hebrew
 letters are Russian ones in cp1251, where a text of any length has others, too."""
-SIGNS = "«»„“”‚‘’–—…°§€\xa0"
+SIGNS = "«»„“”‚‘’–—…°§€\xa0×÷•™†‡‰‹›"
 """Signs of all of these languages."""
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
 NOT_SO = "It is not what its name says, or it is damaged."
@@ -110,7 +115,7 @@ def _utf8(content: bytes) -> str | None:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        if error.start >= len(content) - 3:
+        if error.start >= len(content) - 3 and not content[: error.start].isascii():
             return content[: error.start].decode()
     text = content.decode(errors="replace")
     damaged = text.count("\ufffd")
@@ -121,12 +126,16 @@ def _guess(content: bytes) -> str:
     """Decodes other text: as a page declares, else in the encoding that gives the letters of one language. If much of
     it or whole words are beyond ASCII, and no encoding does, as detected."""
     declared = DECLARED.search(content[:4096])
-    head = content[:SAMPLE]
+    head = ALONE.sub(b"", content[:SAMPLE])
     high = bytes(byte for byte in head if byte >= 0x80)
     if declared:
         encoding = declared[1].decode()
     elif len(high) <= len(head) / 4 and 2 * len(NEIGHBOURS.findall(head)) <= len(high):
-        encoding = max(LATIN, key=lambda one: _count(high.decode(one, "replace").lower(), LATIN[one]))
+        letters = {one: _count(high.decode(one, "replace").lower(), used) for one, used in (LATIN | OLDER).items()}
+        encoding = max(LATIN, key=letters.__getitem__)
+        older = max(OLDER, key=letters.__getitem__)
+        if letters[older] > max(letters[encoding], 0.9 * len(high)):
+            encoding = older
     else:
         letters = {one: _count(high.decode(one, "replace"), OTHERS[one]) for one in OTHERS}
         encoding = max(letters, key=letters.__getitem__)
