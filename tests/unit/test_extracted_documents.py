@@ -188,6 +188,20 @@ def test_slides_are_read_in_order_with_their_notes() -> None:
     assert text_of(content) == "[slide 1]\nPlan\nFirst point\n\n[slide 2]\nEnd\nNotes:\nThank them"
 
 
+def test_the_charts_and_diagrams_of_a_slide_are_read() -> None:
+    chart = "http://schemas.openxmlformats.org/drawingml/2006/chart"
+    pairs = {"cat": ("East", "West"), "val": ("19.2", "21.4")}
+    rows = "".join(f"<c:{tag}>{''.join(f'<c:v>{one}</c:v>' for one in row)}</c:{tag}>" for tag, row in pairs.items())
+    series = f"<c:ser><c:tx><c:v>Revenue</c:v></c:tx>{rows}</c:ser>"
+    content = papers.pptx([["Sales"]], **{
+        "ppt/slides/_rels/slide1.xml.rels": papers.relations(
+            ("r1", "chart", "../charts/chart1.xml"), ("r2", "diagramData", "../diagrams/data1.xml")),
+        "ppt/charts/chart1.xml": f'<c:chart xmlns:c="{chart}">{series}</c:chart>',
+        "ppt/diagrams/data1.xml": f'<x xmlns:a="{papers.DRAWING}"><a:p><a:r><a:t>First step</a:t></a:r></a:p></x>',
+    })  # fmt: skip
+    assert text_of(content) == "[slide 1]\nSales\nRevenue: East 19.2, West 21.4\nFirst step"
+
+
 def test_a_book_is_read_in_the_order_of_its_chapters() -> None:
     content = papers.epub(["<h1>One</h1><p>It began.</p>", "<h1>Two</h1><p>It <i>ended</i>.</p>"])
     assert text_of(content) == "# One\n\nIt began.\n\n# Two\n\nIt *ended*."

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,6 +17,7 @@ from relay.media.extraction.zipped import sheets
 from relay.media.extraction.zipped.equations import EQUATIONS, WORD, to_line, with_equations
 from relay.media.extraction.zipped.package import Package
 
+CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 PRESENTATION = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 REFERENCE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -70,15 +72,19 @@ def spreadsheet(package: Package) -> dict[str, Any]:
 
 
 def presentation(package: Package) -> dict[str, Any]:
-    """Reads a presentation: each slide under its number, followed by its notes."""
+    """Reads a presentation: each slide under its number, followed by its charts and diagrams, and its notes."""
     related = _read_relations(package, "ppt/presentation.xml")
     shown = [one.get(REFERENCE, "") for one in package.xml("ppt/presentation.xml").iter(f"{PRESENTATION}sldId")]
     told: list[str] = []
     for number, name in enumerate((related.get(one, "") for one in shown[:SLIDES]), 1):
         if name not in package.names:
             continue
+        parts = [one for one in _read_relations(package, name).values() if one in package.names]
         lines = list(_slide_lines(package.xml(name)))
-        notes = next((one for one in _read_relations(package, name).values() if "/notesSlides/" in one), "")
+        for part in parts:
+            if "/diagrams/data" in part or "/charts/chart" in part:
+                lines += [*_slide_lines(package.xml(part)), *_chart_lines(package.xml(part))]
+        notes = next((one for one in parts if "/notesSlides/" in one), "")
         if notes in package.names and (
             said := [line for line in _slide_lines(package.xml(notes)) if not line.isdigit()]
         ):
@@ -180,6 +186,17 @@ def _slide_lines(slide: ElementTree.Element) -> Iterator[str]:
             yield " | ".join(" ".join(map(_words, _outermost(cell, f"{DRAWING}p"))).strip() for cell in cells)
         elif words := _words(one):
             yield words
+
+
+def _chart_lines(chart: ElementTree.Element) -> Iterator[str]:
+    """Yields the series of a chart: its name, and each value with what it is of."""
+    for series in chart.iter(f"{CHART}ser"):
+        named, names, values = (
+            [value.text or "" for part in series.iterfind(f"{CHART}{tag}") for value in part.iter(f"{CHART}v")]
+            for tag in ("tx", "cat", "val")
+        )
+        told = (" ".join(one).strip() for one in zip_longest(names, values, fillvalue=""))
+        yield f"{' '.join(named)}: {', '.join(told)}"
 
 
 def _outermost(root: ElementTree.Element, *tags: str) -> Iterator[ElementTree.Element]:
