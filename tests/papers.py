@@ -244,16 +244,20 @@ def epub(chapters: Sequence[str], before: str = "") -> bytes:
     return packed(files)
 
 
-def odt(*paragraphs: str, more: str = "") -> bytes:
+def odt(*paragraphs: str, more: str = "", **files: str | bytes) -> bytes:
     """A text document in LibreOffice's format; `more` precedes the paragraphs."""
     base = "urn:oasis:names:tc:opendocument:xmlns"
-    names = " ".join(f'xmlns:{name}="{base}:{name}:1.0"' for name in ("office", "text", "table"))
+    kinds = {name: name for name in ("office", "text", "table", "style")}
+    kinds |= {"draw": "drawing", "svg": "svg-compatible"}
+    names = " ".join(f'xmlns:{name}="{base}:{kind}:1.0"' for name, kind in kinds.items())
+    names += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
     body = "".join(f"<text:p>{one}</text:p>" for one in paragraphs)
     return packed(
         {
             "mimetype": "application/vnd.oasis.opendocument.text",
             "content.xml": f"<office:document-content {names}>{more}{body}</office:document-content>",
         }
+        | files
     )
 
 

@@ -43,6 +43,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where name <> '' and starts_with(lower(word), name))
 $$;
 
+-- Joins the groups of long numbers, which people write with spaces, dashes and the like or without: phone numbers (without
+-- the + or 00 before them, and the (0) in them), IBANs, cards.
+create or replace function relay.join_numbers(p_text text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select string_agg(case when length(regexp_replace(run, '[^0-9]', '', 'g')) >= 7
+        then rtrim(before, '+(') || regexp_replace(run, '^00(?=[1-9])|[^[:alnum:]]', '', 'g') else before || run end, '' order by nr)
+    from regexp_matches(regexp_replace(replace(p_text, '(0)', ''), '\m([a-z]{2}\d\d) ?([a-z]{4}|[a-z]) ?(?=\d{2})', '\1\2', 'gi'),
+            '([^0-9]*)([0-9]*(?:[a-z]?[- \u00A0\u2009\u202F.()/\u2010-\u2013]{0,3}[0-9]+)*)', 'gi') with ordinality as t (found, nr),
+        lateral (select found[1], found[2]) as m (before, run)
+$$;
+
 -- Returns a needle {words, least}. A text matches it if it contains at least `least` of the words: the given share, and
 -- no fewer than two.
 create or replace function relay.needle_of(p_text text, p_share real) returns jsonb
@@ -53,15 +64,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Tests whether a text (or JSON text) contains a word or a word that begins with it, both in lower case: Anna and Annas,
--- not Hanna. Words of up to three letters must be whole (Tom, not tomorrow), and so must numbers. Also a Russian word with
--- another ending (Анна, Анне), and an Arabic one with “the”, “and” and the like before it.
+-- not Hanna. Words of up to three letters must be whole (Tom, not tomorrow), and so must numbers ($5, not $50). Also a
+-- Russian word with another ending (Анна, Анне), and an Arabic one with “the”, “and” and the like before it.
 create or replace function relay.mentions(p_body text, p_word text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select position(p_word in p_body) > 0 and (relay.is_unspaced(p_word) or p_word !~ '^[[:alnum:]]'
-        or p_body ~ ('(?:^|[^[:alnum:]]|\\[bfnrt]|\\u[0-9a-f]{4}|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])'
+    select position(p_word in p_body) > 0 and (relay.is_unspaced(p_word) or p_body ~ (case when p_word ~ '^[[:alnum:]]'
+                then '(?:^|[^[:alnum:]]|\\[bfnrt]|\\u[0-9a-f]{4}|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])' else '' end
             || case when p_word ~ '^[ء-ي]' then '(?:[وفبكل]?ال|[وف]?لل|[وفبكل])?' else '' end
             || regexp_replace(p_word, '([^[:alnum:]])', '\\\1', 'g')
-            || case when length(regexp_replace(p_word, '[^[:alnum:]]', '', 'g')) <= 3
+            || case when length(regexp_replace(p_word, '[^[:alnum:]]', '', 'g')) between 1 and 3
                 then '(?:$|[^[:alnum:]]|[\u0E00-\u0EFF\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF])'
                 when p_word ~ '[0-9]$' then '(?![0-9])' else '' end))
         or p_word ~ '^[а-я]{2,}[аеийоьыя]$' and p_body ~ ('(?:^|[^[:alnum:]]|\\[bfnrt])' || left(p_word, -1)
@@ -109,16 +120,29 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                         where starts_with(other, word) or starts_with(word, other))))
 $$;
 
--- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, and plain letters. It must have all words that the needle names (`must`), and agree with it about a “not” (`negative`).
+-- Tests whether a text matches any of the needles, whatever its Unicode form, apostrophes, hyphens (Anna-Lena, Anna Lena),
+-- plain letters, and groups of long numbers. It must have all words that the needle names (`must`), and agree with it about a
+-- “not” (`negative`).
 create or replace function relay.says(p_text text, p_needles jsonb) returns boolean
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
-    sought constant text := p_needles::text;
-    needles jsonb := p_needles;
-    body text := lower(p_text);
+    hyphen constant text := '(?<=[[:alpha:]])[-‐‑](?=[[:alnum:]])|(?<=[[:alnum:]])[-‐‑](?=[[:alpha:]])';
+    sought constant text := case when strpos(p_needles::text, '-') > 0
+        then regexp_replace(p_needles::text, hyphen, ' ', 'g') else p_needles::text end;
+    needles jsonb := case when strpos(p_needles::text, '-') > 0 then sought::jsonb else p_needles end;
+    told text := case when strpos(p_needles::text, '-') > 0 then regexp_replace(p_text, hyphen, ' ', 'g') else p_text end;
+    body text;
     needle jsonb;
+    number text;
 begin
     -- Only for needles that need it: each takes longer than all the rest.
+    for number in select distinct unnest(one) from regexp_matches(case when sought ~ '[0-9]{7}' and told ~ '[0-9]{2}' then sought end,
+        '"([a-z0-9]*[0-9]{7}[a-z0-9]*)"', 'g') as one
+    loop
+        told := regexp_replace(replace(told, '(0)', ''), '(?<![[:alnum:]])(?:00)?' || regexp_replace(number, '(.)(?=.)',
+            '\1[- \u00A0\u2009\u202F.()/\u2010-\u2013]{0,3}', 'g') || '(?![0-9])', '\& ' || number, 'gi');
+    end loop;
+    body := lower(told);
     if octet_length(sought) > length(sought) then
         body := case when body is nfc normalized then body else normalize(body, NFC) end;
         if sought ~ '[еёßışğ\u0621-\u0652]' then
@@ -136,7 +160,7 @@ begin
                 where not relay.mentions(body, word))
             and (not needle ? 'negative' or relay.agrees(body, needle))
             and (coalesce(needle -> 'nouns', '[]') = '[]' or relay.names_nothing_else(
-                relay.plain_letters(p_text), relay.plain_letters(needle::text)::jsonb))
+                relay.plain_letters(told), relay.plain_letters(needle::text)::jsonb))
         then
             return true;
         end if;
@@ -159,7 +183,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (
         select word from jsonb_array_elements_text(p_needle -> 'words') as word order by length(word) desc, word
         limit jsonb_array_length(p_needle -> 'words') - (p_needle ->> 'least')::integer + 1) few,
-        relay.spellings(word) as form
+        relay.spellings(substring(word from '^.[^-]*')) as form
 $$;
 
 -- Returns the beginnings of the words that the index may have for a word, see relay.mentions and relay.plain_letters.
@@ -250,8 +274,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Finds other messages that match, or that show a matching document: it may have been sent or replied to several times.
--- Reads at most 5,000 index hits. The index does not know the words of scripts without spaces, so for these it reads the
--- latest 20,000 texts.
+-- Reads the latest 20,000 texts, as the index doesn't know all words in them (names in addresses of mail, long numbers,
+-- scripts without spaces), and at most 5,000 older ones that it finds. For a memory's words, the index is mostly enough.
 create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles jsonb, p_documents boolean)
 returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
     with found as materialized (
@@ -261,12 +285,12 @@ returns bigint[] language sql stable set search_path = relay, extensions, pg_tem
                     and space_id = p_space_id
                 limit 5000)
             union all
-            (select id, text, null from message where space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+            (select id, text, null from message where space_id = p_space_id
+                    and (p_documents or relay.is_unspaced(needle ->> 'words') or needle ->> 'words' ~ '[0-9]{7}')
                 order by id desc limit 20000)
             union all
             select d.message_id, near.text, d.unique_id from (
-                (select document_id, text from document_part
-                    where p_documents and space_id = p_space_id and relay.is_unspaced(needle ->> 'words')
+                (select document_id, text from document_part where p_documents and space_id = p_space_id
                     order by document_id desc limit 20000)
                 union all
                 (select document_id, text from document_part
@@ -308,16 +332,18 @@ $$;
 -- say (the last two also from what they said before).
 create or replace function relay.erase_needles(p_query jsonb, p_memories bigint[]) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
-declare
-    telling constant text[] := array(
-        select distinct word from regexp_split_to_table(
-                lower(translate(normalize(p_query ->> 'words', NFC), '’‘ʼ`´', repeat('''', 5))), '\s+') as given,
-            btrim(given, '.,;:!?…"“”„«»()[]''') as word
-        where word <> '' limit 12);
-    needles constant jsonb := jsonb_build_array(jsonb_build_object('words', telling, 'least', cardinality(telling)));
 begin
     if p_query ? 'words' then
-        return jsonb_build_object('needles', needles, 'loose', needles, 'close', needles, 'telling', telling);
+        return (
+            select jsonb_build_object('needles', needles, 'loose', needles, 'close', needles, 'telling', telling)
+            from (
+                select coalesce(jsonb_agg(distinct jsonb_build_object('words', words, 'least', cardinality(words))), '[]') as needles,
+                    coalesce(jsonb_agg(distinct word), '[]') as telling
+                from unnest(array[p_query ->> 'words', relay.join_numbers(p_query ->> 'words')]) as given, lateral (select array(
+                    select distinct word from regexp_split_to_table(
+                            lower(translate(normalize(given, NFC), '’‘ʼ`´‐‑', '''''''''''--')), '\s+') as one,
+                        btrim(one, '.,;:!?…"“”„«»()[]''') as word
+                    where word <> '') as words) own, unnest(words) as word) both_ways);
     end if;
     return (
         select jsonb_build_object(
@@ -331,7 +357,7 @@ begin
             select c.before ->> 'content', null, false from memory_change c
             where c.memory_id = any (p_memories) and c.before ->> 'content' <> '') said,
             -- The chat shows only the beginning of a memory in lines and lists, so that is searched for too.
-            unnest(array[content, left(content, 89)]) as text,
+            unnest(array[content, left(content, 89), relay.join_numbers(content)]) as text,
             jsonb_build_object('must', relay.names_in(text, subject), 'nouns', relay.nouns_in(text), 'negative',
                 relay.is_negative(content)) as names,
             unnest(relay.needle_words(text)) as word);

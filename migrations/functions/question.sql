@@ -58,7 +58,13 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
     form as materialized (
         select distinct t.place, relay.folded(coalesce(case l.language when 'simple' then t.word
             else (ts_lexize((l.language || '_stem')::regdictionary, t.word))[1] end, t.word)) as word
-        from telling t, (select unnest(p_languages) union select 'simple') as l (language)),
+        from telling t, (select unnest(p_languages) union select 'simple') as l (language)
+        -- In 0170-1234567, PostgreSQL takes the dash for a minus.
+        union select place, case when word ~ '^\d' then '-' || word else substr(word, 2) end from telling where word ~ '^-?\d{3,}$'
+        -- “The”, “and”, “in” and the like are written together with the word.
+        union select place, head || regexp_replace(word, '^([وفبك]?ال|لل)(?=..)|^ה(?=...)', '') from telling,
+            unnest((case when word ~ '^[ء-ي]' then '{"",ال,وال,فال,بال,كال,لل,و,ف,ب,ك,ل}'
+                when word ~ '^[א-ת]' then '{"",ה,ו,ב,ל,וה,וב,ול}' end)::text[]) as head),
     whole as materialized (
         select f.place, n.word, n.entries, 1.0 as factor
         from form f join relay.numbers_of(p_space_id, array(select word from form)) n on n.folded = f.word),
@@ -74,9 +80,14 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
             else coalesce(substring(word from '^(.{4,}?)[aeiouy]+$'), word) end as word
         from ending, (select f.place, min(f.word collate "C") as word, min(t.word) as asked
             from form f join telling t using (place) group by f.place) f where length(word) >= 4),
+    stem as (
+        select * from start
+        union all
+        select place, forms, asked, case when word ~ 'ek$' then left(word, -2) || 'k' else left(word, -1) || 'ek' end
+        from start where forms is not null and word ~ '[^aeiouy]e?k$'),  -- książek, książki
     begun as (
         select s.place, n.word, n.entries, 0.5 as factor
-        from start s cross join lateral (
+        from stem s cross join lateral (
             select word, sum(entries)::bigint as entries from (
                 (select word, entries from lexeme where space_id = p_space_id
                     and relay.folded(word) >= s.word and relay.folded(word) < s.word || chr(1114111) limit 50)

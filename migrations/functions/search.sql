@@ -1,12 +1,13 @@
 -- A person's search: a space's messages and documents by their words, and its memories; best first.
 
--- Returns the meaningful words of a query. Leaves out those of scripts without spaces.
+-- Returns the meaningful words of a query. Leaves out those of scripts without spaces, and words with a hyphen, whose parts it
+-- returns: Anna-Lena finds Anna Lena.
 create or replace function relay.telling_words(p_query text) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(
         select lexeme from unnest(to_tsvector('simple', (
             select string_agg(one, ' ') from regexp_split_to_table(left(p_query, 2000), '\s+') as one where not relay.is_unspaced(one))))
-        where length(lexeme) between 2 and 60
+        where length(lexeme) between 2 and 60 and lexeme !~ '^[[:alpha:]]{3,}(-[[:alpha:]]{3,})+$'
             and not (ts_lexize('english_stem', lexeme) = '{}' or ts_lexize('german_stem', lexeme) = '{}'
                 or ts_lexize('french_stem', lexeme) = '{}' or ts_lexize('spanish_stem', lexeme) = '{}')
         order by length(lexeme) desc, lexeme limit 12)
@@ -15,7 +16,7 @@ $$;
 -- Returns a query's meaningful words as an OR of lexemes (prefixes from four letters on). Null if there are none.
 create or replace function relay.words_query(p_query text) returns tsquery
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_tsquery('simple', string_agg(quote_literal(word) || case when length(word) >= 4 then ':*' else '' end, ' | '))
+    select string_agg(quote_literal(word) || case when length(word) >= 4 then ':*' else '' end, ' | ')::tsquery
     from unnest(relay.telling_words(p_query)) as word
 $$;
 

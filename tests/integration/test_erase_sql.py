@@ -57,6 +57,30 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
         ("Tom", ["Tom is here", "ask @Tom.", "first\nTom"], ["tomorrow", "an atom", "Tommy"]),
         ("4711", ["the code is 4711"], ["the code is 47110", "the code is 14711"]),
         ("5 mg", ["takes 5 mg daily"], ["takes 15 mg daily", "takes 50 mg daily", "5 omg"]),
+        (
+            "Miller",
+            ["mail to ben.miller@example.com", "see https://a.example/ben-miller.pdf"],
+            ["ben.millstone@example.com"],
+        ),
+        ("0815", ["number 4711-0815"], ["number 4711-08150"]),
+        ("$5", ["pays $5 a day"], ["pays $50 a day"]),
+        (
+            "+49 170 1234567",
+            ["Ben: +49 170 1234567.", "+491701234567", "call 0049 170/123 45 67", "(+49) (0)170-123\u00a04567 at 5"],
+            ["call +49 170 1234568", "+49 170 12345678", "170 1234567", "170, not 1234567"],
+        ),
+        ("+491701234567", ["Ben: +49 170 1234567", "+49.170.1234567"], ["+49 170 123456 78"]),
+        ("Ben 0170 1234567", ["Ben has 01701234567"], ["Bea has 01701234567"]),
+        ("DE89370400440532013000", ["IBAN: DE89 3704 0044 0532 0130 00"], ["DE89 3704 0044 0532 0130 01"]),
+        ("GB29 NWBK 6016 1331 9268 19", ["GB29NWBK60161331926819 it is"], ["GB29 NWBK 6016 1331 9268 10"]),
+        ("4111-1111-1111-1111", ["card 4111 1111 1111 1111"], ["card 4111 1111 1111 1112"]),
+        ("4711 4712", ["4711 and 4712", "47114712"], ["4711 4713", "4711471"]),
+        (
+            "Anna-Lena",
+            ["Anna-Lena calls", "Anna Lena is here", "Anna‑Lenas tea"],
+            ["Anna and Lena", "Anna, Lena", "Annalena"],
+        ),
+        ("Anna Lena", ["Anna-Lena calls", "Lena and Anna"], ["Anna calls"]),
         ("小王", ["我的朋友叫小王", "小王住在上海"], ["小张住在上海"]),
         ("マチルダ", ["私の友達はマチルダさんです"], ["マリアさんです"]),
         ("มาทิลดา", ["เพื่อนของฉันชื่อมาทิลดา"], ["เพื่อนของฉันชื่อมาเรีย"]),
@@ -129,6 +153,16 @@ async def test_erasing_a_memory_takes_no_similar_one_with_another_name_or_number
     assert await sql("select text from message where role = 'user'") == [(other,)]
 
 
+async def test_erasing_a_memory_takes_what_repeats_its_number_in_other_groups(driver: TurnDriver, store: Store) -> None:
+    await announced_line(driver, "Anna-Lena's phone number is +49 170 1234567", said="Note it.")
+    others = ("Ben's phone number is +49 170 1234567", "Anna-Lena's phone number is +49 170 1234568")
+    for text in ("Anna Lena's phone number is +491701234567, I think", *others):
+        await driver.exchange(ADA, text, "Yes.")
+    shown = await erase(store, private(ADA), {"number": 1})
+    said = [row.text for row in shown.messages if row.role == "user"]
+    assert said == ["Note it.", "Anna Lena's phone number is +491701234567, I think"]
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -160,6 +194,9 @@ TABLET = "Nimmt jeden Morgen nach dem Frühstück eine Tablette gegen den Blutho
         (GERMAN, "Unser Sohn geht jeden ersten Montag im Monat mit dem Hund zum Zahnarzt", False),
         (GERMAN, "Tom geht jeden ersten Dienstag im Monat mit dem Hund zum Zahnarzt", False),
         (GERMAN, "unser sohn tim geht jeden ersten montag im monat mit dem hund zum zahnarzt", False),
+        (GERMAN.replace("Tom", "Jan-Ole"), "Jan-Ole geht jeden ersten Montag im Monat zum Zahnarzt", True),
+        (GERMAN.replace("Tom", "Jan-Ole"), "Jan Ole geht jeden ersten Montag im Monat zum Zahnarzt.", True),
+        (GERMAN.replace("Tom", "Jan-Ole"), "Jan-Uwe geht jeden ersten Montag im Monat zum Zahnarzt.", False),
         (TABLET, "Sie nimmt jeden Morgen eine Tablette gegen den Bluthochdruck", True),
         (TABLET, "Nimmt jeden Morgen nach dem Frühstück eine Tablette gegen den Durchfall", False),
         (TABLET, "nimmt jeden morgen nach dem frühstück eine tablette gegen den durchfall", False),
@@ -557,6 +594,11 @@ async def test_remaining_uses_of_a_memorys_words_are_shown(driver: TurnDriver, s
     shown = await store.erase_preview(private(ADA), {"memory_id": change.memory_id}, ADA, False)
     assert shown is not None
     assert shown.left == (RemainingWord("zanzibarix", 1),)
+
+
+async def test_signs_alone_mean_nothing(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "It's a secret.", "OK.")
+    assert await store.erase_preview(private(ADA), {"words": "' ... ?"}, ADA, False) is None
 
 
 async def test_special_characters_are_searched_literally(driver: TurnDriver, store: Store, sql: Sql) -> None:

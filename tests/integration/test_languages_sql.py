@@ -25,12 +25,15 @@ FORMS = {
         ("Książki leżą na półce w salonie.", "książka"),
         ("Umówiłem się do dentysty na piątek.", "dentysta"),
         ("Zapasowe klucze są pod doniczką.", "doniczka"),
+        ("Mam już dużo tych starych książek.", "książka"),
+        ("Zostawiłem zabawki u Marka.", "zabawek Marek"),
         ("Zgubiłem zółty parasol.", "parasole"),
         ("Pracownik magazynu kupił czerwoną walizkę na urodziny babci.", "pracownikami czerwonego urodzinach"),
     ),
     "Czech": (
         ("Soused říkal, že náhradní klíče jsou pod květináčem.", "sousedům klíčem"),
         ("Narozeniny babičky jsou na fotkách z dovolené.", "narozeninách fotky"),
+        ("Neni mnoho fotek, ale dárky jsou tady.", "fotka dárek"),
     ),
     "Spanish": (
         ("Compré dos libros en la librería del centro.", "libro"),
@@ -50,6 +53,11 @@ FORMS = {
     "Italian": (("Abbiamo comprato due biciclette per le bambine.", "bicicletta bambina"),),
     "Portuguese": (("As reuniões foram marcadas para segunda.", "reuniao marcada"),),
     "Dutch": (("We hebben de fietsen in de schuur gezet.", "fiets"),),
+    "Arabic": (
+        ("وضع كتاب المدرسة على الطاولة.", "مدرسة طاولة"),
+        ("اشترى خبزا وقهوة للضيوف.", "القهوة ضيوف"),
+    ),
+    "Hebrew": (("הספר מונח על השולחן.", "ספר שולחן"), ("כתבתי מכתב לשרה ולדוד.", "שרה המכתב")),
     "Turkish": (("Kitapları rafa koydum ve çocuklar için oyuncak aldım.", "kitap çocuk"),),
     "English": (
         ("The meetings were moved to Friday.", "meeting moving"),
@@ -83,10 +91,16 @@ async def test_a_word_is_found_in_every_form(driver: TurnDriver, language: str) 
 
 async def test_a_polish_or_czech_word_is_not_found_in_words_with_the_same_beginning(driver: TurnDriver) -> None:
     texts = ("Podróże są długie, a książki krótkie.", "Klíče jsou pod květináčem.", "Lékař říkal, že přijde.")
-    others = ("Podrożały jajka.", "Książę już przyjechał.", "Klíčová je dobrá příprava.", "Lékárna zavírá v šest.")
+    others = (
+        "Podrożały jajka.",
+        "Książę już przyjechał.",
+        "Klíčová je dobrá příprava.",
+        "Lékárna zavírá v šest.",
+        "Miał wiele wieków.",
+    )
     for said in (*texts, *others):
         await driver.exchange(ADA, said, "OK.")
-    for query, said in zip(("podróżą", "klíčem", "lékařem"), texts, strict=False):
+    for query, said in zip(("podróżą", "klíčem", "lékařem", "książek"), (*texts, texts[0]), strict=True):
         page = await find(driver, query)
         assert [row.text.replace("\x02", "").replace("\x03", "") for row in page.found] == [said], query
     await driver.teach(ADA, "Uwielbia podróżowanie pociągiem")
@@ -100,6 +114,38 @@ async def test_accents_do_not_matter(driver: TurnDriver, said: str, query: str) 
     page = await find(driver, query)
     assert page.every
     assert [row.text.replace("\x02", "").replace("\x03", "") for row in page.found] == [said]
+
+
+async def test_a_number_behind_a_dash_is_found_without_it(driver: TurnDriver) -> None:
+    for said in ("Call Ben at 0170-1234567.", "The order is 4711-0815.", "Flat 3-12", "Nothing of the kind."):
+        await driver.exchange(ADA, said, "OK.")
+    for query, said in (("1234567", "Call Ben at 0170-1234567."), ("0815", "The order is 4711-0815."), ("12", None)):
+        page = await find(driver, query)
+        assert [row.text.replace("\x02", "").replace("\x03", "") for row in page.found] == ([said] if said else []), (
+            query
+        )
+    await driver.exchange(ADA, "Ben: 0170 1234567", "OK.")
+    assert [row.every for row in [await find(driver, "0170-1234567")]] == [True]
+    assert (await find(driver, "0170-1234567")).total == 2
+
+
+async def test_a_name_with_a_hyphen_is_found_without_it(driver: TurnDriver) -> None:
+    for said in ("Anna-Lena calls.", "Anna Lena is here.", "Anna-Maria calls.", "The e-mail came.", "The mail came."):
+        await driver.exchange(ADA, said, "OK.")
+    for query, found in (("Anna-Lena", ["Anna-Lena calls.", "Anna Lena is here."]), ("e-mail", ["The e-mail came."])):
+        page = await find(driver, query)
+        assert page.every
+        assert [row.text.replace("\x02", "").replace("\x03", "") for row in page.found] == found, query
+
+
+async def test_an_address_and_a_word_with_a_hyphen_are_found_as_they_are_written(driver: TurnDriver) -> None:
+    texts = ("See https://a.example/report-2026.pdf?x=1", "Mail to ben.miller@b.example", "The wi-fi is slow.")
+    for said in (*texts, "See a.example", "The fi of wi."):
+        await driver.exchange(ADA, said, "OK.")
+    for query, said in zip(("a.example/report-2026.pdf?x=1", "ben.miller@b.example", "wi-fi"), texts, strict=True):
+        page = await find(driver, query)
+        found = [row.text.replace("\x02", "").replace("\x03", "") for row in page.found]
+        assert (page.every, found) == (True, [said]), query
 
 
 async def test_the_form_that_was_asked_for_comes_first(driver: TurnDriver) -> None:

@@ -32,6 +32,7 @@ def test_every_field_of_an_attachment_is_bounded(kind: str, found: dict[str, Any
 
 def test_file_names_keep_only_their_last_path_part() -> None:
     names = {"../../etc/passwd": "passwd", "C:\\a\\b.txt": "b.txt", "in\u202efdp.exe": "infdp.exe", "a\0b": "ab"}
+    names["Ku\u0308ndigung.pdf"] = "Kündigung.pdf"
     for given_, kept in names.items():
         attachment = attachment_of(as_message({"document": {"file_id": "x", "file_name": given_}}))
         assert attachment is not None

@@ -45,6 +45,11 @@ def test_what_is_filled_into_the_form_of_a_pdf_is_kept() -> None:
     assert text_of(papers.pdf_form("Name:", "Ada Lovelace")) == "[page 1]\nName:\nAda Lovelace"
 
 
+def test_a_hyphen_at_the_end_of_a_line_of_a_pdf_stays_unless_it_divides_a_word() -> None:
+    content = papers.pdf(["The docu-\nment is signed by Anna-\nLena, COVID-\n19."])
+    assert text_of(content) == "[page 1]\nThe document is signed by Anna-Lena, COVID-19."
+
+
 def test_a_pdf_with_more_pages_than_can_be_shown_is_kept_as_text() -> None:
     found = told(papers.pdf(["one", "two", "three"]), pages=2)
     assert not found["whole"]
@@ -107,6 +112,69 @@ def test_an_equation_becomes_a_line_of_text(line: str) -> None:
     assert text_of(slide) == f"[slide 1]\nSo {line} holds."
 
 
+LETTERS = {name: f"<mi>{name}</mi>" for name in ("a", "b", "x", "i", "n", "ac", "sin", "lim")}
+ROOT = f"<msqrt><mrow><msup>{LETTERS['b']}<mn>2</mn></msup><mo>−</mo><mn>4</mn>{LETTERS['ac']}</mrow></msqrt>"
+MATHML = {
+    "x=(−b±√(b^2−4ac))/(2a)": f"{LETTERS['x']}<mo>=</mo><mfrac><mrow><mo>−</mo>{LETTERS['b']}<mo>±</mo>{ROOT}</mrow>"
+        f"<mrow><mn>2</mn>{LETTERS['a']}</mrow></mfrac>",
+    "∑_(i=0)^nx_i": f"<munderover><mo>∑</mo><mrow>{LETTERS['i']}<mo>=</mo><mn>0</mn></mrow>{LETTERS['n']}</munderover>"
+        f"<msub>{LETTERS['x']}{LETTERS['i']}</msub>",
+    "8^(1/3)=2": "<mroot><mn>8</mn><mn>3</mn></mroot><mo>=</mo><mn>2</mn>",
+    "[1, 0; 0, 1]": "<mtable>" + "".join(
+        f"<mtr><mtd><mn>{one}</mn></mtd><mtd><mn>{1 - one}</mn></mtd></mtr>" for one in (1, 0)) + "</mtable>",
+    "lim_(x→0)sin x": f"<munder>{LETTERS['lim']}<mrow>{LETTERS['x']}<mo>→</mo><mn>0</mn></mrow></munder>"
+        f"{LETTERS['sin']}{LETTERS['x']}",
+    "v\u20d7>0 if a": f"<mover><mi>v</mi><mo>\u20d7</mo></mover><mo>></mo><mn>0</mn><mtext> if </mtext>{LETTERS['a']}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", MATHML)
+def test_an_equation_of_libreoffice_or_a_book_becomes_a_line_of_text(line: str) -> None:
+    annotation = "<annotation encoding='StarMath 5.0'>source</annotation>"
+    math = f"<math xmlns='http://www.w3.org/1998/Math/MathML'><semantics><mrow>{MATHML[line]}</mrow>{annotation}</semantics></math>"
+    frame = "<draw:frame><draw:object xlink:href='./Object 1'/><draw:image/><svg:desc>formula</svg:desc></draw:frame>"
+    paper = papers.odt(f"So {frame} holds.", more=f"<draw:page>{frame}</draw:page>", **{"Object 1/content.xml": math})
+    assert text_of(paper) == f"{line}\n\nSo {line} holds."
+    assert (
+        text_of(papers.odt(f"So <draw:frame><draw:object>{math}</draw:object></draw:frame> holds."))
+        == f"So {line} holds."
+    )
+    assert text_of(papers.epub([f"<p>So {math} holds.</p>"])) == f"So {line} holds."
+
+
+def test_an_object_that_is_no_equation_and_a_damaged_equation_are_left_out() -> None:
+    frame = "<draw:frame><draw:object xlink:href='./Object {}'/></draw:frame>"
+    paper = papers.odt(*(f"So{frame.format(number)}." for number in (1, 2, 3)), **{
+        "Object 1/content.xml": "<chart><p>Sales</p></chart>", "Object 2/content.xml": "<math"})  # fmt: skip
+    assert text_of(paper) == "So.\n\nSo.\n\nSo."
+    assert text_of(b"<html><p>a <math>&b;</math> c <math><mi>d") == "a &b; c d"
+
+
+def test_the_lines_above_and_below_the_pages_are_read_once() -> None:
+    root = f'<w:hdr xmlns:w="{papers.WORD}">{{}}</w:hdr>'
+    header = papers.paragraph("ACME Ltd, 1 Main Street") + papers.paragraph("1")
+    margins = {"word/header1.xml": root.format(header), "word/header2.xml": root.format(header)}
+    margins["word/footer1.xml"] = root.format(papers.paragraph("Invoice 4711"))
+    expected = "Dear Ada\n\nHeaders and footers:\nInvoice 4711\nACME Ltd, 1 Main Street"
+    assert text_of(papers.docx(papers.paragraph("Dear Ada"), **margins)) == expected
+    base = "urn:oasis:names:tc:opendocument:xmlns"
+    names = f'xmlns:style="{base}:style:1.0" xmlns:text="{base}:text:1.0"'
+    page = "<style:header><text:p>ACME Ltd</text:p></style:header><style:footer><text:p>4</text:p></style:footer>"
+    styles = f"<style:master-page {names}>{page}</style:master-page>"
+    assert text_of(papers.odt("Dear Ada", **{"styles.xml": styles})) == "Dear Ada\n\nHeaders and footers:\nACME Ltd"
+
+
+def test_raised_digits_stay_raised() -> None:
+    raised = "<w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>6</w:t></w:r>"
+    assert text_of(papers.docx(f"<w:p><w:r><w:t>10</w:t></w:r>{raised}</w:p>")) == "10⁶"
+    assert text_of(b"<html><p>5 m<sup>-2</sup>, the 1<sup>st</sup>, H<sub>2</sub>O") == "5 m⁻², the 1st, H2O"
+    slide = papers.pptx([["10</a:t></a:r><a:r><a:rPr baseline='30000'/><a:t>6"]])
+    assert text_of(slide) == "[slide 1]\n10⁶"
+    style = "<style:style style:name='T1'><style:text-properties style:text-position='super 58%'/></style:style>"
+    span = "<text:span text:style-name='{}'>6</text:span>"
+    assert text_of(papers.odt(f"10{span.format('T1')}, 10{span.format('T2')}", more=style)) == "10⁶, 106"
+
+
 def test_a_spreadsheet_is_read_sheet_by_sheet() -> None:
     rows = [["Item", "Price"], ["Tea", 3], ["Cake", 4.5], ["Total", 1.1 * 3]]
     assert text_of(papers.xlsx({"Bill": rows, "Empty": []})) == (
@@ -118,6 +186,20 @@ def test_a_spreadsheet_is_read_sheet_by_sheet() -> None:
 def test_slides_are_read_in_order_with_their_notes() -> None:
     content = papers.pptx([["Plan", "First point"], ["End"]], {2: "Thank them"})
     assert text_of(content) == "[slide 1]\nPlan\nFirst point\n\n[slide 2]\nEnd\nNotes:\nThank them"
+
+
+def test_the_charts_and_diagrams_of_a_slide_are_read() -> None:
+    chart = "http://schemas.openxmlformats.org/drawingml/2006/chart"
+    pairs = {"cat": ("East", "West"), "val": ("19.2", "21.4")}
+    rows = "".join(f"<c:{tag}>{''.join(f'<c:v>{one}</c:v>' for one in row)}</c:{tag}>" for tag, row in pairs.items())
+    series = f"<c:ser><c:tx><c:v>Revenue</c:v></c:tx>{rows}</c:ser>"
+    content = papers.pptx([["Sales"]], **{
+        "ppt/slides/_rels/slide1.xml.rels": papers.relations(
+            ("r1", "chart", "../charts/chart1.xml"), ("r2", "diagramData", "../diagrams/data1.xml")),
+        "ppt/charts/chart1.xml": f'<c:chart xmlns:c="{chart}">{series}</c:chart>',
+        "ppt/diagrams/data1.xml": f'<x xmlns:a="{papers.DRAWING}"><a:p><a:r><a:t>First step</a:t></a:r></a:p></x>',
+    })  # fmt: skip
+    assert text_of(content) == "[slide 1]\nSales\nRevenue: East 19.2, West 21.4\nFirst step"
 
 
 def test_a_book_is_read_in_the_order_of_its_chapters() -> None:
@@ -199,11 +281,51 @@ def test_a_table_with_a_few_western_words_is_read() -> None:
     assert text_of(western.encode("cp1252"), "a.csv") == western.strip()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Total: £5.00 and £10", "© 2026 ACME™ and Foo® are ours", "The tank holds 5 m³ on 20 m²", "It is 20 °C",
+        "10 µm ±2, 5 µg", "• one\n• two", "¿Qué tal? Señor Núñez pagó £5", "¾ of it, ¼ left", "1º piso, 2ª puerta",
+        "50 ¥", "x × y ÷ z", "add ½ cup", "It’s “fine” – really…", "We met in the Café", "Paid to Müller: £5 • thanks",
+    ],
+)  # fmt: skip
+def test_a_sign_in_a_western_text_is_no_letter(words: str) -> None:
+    assert text_of(words.encode("cp1252"), "a.txt") == words
+
+
+@pytest.mark.parametrize("words", ["Łódź i Kraków; a ŁUKASZ zjadł", "Ľubomír pozval ľudí, ŽLTÝ dom a kôň ostali"])
+@pytest.mark.parametrize("encoding", ["cp1250", "iso-8859-2"])
+def test_letters_that_are_signs_elsewhere_are_read(words: str, encoding: str) -> None:
+    assert text_of(words.encode(encoding), "a.txt") == words
+
+
+@pytest.mark.parametrize("encoding", ["cp850", "mac_roman"])
+def test_a_german_text_in_the_encoding_of_dos_or_an_old_mac_is_read(encoding: str) -> None:
+    words = "Die Schlüssel für die Wohnung hängen an der Tür, größer als üblich."
+    assert text_of(words.encode(encoding), "a.txt") == words
+
+
+def test_a_text_in_utf8_with_a_damaged_character_is_still_read_as_utf8() -> None:
+    content = "Grüße aus Köln. ".encode() * 20 + b"\xff" + "Schöne Straße".encode()
+    assert text_of(content, "a.log") == "Grüße aus Köln. " * 20 + "\ufffdSchöne Straße"
+
+
+def test_the_declared_encoding_of_xml_counts_and_a_wrong_one_of_a_page_does_not() -> None:
+    xml = '<?xml version="1.0" encoding="iso-8859-2"?><a>Łódź, žluť</a>'
+    assert text_of(xml.encode("iso-8859-2"), "a.xml") == xml
+    assert text_of('<html><meta charset="utf-8"><p>Größe und Maß'.encode("cp1252")) == "Größe und Maß"
+
+
 def test_a_web_page_becomes_its_text() -> None:
     page = b"<!-- x --><!doctype html><title>T</title><script>evil()</script><ul><li>one<li>two</ul><p>caf&eacute;"
     assert text_of(page, "page.txt") == "T\n\n- one\n- two\n\ncafé"
     declared = '<html><meta charset="iso-8859-2"><p>Łódź'.encode("iso-8859-2")
     assert text_of(declared) == "Łódź"
+
+
+def test_soft_hyphens_split_no_words() -> None:
+    assert text_of(papers.epub(["<p>Die Kün&#173;di&shy;gung"])) == "Die Kündigung"
+    assert text_of("Kün\u00addi\u00adgung".encode(), "a.txt") == "Kündigung"
 
 
 def test_json_and_code_stay_unchanged() -> None:
@@ -224,6 +346,13 @@ def test_an_archive_is_listed_and_its_texts_are_read() -> None:
     assert "beta" in part
     assert "not reached" not in part
     assert "2 other files" in found["note"]
+
+
+def test_an_archive_made_on_a_mac_shows_its_names_and_no_files_of_its_own() -> None:
+    content = papers.packed({"Kuxxndigung.txt": "alpha", "__MACOSX/._Kuxxndigung.txt": b"\0\5\x16\7"})
+    found = told(content.replace(b"uxx", "u\u0308".encode()))
+    assert found["parts"] == ["An archive of 1 file:\n- Kündigung.txt (5 bytes)\n\n=== Kündigung.txt ===\nalpha"]
+    assert found["note"] == ""
 
 
 def test_a_long_text_in_an_archive_is_cut_with_a_note() -> None:

@@ -37,7 +37,8 @@ def _break(text: str, start: int, end: int) -> int:
 
 
 def tidy(text: str) -> str:
-    """Returns a text without characters that can't be stored or shown, and without long gaps."""
+    """Returns a text without characters that can't be stored or shown, soft hyphens (they hide words from searches)
+    and long gaps."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
-    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "", text)
+    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\xad\ud800-\udfff\ufeff\ufffe\uffff]", "", text)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip(" \t") for line in text.split("\n"))).strip()

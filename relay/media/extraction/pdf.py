@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -13,6 +14,8 @@ from relay.media.extraction.parts import MOST
 
 SECONDS = 30.0
 """The time limit in seconds; later pages are left out."""
+HYPHEN = re.compile(r"\x02(?=[\dA-ZÀ-ÖØ-Þ])")
+"""Matches PDFium's sign for a hyphen at the end of a line that doesn't divide a word."""
 BROKEN = "It is a damaged PDF."
 NO_PAGES = "It is a PDF without pages."
 LONG = "It has {pages} pages, and I can look at {most} at most: I have its text, not its pictures."
@@ -77,7 +80,7 @@ def _page_text(document: pypdfium2.PdfDocument, number: int) -> str:
     try:
         words = page.get_textpage()
         try:
-            return str(words.get_text_bounded()).strip()
+            return HYPHEN.sub("-", str(words.get_text_bounded())).strip()
         finally:
             words.close()
     except pypdfium2.PdfiumError:

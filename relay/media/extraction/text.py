@@ -28,7 +28,10 @@ WEB_PAGE = re.compile(
 )
 """Matches the beginning of a web page. Its quantifiers are possessive, so a comment ends at the first possible
 place."""
-DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
+DECLARED = re.compile(
+    rb"(?:<meta[^>]{0,200}charset=|<\?xml[^>]{0,100}encoding=)[\"']?(?!utf)([\w-]{2,20})", re.IGNORECASE
+)
+"""Matches the encoding that a page or an XML file declares. Text that isn't UTF-8 may still be declared as that."""
 NEIGHBOURS = re.compile(rb"[\x80-\xff](?=[\x80-\xff])")
 """Matches letters beyond ASCII that are next to each other, as they rarely are in a language with Latin letters."""
 EASTERN = (
@@ -47,6 +50,13 @@ LATIN = {
 }  # fmt: skip
 """The letters beyond ASCII of languages, by encoding. What isn't sure is in the first. It differs from the next only in
 Turkish letters."""
+OLDER = {"cp850": ("äöüß", "àâæçéèêëîïôùûü"), "mac_roman": ("äöüß", "àâæçéèêëîïôœùûüÿ")}
+"""The same for encodings of DOS and old Macs, for texts that have hardly anything else."""
+ALONE = re.compile(
+    rb"(?<![A-Za-z\x80-\xff])(?:[\xa1-\xbf](?![A-Za-z\xc0-\xff])|\xb0(?=[CF]\b)|\xb5(?=[AFVWglms]\b))"
+    rb"|(?<=m)[\xb2\xb3](?![A-Za-z\x80-\xff])|(?<=[a-z])[\xa1-\xaf](?![A-Za-z\x80-\xff])"
+)
+"""Matches signs such as £, ©, ² and °, which are letters in other encodings, where no letter can be."""
 OTHERS = {
     "cp1255": ("אבגדהוזחטיךכלםמןנסעףפץצקרשת",),
     "cp1251": (CYRILLIC, CYRILLIC + "іїєґў"),
@@ -55,7 +65,7 @@ OTHERS = {
 }
 """The same for languages that write all words in them. Their capitals are small letters in another encoding. Hebrew
 letters are Russian ones in cp1251, where a text of any length has others, too."""
-SIGNS = "«»„“”‚‘’–—…°§€\xa0"
+SIGNS = "«»„“”‚‘’–—…°§€\xa0×÷•™†‡‰‹›"
 """Signs of all of these languages."""
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
 NOT_SO = "It is not what its name says, or it is damaged."
@@ -101,25 +111,31 @@ def _wide(content: bytes) -> str | None:
 
 
 def _utf8(content: bytes) -> str | None:
-    """Returns the text if it is UTF-8, even if its last character is cut off; else None."""
+    """Returns the text if it is UTF-8, even if its last character is cut off, or a few are damaged; else None."""
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        if error.start < len(content) - 3:
-            return None
-        return content[: error.start].decode()
+        if error.start >= len(content) - 3 and not content[: error.start].isascii():
+            return content[: error.start].decode()
+    text = content.decode(errors="replace")
+    damaged = text.count("\ufffd")
+    return text if len(text) - len(text.encode("ascii", "ignore")) > 5 * damaged else None
 
 
 def _guess(content: bytes) -> str:
     """Decodes other text: as a page declares, else in the encoding that gives the letters of one language. If much of
     it or whole words are beyond ASCII, and no encoding does, as detected."""
     declared = DECLARED.search(content[:4096])
-    head = content[:SAMPLE]
+    head = ALONE.sub(b"", content[:SAMPLE])
     high = bytes(byte for byte in head if byte >= 0x80)
     if declared:
         encoding = declared[1].decode()
     elif len(high) <= len(head) / 4 and 2 * len(NEIGHBOURS.findall(head)) <= len(high):
-        encoding = max(LATIN, key=lambda one: _count(high.decode(one, "replace").lower(), LATIN[one]))
+        letters = {one: _count(high.decode(one, "replace").lower(), used) for one, used in (LATIN | OLDER).items()}
+        encoding = max(LATIN, key=letters.__getitem__)
+        older = max(OLDER, key=letters.__getitem__)
+        if letters[older] > max(letters[encoding], 0.9 * len(high)):
+            encoding = older
     else:
         letters = {one: _count(high.decode(one, "replace"), OTHERS[one]) for one in OTHERS}
         encoding = max(letters, key=letters.__getitem__)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
+from contextlib import suppress
 from typing import Any
+from zipfile import ZipInfo
 
 from relay.core.text import pluralize
 from relay.media.extraction import file_types
@@ -16,6 +19,9 @@ READ = 300
 LARGEST = 2**20
 """The most bytes that are read from each file."""
 TOTAL = 6 * 2**20
+OF_MACS = "__MACOSX/"
+"""Where a Mac keeps what only it can read."""
+UTF8_NAME = 0x800
 LOCKED = "Its files are protected by a password, so I only see their names."
 SKIPPED = "I read the texts in it, and didn't open {others}."
 CUT = "Of texts over 1 MB I read the beginning only."
@@ -23,13 +29,13 @@ CUT = "Of texts over 1 MB I read the beginning only."
 
 def read(package: Package) -> dict[str, Any]:
     """Returns `{kind, text, note}`. Raises `Unusable` if it is empty."""
-    files = [entry for entry in package.entries if not entry.is_dir()]
+    files = [entry for entry in package.entries if not entry.is_dir() and not entry.filename.startswith(OF_MACS)]
     if not files:
         raise Unusable("It is an empty archive.")
-    lines = [f"- {clean_file_name(entry.filename)} ({entry.file_size:,} bytes)" for entry in files[:LISTED]]
+    lines = [f"- {_shown_name(entry)} ({entry.file_size:,} bytes)" for entry in files[:LISTED]]
     if len(files) > LISTED:
         lines.append(f"- and {len(files) - LISTED:,} more")
-    told = [f"An archive of {len(files):,} files:\n" + "\n".join(lines)]
+    told = [f"An archive of {pluralize(len(files), 'file')}:\n" + "\n".join(lines)]
     left, texts, cut = TOTAL, 0, False
     for entry in files:
         if texts == READ or left <= 0:
@@ -41,7 +47,7 @@ def read(package: Package) -> dict[str, Any]:
         if text is not None:
             texts += 1
             cut = cut or entry.file_size > LARGEST
-            told.append(f"=== {clean_file_name(entry.filename)} ===\n{text}")
+            told.append(f"=== {_shown_name(entry)} ===\n{text}")
     locked = all(entry.flag_bits & 1 for entry in files)
     others = len(files) - texts
     note = LOCKED if locked else SKIPPED.format(others=pluralize(others, "other file")) if others else ""
@@ -58,6 +64,15 @@ def _text(package: Package, name: str) -> tuple[str | None, int]:
     except Unusable:
         return None, 4096
     return decode(found), len(found)
+
+
+def _shown_name(entry: ZipInfo) -> str:
+    """Returns a file's name. A Mac writes it in UTF-8 without saying so."""
+    name = entry.filename
+    if not entry.flag_bits & UTF8_NAME:
+        with suppress(UnicodeError):
+            name = unicodedata.normalize("NFC", name.encode("cp437").decode())
+    return clean_file_name(name)
 
 
 def clean_file_name(name: str) -> str:

@@ -7,6 +7,7 @@ import zipfile
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from relay.media.extraction.markup import group
 from relay.media.extraction.zipped.package import Package
 
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -49,23 +50,23 @@ def to_line(one: Element) -> str:
     parts = [to_line(part) for part in one]
     named = {part.tag.rpartition("}")[2]: text for part, text in zip(one, parts, strict=True)}
     base, below, above = (named.get(name, "") for name in ("e", "sub", "sup"))
-    scripts = "".join(f"{sign}{_group(text)}" for sign, text in (("_", below), ("^", above)) if text)
+    scripts = "".join(f"{sign}{group(text)}" for sign, text in (("_", below), ("^", above)) if text)
     match kind:
         case "f":
             bar = "¦" if _setting(one, "type") == "noBar" else "/"
-            return f"{_group(named.get('num', ''))}{bar}{_group(named.get('den', ''))}"
+            return f"{group(named.get('num', ''))}{bar}{group(named.get('den', ''))}"
         case "sSup" | "sSub" | "sSubSup":
-            return _group(base) + scripts
+            return group(base) + scripts
         case "sPre":
-            return scripts + _group(base)
+            return scripts + group(base)
         case "nary":
             return f"{_setting(one, 'chr', '∫')}{scripts} {base}"
         case "rad":
-            return f"{_group(base)}^(1/{named['deg']})" if named.get("deg") else f"√({base})"
+            return f"{group(base)}^(1/{named['deg']})" if named.get("deg") else f"√({base})"
         case "func":
             return f"{named.get('fName', '')} {base}"
         case "limLow" | "limUpp":
-            return f"{base}{'_' if kind == 'limLow' else '^'}{_group(named.get('lim', ''))}"
+            return f"{base}{'_' if kind == 'limLow' else '^'}{group(named.get('lim', ''))}"
         case "acc":
             return base + _setting(one, "chr", "\u0302")
         case "d":
@@ -76,10 +77,6 @@ def to_line(one: Element) -> str:
         case "mr" | "eqArr":
             return (", " if kind == "mr" else "; ").join(part for part in parts if part)
     return (" " if one.tag in PARAGRAPHS else "").join(parts)
-
-
-def _group(text: str) -> str:
-    return text if len(text) == 1 or text.isdecimal() else f"({text})"
 
 
 def _setting(one: Element, name: str, default: str = "") -> str:

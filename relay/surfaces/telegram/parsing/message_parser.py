@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -225,6 +226,6 @@ def _sticker_mime(sticker: MediaFile) -> str:
 
 
 def _name(value: str) -> str:
-    """Cleans a file name: one line, without directories."""
-    text = "".join(c for c in value if c.isprintable())
+    """Cleans a file name: one line, without directories. A Mac writes ü as two characters, which no search finds."""
+    text = "".join(c for c in unicodedata.normalize("NFC", value) if c.isprintable())
     return text.replace("\\", "/").rsplit("/", 1)[-1].strip()[:NAME_LENGTH]
