@@ -118,7 +118,8 @@ returns bigint language sql set search_path = relay, extensions, pg_temp as $$
         p_newer.turn_id, p_newer.source_message_id, p_derivation, greatest(p_older.confidence, p_newer.confidence),
         least(p_older.valid_from, p_newer.valid_from),
         coalesce(p_newer.valid_until, nullif(greatest(p_older.valid_until, now()), now())),
-        coalesce(p_newer.exact_at, p_older.exact_at), array(select distinct unnest(p_older.evidence || p_newer.evidence)),
+        coalesce(p_newer.exact_at, p_older.exact_at), relay.evidence_in(p_newer.space_id,
+            to_jsonb(p_older.evidence || p_newer.evidence || p_older.source_message_id || p_newer.source_message_id)),
         coalesce(p_newer.promoted_by, p_older.promoted_by), greatest(p_older.last_used_at, p_newer.last_used_at),
         greatest(p_older.recalled_at, p_newer.recalled_at), p_older.uses + p_newer.uses
     returning id

@@ -99,23 +99,27 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             'there is no such memory'))
 $$;
 
--- Replaces a memory's text with a person's own. For a pending memory, this also approves it.
-create or replace function relay.edit_memory(p_turn relay.turn, p_memory_id bigint, p_content text) returns jsonb
+-- Replaces a memory's text with a person's own (undated: which may name other days). For a pending memory, this also
+-- approves it.
+create or replace function relay.edit_memory(p_turn relay.turn, p_action jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     states constant text[] := array['active', 'pending'];
+    undated constant boolean := p_action ? 'undated';
     edited memory;
 begin
     select * into edited from memory
-    where id = p_memory_id and space_id = p_turn.space_id and status = any (states) for update;
+    where id = (p_action ->> 'memory_id')::bigint and space_id = p_turn.space_id and status = any (states) for update;
     if edited.id is null then
-        return relay.refuse_change(p_turn, jsonb_build_object(
-            'action', 'edit', 'memory_id', p_memory_id, 'content', p_content), states);
+        return relay.refuse_change(p_turn, p_action, states);
     end if;
     perform relay.take_effect(c), relay.owe_correction(c.turn_id) from memory_change c
     where c.memory_id = edited.id and c.status = 'pending' and c.action <> 'forget';
     -- The new words may name another time.
-    update memory set content = p_content, exact_at = null, updated_at = now() where id = edited.id;
+    update memory set content = p_action ->> 'content', exact_at = null, updated_at = now(),
+        valid_until = case when not undated then valid_until end,
+        valid_from = case when not undated or kind not in ('goal', 'event') then valid_from end
+    where id = edited.id;
     perform relay.validate_memory(edited.id, p_turn.user_id);
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
     values (p_turn.space_id, edited.id, p_turn.id, p_turn.user_id, 'refresh', to_jsonb(edited));
@@ -181,8 +185,9 @@ begin
     if wording and older ->> 'content' = one.content then
         return jsonb_build_object('restored', false);
     elsif wording then
-        update memory set content = older ->> 'content', exact_at = (older ->> 'exact_at')::timestamptz,
-            updated_at = now() where id = one.id;
+        update memory m set content = older ->> 'content', updated_at = now(),
+            (exact_at, valid_from, valid_until) = (select exact_at, valid_from, valid_until
+                from jsonb_populate_record(m, '{"exact_at": null}' || older)) where id = one.id;
     else
         select before into older from memory_change
         where memory_id = one.replaced_by and (before ->> 'id')::bigint = one.id order by id desc limit 1;
@@ -208,18 +213,15 @@ begin
     perform relay.hold_memory(p_turn.space_id);
     for action in select jsonb_array_elements(relay.linked_actions(p_turn, coalesce(p_actions, '[]'))) loop
         waits := p_pending or coalesce((action ->> 'ask')::boolean, false);
-        results := results || case action ->> 'action'
-            when 'forget' then relay.forget_memory(p_turn, action, waits)
-            when 'edit' then relay.edit_memory(p_turn, (action ->> 'memory_id')::bigint, action ->> 'content')
-            when 'pin' then relay.mark_memory(p_turn, action)
-            when 'unpin' then relay.mark_memory(p_turn, action)
-            when 'validate' then relay.mark_memory(p_turn, action)
-            when 'archive' then relay.mark_memory(p_turn, action)
-            when 'restore' then relay.restore_memory(p_turn, action)
-            when 'refresh' then relay.refresh_memory(p_turn, action, waits)
-            when 'refine' then relay.replace_memory(p_turn, action, p_message_id, waits)
-            when 'supersede' then relay.replace_memory(p_turn, action, p_message_id, waits)
-            when 'merge' then relay.merge_memories(p_turn, action)
+        results := results || case
+            when action ->> 'action' = 'forget' then relay.forget_memory(p_turn, action, waits)
+            when action ->> 'action' = 'edit' then relay.edit_memory(p_turn, action)
+            when action ->> 'action' in ('pin', 'unpin', 'validate', 'archive') then relay.mark_memory(p_turn, action)
+            when action ->> 'action' = 'restore' then relay.restore_memory(p_turn, action)
+            when action ->> 'action' = 'refresh' then relay.refresh_memory(p_turn, action, waits)
+            when action ->> 'action' in ('refine', 'supersede') then
+                relay.replace_memory(p_turn, action, p_message_id, waits)
+            when action ->> 'action' = 'merge' then relay.merge_memories(p_turn, action)
             else relay.learn_memory(p_turn, action, p_message_id, waits) end;
     end loop;
     return results;
@@ -256,8 +258,9 @@ end $$;
 -- facts that differ in one name, number or “not” are different facts.
 
 -- Normalizes a text for comparison: ignores Unicode form, case, white space and punctuation. Keeps signs that change
--- the meaning: in numbers and times (1.5, 10:30), before or after them (-5, - 5, 5", 6'), at the end of a word (A-,
--- C++), question marks, :) and :(. A removed sign leaves a space, so that words stay apart.
+-- the meaning: in numbers and times (1.5, 10:30), before or after them (-5, - 5, 5", 6'), in ordinals (“ist 3. geworden”),
+-- in addresses (an-na@x.org is not an.na@x.org), at the end of a word (A-, C++), question marks, :) and :(. A removed sign
+-- leaves a space, so that words stay apart.
 create or replace function relay.normal_form(p_text text) returns text
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -268,16 +271,19 @@ begin
         plain := normalize(p_text, NFC);
     end if;
     -- MW and mW are different units, as are MB and Mb.
-    plain := regexp_replace(plain, '([0-9]\s?)[MМ](?=(W|J|V|A|N|Hz|Pa|Bq|Sv|eV|Вт|Дж|В|А|Гц|Па)\M)', '\1mega', 'g');
-    plain := regexp_replace(plain, '([0-9]\s?[kKMGT]i?)B\M', '\1byte', 'g');
+    plain := regexp_replace(plain,
+        '([0-9]\s?)[MМ](?=(W|J|V|A|N|Ω|Hz|Pa|bar|Bq|Sv|eV|Вт|Дж|В|А|Ом|Гц|Па)\M)', '\1mega', 'g');
+    plain := regexp_replace(plain, '([0-9]\s?[kKMGT]i?)B(?=ps|\M)', '\1byte', 'g');
+    plain := regexp_replace(plain, '([0-9])\.(?=\s+[[:lower:]])', '\1.º', 'g');
     plain := lower(translate(plain, '’‘ʼ´`′‚‐‑‒–—―−“”„«»‹›《》〈〉【】・؟İ٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹',
         '''''''''''''''-------"""""""       ?I01234567890123456789'));
     plain := regexp_replace(plain, '[\u00AD\u0640\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]', '', 'g');
-    plain := regexp_replace(plain, '[:;=]-?\)', ' ☺ ', 'g');
+    plain := regexp_replace(replace(plain, '''''', '"'), '[:;=]-?\)', ' ☺ ', 'g');
+    plain := regexp_replace(plain, '(?<=[[:alpha:]])(?<![@./]\S*)-(?=[[:alpha:]])(?!\S*[@.][[:alnum:]])', ' ', 'g');
     plain := regexp_replace(plain, '[:;=]-?\(', ' ☹ ', 'g');
-    plain := regexp_replace(plain, '[;…()\[\]{}¡¿、。「」『』،؛।]|[.,:](?![0-9])|!(?!=)', ' ', 'g');
+    plain := regexp_replace(plain, '[;…()\[\]{}¡¿、。「」『』،؛।]|[.,:](?![0-9º])|!(?!=)', ' ', 'g');
     plain := regexp_replace(plain, '(?<![0-9])"|(?<![[:alnum:]])''|(?<=[[:alpha:]])''(?![[:alnum:]])', ' ', 'g');
-    plain := regexp_replace(plain, '(?<=[[:alpha:]])-(?=[[:alpha:]])|(?<=\s)-(?=\s+[^\s0-9])', ' ', 'g');
+    plain := regexp_replace(plain, '(?<=\s)-(?=\s+[^\s0-9])', ' ', 'g');
     return btrim(regexp_replace(plain, '\s+', ' ', 'g'));
 end $$;
 
@@ -343,7 +349,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         ' +', ' ', 'g'))
 $$;
 
--- Tests whether a text contains a negation, in the languages that keywords cover (see NEGATION in distinction.py).
+-- Tests whether a text contains a negation, in the languages that keywords cover (see NEGATION in telling_words.py).
 create or replace function relay.is_negative(p_text text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select relay.normal_form(p_text) ~ ('(^| )(not|no|never|none|nothing|nobody|neither|nor|without|cannot|[[:alpha:]]+n''t'

@@ -99,30 +99,29 @@ begin
     update memory set updated_at = now(), status = case p_change.action
             when 'forget' then 'forgotten' when 'archive' then 'archived' else 'active' end
     where id = p_change.memory_id and status in ('active', 'pending');
+    -- The replaced memory may have changed since the proposal.
+    update memory_change set status = 'applied', decided_at = now(),
+        before = before || coalesce((select to_jsonb(m) from memory m where id = relay.replaced_in(p_change)), '{}')
+    where id = p_change.id;
     perform relay.end_memory(relay.replaced_in(p_change), p_change.memory_id, p_change.action = 'supersede');
-    update memory_change set status = 'applied', decided_at = now() where id = p_change.id;
 end $$;
 
 -- Restores a memory to its state before a change, except its pin and usage counts. Fields that the change didn't record
 -- stay.
 create or replace function relay.put_back(p_memory_id bigint, p_before jsonb, p_status text) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    update memory set updated_at = now(), status = coalesce(p_status, status),
-        content = coalesce(p_before ->> 'content', content), kind = coalesce(p_before ->> 'kind', kind),
-        importance = coalesce((p_before ->> 'importance')::smallint, importance),
-        confidence = coalesce((p_before ->> 'confidence')::real, confidence),
-        evidence = case when p_before ? 'evidence'
-            then array(select jsonb_array_elements_text(p_before -> 'evidence')::bigint) else evidence end,
-        valid_until = case when p_before ? 'valid_until' then (p_before ->> 'valid_until')::timestamptz
-            else valid_until end,
-        exact_at = case when p_before ? 'exact_at' then (p_before ->> 'exact_at')::timestamptz else exact_at end,
-        replaced_by = (p_before ->> 'replaced_by')::bigint
+    update memory m set updated_at = now(), status = coalesce(p_status, status),
+        (content, kind, importance, confidence, evidence, valid_from, valid_until, exact_at, replaced_by) = (
+            select content, kind, importance, confidence, evidence, valid_from, valid_until, exact_at, replaced_by
+            from jsonb_populate_record(m, '{"replaced_by": null}' || p_before))
     where id = p_memory_id
 $$;
 
 -- Undoes an applied change, on both sides if one memory replaced another.
 create or replace function relay.take_back(p_change relay.memory_change) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    approved memory_change;
 begin
     if p_change.action in ('pin', 'unpin') then
         update memory set pinned = p_change.action = 'unpin', updated_at = now() where id = p_change.memory_id;
@@ -131,10 +130,21 @@ begin
     end if;
     case p_change.action
         when 'supersede', 'merge' then
-            perform relay.put_back(relay.replaced_in(c), c.before, 'active') from relay.changes_with(p_change) c;
+            perform relay.put_back(relay.replaced_in(c), c.before, coalesce(c.before ->> 'status', 'active'))
+            from relay.changes_with(p_change) c;
         when 'forget', 'archive' then
             update memory set status = 'active', updated_at = now() where id = p_change.memory_id;
-        when 'refresh' then perform relay.put_back(p_change.memory_id, p_change.before, null);
+        when 'refresh' then
+            perform relay.put_back(p_change.memory_id, p_change.before, nullif(p_change.before ->> 'status', 'active'));
+            -- Whoever rewords a proposal approves it; without the rewording, it waits again.
+            for approved in
+                update memory_change set status = 'pending', decided_at = null
+                where p_change.before ->> 'status' = 'pending' and memory_id = p_change.memory_id
+                    and status = 'applied' and decided_at = p_change.created_at returning *
+            loop
+                perform relay.put_back(relay.replaced_in(approved), approved.before, approved.before ->> 'status'),
+                    relay.owe_correction(approved.turn_id);
+            end loop;
         when 'restore' then
             perform relay.put_back(p_change.memory_id, p_change.before, p_change.before ->> 'status');
         else null;

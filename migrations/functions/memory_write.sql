@@ -179,7 +179,7 @@ declare
         select m from memory m where id = any (given) and space_id = p_turn.space_id and status = 'active'
         order by id for update);
     same memory := relay.same_memory(p_turn.space_id, merged[1].kind, merged[1].subject_id, p_action ->> 'content');
-    proofs jsonb;
+    common jsonb;
     one memory;
     into_id bigint;
 begin
@@ -187,15 +187,18 @@ begin
         return (select relay.refuse_change(p_turn, p_action || jsonb_build_object('memory_id', id), array['active'])
             from unnest(given) as id where id <> all (select (m).id from unnest(merged) m) limit 1);
     end if;
-    proofs := (select coalesce(jsonb_agg(distinct proof), '[]') from unnest(merged) m, unnest(m.evidence) proof);
+    select jsonb_build_object('evidence', jsonb_agg(distinct proof), 'tainted', bool_or(m.tainted),
+        'importance', max(m.importance)) into common
+    from unnest(merged) m, unnest(m.evidence || m.source_message_id) proof;
     foreach one in array merged loop
         if one.id is distinct from same.id then
-            into_id := (relay.replace_memory(p_turn, jsonb_build_object('action', 'refine', 'memory_id', one.id,
-                'content', p_action ->> 'content', 'by', 'user', 'evidence', proofs), null, false) ->> 'kept')::bigint;
+            into_id := (relay.replace_memory(p_turn, common || jsonb_build_object('action', 'refine', 'memory_id', one.id,
+                'content', p_action ->> 'content', 'by', 'user'), null, false) ->> 'kept')::bigint;
         end if;
     end loop;
     if same.id is null then  -- undoing one of these changes undoes all of them
         update memory_change set before = before - 'stood' where turn_id = p_turn.id and memory_id = into_id;
+        update memory set pinned = (select bool_or(m.pinned) from unnest(merged) m) where id = into_id;
     end if;
     perform relay.validate_memory(into_id, p_turn.user_id);
     return jsonb_build_object('kept', into_id);
@@ -230,7 +233,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 or p_action ->> 'action' = 'refine' and p_old.tainted,
             'tags', relay.tags_after(p_old.tags, p_action),
             'evidence', case p_action ->> 'action' when 'refine'
-                then to_jsonb(p_old.evidence) || coalesce(nullif(p_action -> 'evidence', 'null'), '[]')
+                then to_jsonb(p_old.evidence || p_old.source_message_id)
+                    || coalesce(nullif(p_action -> 'evidence', 'null'), '[]')
                 else coalesce(p_action -> 'evidence', '[]') end,
             'valid_from', least((p_action ->> 'valid_from')::timestamptz,
                 case p_action ->> 'action' when 'refine' then p_old.valid_from end),

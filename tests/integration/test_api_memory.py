@@ -131,6 +131,19 @@ async def test_an_older_change_cannot_be_undone_before_a_newer_one(driver: TurnD
         await refused(api.post(f"/api/changes/{first['id']}/undo"), 409, "conflict", "changed again")
 
 
+@pytest.mark.parametrize(
+    ("wording", "stays"), [("Wants to sail by 1 June 2030", False), ("Will sail by 1 May 2030", True)]
+)
+async def test_a_goal_reworded_to_another_day_loses_its_old_deadline(
+    driver: TurnDriver, store: Store, sql: Sql, wording: str, stays: bool
+) -> None:
+    goal = fact(ADA, "Wants to sail by 1 May 2030") | {"kind": "goal", "valid_until": "2030-05-01T23:59:59Z"}
+    done = await driver.exchange(ADA, "x", actions=[goal])
+    async with open_api(store) as api:
+        await api.patch(f"/api/memories/{done.told.changes[0].memory_id}", json={"text": wording})
+    assert await sql("select valid_until is not null from memory") == [(stays,)]
+
+
 async def test_a_memory_shows_where_it_came_from(driver: TurnDriver, store: Store) -> None:
     (one,) = await learn(driver, "Likes tea")
     async with open_api(store) as api:

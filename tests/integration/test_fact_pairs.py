@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from relay.memory.review.distinction import loses, loses_in_merge, tell_apart
+from relay.memory.review.distinction import loses, loses_in_merge, name_other_days, tell_apart
 from relay.memory.review.settling import apply_decisions, decisions_in
 from relay.memory.rows.upkeep.night import DatedNote
 from tests.integration.conftest import Server, Sql
@@ -185,3 +185,54 @@ def is_merged(pair: Pair) -> bool:
     decided = decisions_in({"decisions": [{"new": 1, "is": "same", "known": 5}]}, near)
     (done,) = apply_decisions([learned(pair.other, 1)], decided)
     return done.action != "learn"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Takes a quarter tablet every morning", "Takes a tablet every morning"),
+        ("Pays a million for the house", "Pays a billion for the house"),
+        ("The meeting is at 9 am", "The meeting is at 9 pm"),
+        ("The meeting is at 9 a.m.", "The meeting is at 9 p.m."),
+        ("Pays fifty euros a month", "Pays fifty dollars a month"),
+        ("Pays 50 a week", "Pays 50 a day"),
+        ("Goes running in the morning", "Goes running in the evening"),
+        ("Looks after his uncle's dog", "Looks after his aunt's dog"),
+        ("Her ex-wife lives in Rome", "Her wife lives in Rome"),
+        ("Is able to swim", "Is unable to swim"),
+        ("The left knee hurts", "The right knee hurts"),
+        ("my colleague anna likes tea", "my colleague hanna likes tea"),
+        ("Likes cats 👍", "Likes cats 👎"),
+        ("Er nimmt eine halbe Tablette", "Er nimmt eine ganze Tablette"),
+        ("Er trifft sie vierteljährlich", "Er trifft sie halbjährlich"),
+        ("Il habite au cinquième étage", "Il habite au sixième étage"),
+        ("Il achète une douzaine d'œufs", "Il achète une dizaine d'œufs"),
+        ("Sa belle-sœur arrive", "Sa sœur arrive"),
+        ("Vive en el quinto piso", "Vive en el sexto piso"),
+        ("Mieszka na piątym piętrze", "Mieszka na szóstym piętrze"),
+        ("Ma dwoje dzieci", "Ma troje dzieci"),
+        ("Saat beşte geliyor", "Saat altıda geliyor"),
+        ("Babaannesi geldi", "Anneannesi geldi"),
+        ("Живёт на седьмом этаже", "Живёт на восьмом этаже"),
+        ("Платит миллион", "Платит миллиард"),
+        ("У него двое детей", "У него трое детей"),
+        ("أخوه هنا", "أخته هنا"),
+    ],
+)
+def test_facts_that_differ_in_a_number_a_time_a_side_or_a_relative_are_told_apart(one: str, other: str) -> None:
+    assert tell_apart(one, other)
+    assert loses_in_merge(one, one, other) or loses_in_merge(other, one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("Sees the dentist on 2126-12-04 at 14:00", "Sees the dentist on 2126-12-04 at 16:00", False),
+        ("Renews the pasport by 2027-05-31", "Renews the passport by 2027-05-31", False),
+        ("Renews the passport by 1 May 2027", "Renews the passport by 1 June 2027", True),
+        ("Ходит в бассейн по пятницам", "Ходит в бассейн по средам", True),
+        ("五月三日看牙医", "六月三日看牙医", True),
+    ],
+)
+def test_a_rewording_that_names_another_day_is_recognized(one: str, other: str, differ: bool) -> None:
+    assert name_other_days(one, other) is differ

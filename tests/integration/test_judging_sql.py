@@ -811,6 +811,19 @@ async def test_a_persons_own_edit_drops_the_time_and_undo_restores_it(
     assert found.exact
 
 
+async def test_an_edit_that_names_another_day_drops_the_day_and_undo_restores_it(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    made = await dentist(driver, sql)
+    before = "select valid_from, valid_until, exact_at from memory where id = %s"
+    dated = await sql(before, made)
+    edit = {"action": "edit", "memory_id": made, "content": "Ada sees the dentist on 2126-12-09.", "undated": True}
+    done = await store.change_directly(private(ADA), ADA, [edit])
+    assert await store.dated_memory(private(ADA), made) is None
+    await store.decide_change(done.changes[0].id, ADA, False, "undo")
+    assert await sql(before, made) == dated
+
+
 @pytest.mark.parametrize(("action", "exact"), [("refine", True), ("supersede", False)])
 async def test_a_refinement_keeps_the_time_and_a_contradiction_drops_it(
     driver: TurnDriver, store: Store, sql: Sql, action: str, exact: bool

@@ -94,6 +94,12 @@ async def test_a_fact_that_differs_only_in_form_refreshes_the_old_one(driver: Tu
         ("moves to Lisbon?", "moves to Lisbon"),
         ("feels fine :)", "feels fine :("),
         ("We're at home on Sundays", "Were at home on Sundays"),
+        ("Lena ist im Rennen 3. geworden", "Lena ist im Rennen 3 geworden"),
+        ("writes to anna-berg@web.de", "writes to anna.berg@web.de"),
+        ("orders at my-shop.de", "orders at my.shop.de"),
+        ("a resistor of 5 mΩ", "a resistor of 5 MΩ"),
+        ("a line with 100 Mbps", "a line with 100 MBps"),
+        ("a shelf 6′ wide", "a shelf 6″ wide"),
         ("درجة الثلاجة - ٥", "درجة الثلاجة ٥"),
         ("يستيقظ الساعة ٦:٣٠", "يستيقظ الساعة ٦ ٣٠"),
     ],
@@ -411,6 +417,60 @@ async def test_undoing_a_confirmed_forget_keeps_an_edit_made_before_it(driver: T
     for decision, left in (("keep", []), ("undo", ["likes coffee"])):
         await store.decide_change(asked.id, ADA, False, decision)
         assert await driver.known(private(ADA)) == left
+
+
+@pytest.mark.parametrize("later", ["edit", "forget"])
+async def test_undoing_a_kept_replacement_restores_the_memory_as_it_was_at_the_tap(
+    driver: TurnDriver, store: Store, later: str
+) -> None:
+    (learned,) = await driver.teach(ADA, "lives in Berlin")
+    said = {"action": "supersede", "memory_id": learned.memory_id, "content": "lives in Munich"}
+    (asked,) = (await driver.exchange(ADA, "x", actions=[said], tainted=True)).told.changes
+    action = {"action": later, "memory_id": learned.memory_id, "content": "lives in Hamburg"}
+    await store.change_directly(private(ADA), ADA, [action])
+    for decision, left in (("keep", ["lives in Munich"]), ("undo", ["lives in Hamburg"] if later == "edit" else [])):
+        await store.decide_change(asked.id, ADA, False, decision)
+        assert await driver.known(private(ADA)) == left
+
+
+async def test_undoing_the_rewording_of_a_proposal_makes_it_wait_again(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "owes Eve 5 euros")
+    (owed,) = (await store.memories(private(ADA), 0, 8)).memories
+    said = {"action": "supersede", "memory_id": owed.id, "content": "owes Eve 100 euros"}
+    (asked,) = (await driver.exchange(ADA, "x", actions=[said], tainted=True)).told.changes
+    edit = {"action": "edit", "memory_id": asked.memory_id, "content": "owes Eve 10 euros"}
+    (edited,) = (await store.change_directly(private(ADA), ADA, [edit])).changes
+    assert await driver.known(private(ADA)) == ["owes Eve 10 euros"]
+    await store.decide_change(edited.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["owes Eve 5 euros"], "nobody approved the proposal as it was"
+    waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
+    assert [(one.action, one.content) for one in waiting.changes] == [("supersede", "owes Eve 100 euros")]
+    await store.decide_change(asked.id, ADA, False, "keep")
+    assert await driver.known(private(ADA)) == ["owes Eve 100 euros"]
+
+
+async def test_a_merge_by_hand_keeps_taint_pin_and_sources(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    (first,) = await driver.teach(ADA, "likes tea")
+    (second,) = await driver.teach(ADA, "likes oolong", tainted=True)
+    await store.decide_change(second.id, ADA, False, "keep")
+    await store.change_directly(private(ADA), ADA, [{"action": "pin", "memory_id": second.memory_id}])
+    numbers = [first.memory_id, second.memory_id]
+    merge = {"action": "merge", "memory_ids": numbers, "content": "likes oolong tea"}
+    await store.change_directly(private(ADA), ADA, [merge])
+    (merged,) = (await store.memories(private(ADA), 0, 8)).memories
+    assert (merged.content, merged.tainted, merged.pinned) == ("likes oolong tea", True, True)
+    [(sources,)] = await sql("select array_agg(source_message_id order by id) from memory where id = any (%s)", numbers)
+    assert await sql("select evidence from memory where id = %s", merged.id) == [(sources,)]
+
+
+async def test_a_refined_memory_keeps_the_message_that_taught_the_first_one(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    (learned,) = await driver.teach(ADA, "has a dog")
+    [(source,)] = await sql("select source_message_id from memory")
+    said = {"action": "refine", "memory_id": learned.memory_id, "content": "has a dog called Rex"}
+    await driver.exchange(ADA, "He's called Rex.", actions=[said])
+    assert await sql("select evidence from memory where status = 'active'") == [([source],)]
 
 
 async def test_undoing_a_refresh_does_not_restore_a_forgotten_fact(driver: TurnDriver, store: Store) -> None:

@@ -135,6 +135,9 @@ async def test_equal_memories_are_merged_into_one_with_its_lineage(driver: TurnD
         (text, "superseded", one, "merge", text, "consolidate", True, 32)
         for text in ("Ada lives in Lisbon", "Ada lives in Lisbon since May")
     ]
+    sources = await sql("select source_message_id from memory where content like 'Ada lives%%'")
+    [(evidence,)] = await sql("select evidence from memory where content = %s", one)
+    assert {source for (source,) in sources} <= set(evidence)
 
 
 @pytest.mark.parametrize(("older", "newer", "merged"), [(9, None, 9), (9, 5, 5), (-9, None, None), (None, None, None)])

@@ -12,6 +12,7 @@ from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, FORGOTTEN_AT_ONCE, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.memory.calls.memory.facts import Action
+from relay.memory.review.distinction import name_other_days
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import OpenedMemory
 
@@ -44,7 +45,9 @@ async def patch_memory(ctx: CommandContext, memory_id: int, patch: MemoryPatch) 
     row = await (_find_own if patch.text is None else find_editable)(ctx, memory_id)
     actions: list[Action] = []
     if patch.text is not None:
-        actions.append(_act(ctx, row, "edit", content=check_wording(ctx, row, patch.text)))
+        text = check_wording(ctx, row, patch.text)
+        undated = {"undated": True} if name_other_days(row.content, text) else {}
+        actions.append(_act(ctx, row, "edit", content=text, **undated))
     if patch.pinned is not None:
         actions.append(_act(ctx, row, "pin" if patch.pinned else "unpin"))
     if patch.confirmed:

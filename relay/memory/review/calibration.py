@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from relay.memory.contexts.sentences import sentences_of
-from relay.memory.review.distinction import DATES, NEGATION
+from relay.memory.review.telling_words import DATES, NEGATION
 
 SENTIMENT = """
 amazing awesome brilliant wonderful fantastic terrible awful horrible love hate happy sad angry afraid scared worried

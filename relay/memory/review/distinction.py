@@ -12,126 +12,30 @@ from collections import Counter
 from difflib import SequenceMatcher
 
 from relay.core.text import plain_digits
+from relay.memory.review.telling_words import (
+    COMPOUND,
+    DATES,
+    DENYING,
+    EACH,
+    INFLECTED,
+    KIN,
+    MEASURES,
+    NEGATION,
+    NUMBERS,
+    TELLING,
+)
 
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 """Letters of scripts without spaces. Each counts as a word, and may belong to a name: 京都 is not 東京."""
 LETTER = re.compile(f"[{UNSPACED}]")
 IN_WORD = rf"(?:[^\W\d_{UNSPACED}]|[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0970-\u0dff])"
 """A letter, or a sign that belongs to one, such as the vowels of Hindi and Tamil."""
-TOKEN = re.compile(rf"[{UNSPACED}]|[+-]?\d+(?:[.,:/-]\d+)*{IN_WORD}*|{IN_WORD}+(?:['’]{IN_WORD}+)*[+#]*|[$€£¥₹₽₺%°]")
-NEGATION = re.compile(
-    r"(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|\w+n't|nicht|nichts|nie|niemals|niemand\w*|kein\w*"
-    r"|weder|ohne|nunca|jamás|nada|nadie|ni|ning[uú]n\w*|tampoco|sin|ne|n'\w+|pas|jamais|rien|aucune?|sans|non|mai"
-    r"|niente|nulla|nessun\w*|senza|não|nem|nenhum\w*|ninguém|sem|не|нет|нету|ни|нельзя|никто|никогда|ничего|без"
-    r"|[不没沒無无未非别勿]|niet|nooit|geen|zonder|inte|ikke|aldrig|aldri|ingen|utan|uden|uten|nigdy|nic|nikt|ani|żadn\w+"
-    r"|brak|bez|ні|немає|değil\w*|hiç\w*|asla|hayır|yok|yoktur|δεν|μην|όχι|לא|אין|בלי"
-    r"|[وف]?(?:لا|ما|ليس|ليست|لست|ليسوا|لسنا|لم|لن|غير|مش|مو)|بدون|دون|بلا|نه|बिना|नहीं|मत|안|못|않\w*|없\w*"
-    # Turkish says “not” within the word: seviyorum, sevmiyorum; şekerli, şekersiz.
-    r"|\w+m[ıiuü]yor\w*|(?!g[oó]mez)\w+m[ae]z(?:s[ıi]n\w*|l[ae]r|d[ıi]\w*)?|\w+m[ae]m|\w+(?:medi|madı)(?:[mnk]|n[ıi]z|l[ae]r)?"
-    r"|\w+(?:memiş|mamış|meyece[kğ]|mayaca[kğ]|memeli|mamalı|meyen|mayan|mesin|masın)\w*|\w+(?:meden|madan|memek|mamak)"
-    r"|\w{2,}s[ıiuü]z)"
+TOKEN = re.compile(
+    rf"[{UNSPACED}]|[+-]?\d+(?:[.,:/-]\d+)*{IN_WORD}*|{IN_WORD}+(?:['’]{IN_WORD}+)*[+#]*|[$€£¥₹₽₺%°<>≤≥]"
+    "|[☀-➿\U0001f1e6-\U0001faff]"
 )
-MONTHS_AND_DAYS = """
-today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
-june july august september october november december birthday noon midnight daily weekly monthly yearly
-morgens mittags abends nachts vormittags nachmittags täglich wöchentlich monatlich jährlich
-heute morgen gestern übermorgen vorgestern montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar
-jänner februar märz april mai juni juli august september oktober november dezember geburtstag
-hoy mañana ayer anteayer lunes martes miércoles jueves viernes sábado domingo enero febrero marzo abril mayo junio julio
-agosto septiembre octubre noviembre diciembre cumpleaños
-aujourd'hui demain hier lundi mardi mercredi jeudi vendredi samedi dimanche janvier février mars avril juin juillet août
-septembre octobre novembre décembre anniversaire
-oggi domani ieri lunedì martedì mercoledì giovedì venerdì sabato domenica gennaio febbraio aprile maggio giugno luglio
-agosto settembre ottobre dicembre compleanno
-hoje amanhã ontem segunda terça quarta quinta sexta janeiro fevereiro março maio junho julho agosto setembro outubro
-novembro dezembro aniversário
-сегодня завтра вчера послезавтра позавчера среда среду среды май мая мае рождения
-dziś dzisiaj jutro wczoraj pojutrze przedwczoraj poniedziałek wtorek środa środę czwartek piątek sobota sobotę niedziela
-niedzielę styczeń stycznia styczniu luty lutego lutym marzec marca marcu kwiecień kwietnia kwietniu maj maja maju
-czerwiec czerwca czerwcu lipiec lipca lipcu sierpień sierpnia sierpniu wrzesień września wrześniu październik
-października październiku listopad listopada listopadzie grudzień grudnia grudniu urodziny
-bugün yarın dün salı cuma pazar ocak mart ekim doğum
-اليوم غدا غدًا أمس الاثنين الإثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد يناير فبراير مارس أبريل مايو يونيو
-يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر ميلاد
-"""
-NUMBER_WORDS = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand first second third fourth fifth half
-double twice once
-eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig
-neunzig hundert tausend halb doppelt einmal zweimal dreimal
-uno dos tres cuatro cinco seis siete ocho nueve diez once doce quince veinte treinta cuarenta cincuenta cien mil primero
-primer primera segundo segunda tercero tercer tercera cuarto medio media doble
-deux trois quatre cinq sept huit neuf dix onze douze quinze vingt trente quarante cinquante cent mille premier première
-deuxième troisième quatrième demi demie double
-due tre quattro cinque sei sette otto nove dieci venti cento primo prima secondo seconda terzo terza
-dois duas três quatro sete oito nove dez vinte cem primeiro primeira terceiro terceira meio
-один одна два две двух три трёх трех четыре семь восемь двадцать тридцать сорок сто полтора половина
-jeden jedna dwa dwie dwóch trzy trzech cztery czterech pięć pięciu sześć siedem osiem dziewięć dziesięć dwadzieścia sto
-pół
-iki üç dört beş altı yedi sekiz dokuz yirmi otuz kırk elli yüz yarım buçuk birinci ikinci üçüncü dördüncü
-واحد اثنان اثنين ثلاثة ثلاث أربعة أربع خمسة خمس ستة ست سبعة سبع ثمانية ثماني تسعة تسع عشرة عشر عشرين نصف الأول الأولى
-الثاني الثانية الثالث الثالثة
-"""
-COMPOUND = re.compile(
-    r"\w*(?:zehn|zwanzig|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig|hundert|tausend|einhalb)\w*"
-    r"|trece|catorce|(?:dieci|veinti|treinta|cuarenta|sesenta|setenta|ochenta|noventa)\w*|\w+cient[oa]s|quinient[oa]s"
-    r"|treize|quatorze|seize|quarante|cinquante|soixante|tre(?:dici|ze)|quattordici|quindici|sedici|dici\w+"
-    r"|(?:vent|trent|quarant|cinquant|sessant|settant|ottant|novant)[ai]?(?:uno?|due|tr[eé]|quattro|cinque|sei|sette"
-    r"|otto|nove)?"
-    r"|quinze|dezess?\w+|dezanove|dezoito|trinta|quarenta|cinquenta|sessenta|oitenta"
-    r"|\w+надцат\w+|тридцат\w+|\w+десят\w*|\w+сот|двести|триста|четыреста|\w+na(?:ście|stu)|\w+dzie(?:ści|siąt)\w*"
-)
-"""Number words that are made of others, by language."""
-FAMILY = """
-mother father mum mom dad parents sister brother daughter son wife husband aunt uncle niece nephew cousin law
-grandmother grandfather grandma grandpa granddaughter grandson partner fiancé fiancée
-girlfriend boyfriend stepmother stepfather
-mutter vater mama papa eltern schwester bruder tochter sohn frau mann tante onkel nichte neffe cousine oma opa
-großmutter großvater enkelin enkel freundin freund schwiegermutter schwiegervater
-madre padre hermana hermano hija hijo esposa marido tía tío sobrina sobrino prima primo abuela abuelo nieta nieto
-suegra suegro cuñada cuñado nuera yerno
-mère père sœur frère fille fils femme mari nièce neveu grand-mère grand-père
-sorella fratello figlia figlio moglie zia zio nonna nonno nipote
-mãe pai irmã irmão filha filho avó avô
-мать матери отец отца отцу дочь дочери сын сына сыну муж мужа мужу мужем
-matka ojciec mama mamę mamie tata tatę tacie syn syna synowi mąż męża mężowi
-أمي أبي أختي أخي ابني ابنتي زوجي زوجتي جدي جدتي عمي عمتي خالي خالتي والدي والدتي
-"""
-INFLECTED = re.compile(
-    r"((?:erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt)(?=e[nrsm]?$)"
-    r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)(?=s$)"
-    r"|(?:schwester|bruder|brüder|tochter|töchter|söhne|schwager|schwägerin)(?=[ns]{0,2}$)"
-    r"|(?:hij|herman|sobrin|prim|abuel|niet)[oa](?=s$)"
-    r"|(?:понедельник|вторник|четверг|пятниц|суббот|воскресень|январ|феврал|март|апрел|июн|июл|август|сентябр|октябр"
-    r"|ноябр|декабр|сестр|брат|мам|пап|дочер|дочк|жен|т[её]т|дяд|бабуш|дедуш|внук|внуч|перв|треть|четв[её]рт|пят|шест"
-    r"|девят|десят)(?=\w{1,4}$)|второ(?=[йем]|го|му)|(?:брат|март|август|четверг|вторник|понедельник)$"
-    r"|(?:siostr|brat|córk|żon|ciotk|babci|dziad[ek]|wnucz|szwagr|pierwsz|drug|trzec|czwart)(?=\w{1,5}$)|brat$"
-    r"|(?:anne|baba|kardeş|abla|ağabey|oğl|oğul|kız|eş|teyze|dayı|amca|yeğen|dede|torun|pazartesi|çarşamba|perşembe"
-    r"|cumartesi|şubat|nisan|mayıs|haziran|temmuz|ağustos|eylül|kasım|aralık)(?='?(?:[iıuüynsmldt]\w{0,6})?$))"
-    r".*"
-)
-"""Such words with the endings of their language; the group is what stays the same."""
-UNITS = """
-mg g kg ml cl dl l mm cm m km ft lb lbs oz kb mb gb tb w kw v hz h min
-grams gram kilo kilos tons liters litres liter litre meters metres meter metre kilometers kilometres miles mile feet
-inches pounds pound euros euro dollars dollar cents francs percent degrees
-seconds minutes minute hours hour days day weeks week months month years year
-stunden minuten tage wochen monate jahre segundos minutos horas hora días día semanas meses años gramos kilos litros
-metros kilómetros dólares heures jours semaines mois ans ore giorni settimane mesi anni dias anos
-uhr stunde tag tagen woche monat monaten jahr jahren pfund grad prozent zentimeter kilometer
-мг г кг мл л мм см м км ч час часа часов мин минут день дня дней неделя недели недель неделю месяц месяца месяцев год
-года лет руб рублей градусов процентов
-godz godzin godziny minut dni dzień tygodni tygodnie miesiące miesięcy lat lata zł złotych
-saat dakika gün hafta ay yıl yaşında lira tl derece
-ملغ ملغم مغ غ غرام جرام كغ كجم مل لتر متر كم ساعة ساعات دقيقة دقائق يوم أيام يوما أسبوع أسابيع شهر أشهر شهرا سنة سنوات
-ريال درهم دينار جنيه ليرة درجة
-"""
-"""Words that belong to the number before them: 5 mg is not 5 g."""
-SIGNS = frozenset("$€£¥₹₽₺%°")
-DATES = frozenset(MONTHS_AND_DAYS.split())
-MEASURES = frozenset(UNITS.split())
-TELLING = DATES | SIGNS | frozenset(NUMBER_WORDS.split()) | frozenset(FAMILY.split())
+CLOCK = re.compile(r"\d+:\d+")
+HAN_DATE = re.compile("[一二三四五六七八九十月日周週曜火水木金土]")
 MINIMAL = 0.6
 """The share of common words at which two facts count as one sentence with a few words changed."""
 DENIED = 0.85
@@ -150,17 +54,32 @@ def find_telling_words(text: str) -> Counter[str]:
         if NEGATION.fullmatch(lower):
             found["not"] += 1
         if (
-            any(c.isdigit() for c in word)
+            _is_number(lower)
             or lower in TELLING
-            or COMPOUND.fullmatch(lower)
             or (_holds_capital(word) and not (begins and word[0].isupper()))
-            or (lower in MEASURES and any(c.isdigit() for c in last))
+            or (lower in MEASURES and (_is_number(last) or last in EACH))
         ):
             found[lower] += 1
+            if lower in KIN and before.endswith("-"):  # ex-wife, petit-fils
+                found[last] += 1
         elif stem := _stem(lower):
             found[stem] += 1
-        last = word
+        last = lower
     return found
+
+
+def name_other_days(one: str, other: str) -> bool:
+    """Tests whether two wordings may name different days: their numbers, apart from times of day, or dates differ."""
+    first, second = (
+        [one for one in find_telling_words(CLOCK.sub("", text)) if _is_number(one) or one in DATES or "…" in one]
+        + HAN_DATE.findall(text)
+        for text in (one, other)
+    )
+    return sorted(first) != sorted(second)
+
+
+def _is_number(lower: str) -> bool:
+    return any(c.isdigit() for c in lower) or lower in NUMBERS or bool(COMPOUND.fullmatch(lower))
 
 
 def _holds_capital(word: str) -> bool:
@@ -217,13 +136,32 @@ def _find_changed_names(one: str, other: str) -> set[str]:
     matcher = _matcher(first, second)
     if matcher.ratio() < MINIMAL:
         return set()
+    changes = [(change, first[a:b], second[c:d]) for change, a, b, c, d in matcher.get_opcodes() if change != "equal"]
     return {
         word.lower()
-        for change, a, b, c, d in matcher.get_opcodes()
-        if change != "equal"
-        for word in (*first[a:b], *second[c:d])
+        for change, old, new in changes
+        for word in (*old, *new)
         if (not word[0].islower() or _holds_capital(word)) and (change == "replace" or LETTER.fullmatch(word))
+    } | {
+        word.lower()
+        for _, old, new in changes
+        for pair in zip(old, new, strict=False)
+        if _are_apart(*pair)
+        for word in pair
     }
+
+
+def _are_apart(one: str, other: str) -> bool:
+    """Tests whether two words are hardly forms of one: they differ in one letter before the last (tim, tom), or one
+    denies the other (able, unable)."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    if short == long:
+        return False
+    if long.endswith(short) and long.removesuffix(short) in DENYING:
+        return True
+    return len(short) > 2 and any(
+        short[:n] == long[:n] and long[n + 1 :] in (short[n:], short[n + 1 :]) for n in range(len(short) - 1)
+    )
 
 
 def _find_words(text: str) -> list[str]:
@@ -248,7 +186,8 @@ def loses(merged: str, *facts: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return plain_digits(unicodedata.normalize("NFKC", text).replace("’", "'").replace("İ", "I"))
+    plain = plain_digits(unicodedata.normalize("NFKC", text).replace("’", "'").replace("İ", "I"))
+    return re.sub(r"(?<=\w)'s\b", "", re.sub(r"\b([ap])\.\s?m\b\.?", r"\1m", plain, flags=re.IGNORECASE))
 
 
 def _tokens(text: str) -> list[str]:
