@@ -71,6 +71,10 @@ async def test_a_list_has_filters_and_pages(driver: TurnDriver, store: Store) ->
         assert (len(first["memories"]), first["total"], first["matching"], first["next"]) == (2, 3, 3, "2")
         second = (await api.get(f"/api/memories?limit=2&cursor={first['next']}")).json()
         assert ([one["content"] for one in second["memories"]], second["next"]) == (["Likes tea"], None)
+        await api.delete(f"/api/memories/{ids[0]}")
+        for path, plural in (("/api/memories", "memories"), ("/api/memories/changes", "changes")):
+            behind = (await api.get(f"{path}?limit=2&cursor=200")).json()
+            assert (behind[plural], behind["next"]) == ([], None), "no row is sent twice"
 
 
 async def test_two_memories_are_merged_and_the_merge_is_undone(driver: TurnDriver, store: Store) -> None:
