@@ -231,6 +231,38 @@ async def test_a_group_is_named_wherever_its_memory_is_shown(browser: Browser, s
         await expect(page.get_by_text("In the group “Room”.")).to_be_visible()
 
 
+async def test_a_groups_list_offers_only_what_the_person_may_do(browser: Browser, site: Site) -> None:
+    shared_relay = site.shared_relay
+    mine, others = (shared_relay.tg.user(shared_relay.guest().id) for _ in range(2))
+    room = shared_relay.tg.group(-1000000009004, "Club", [mine, others], False)
+    said = ((mine, "Plays the oboe"), (others, "Plays the tuba"), (others, "Sings bass"), (others, "Sings alto"))
+    for user, fact in said:
+        shared_relay.model.rule(fact, f"Noted. [LEARN: {fact}]")
+        asked = await shared_relay.tg.say(room, user, f"@relay_test_bot {fact}")
+        await shared_relay.tg.wait_reply(room, asked)
+    async with site.call(others.id) as api:
+        space = (await api.get("/me/groups")).json()["groups"][0]["spaceId"]
+        changes = (await api.get(f"/memories/changes?state=pending&space={space}")).json()["changes"]
+        tuba = next(one["id"] for one in changes if one["content"] == "Plays the tuba")
+        assert (await api.post(f"/changes/{tuba}/keep")).status_code == 200
+    async with site.open(browser, mine.id) as here:
+        page = here.page
+        await here.go("/memory")
+        await page.get_by_label("Whose memory").select_option("Club")
+        await row(here, "oboe").get_by_label("Actions").click()
+        await expect(page.get_by_role("menuitem")).to_have_text(["Edit", "Pin", "Confirm", "Forget"])
+        await page.keyboard.press("Escape")
+        await expect(row(here, "tuba")).to_have_count(1)
+        await expect(row(here, "tuba").get_by_label("Actions")).to_have_count(0)
+        await press(page, "Select")
+        await expect(row(here, "oboe").get_by_role("checkbox")).to_have_count(1)
+        await expect(row(here, "tuba").get_by_role("checkbox")).to_have_count(0)
+        await page.get_by_role("button", name="Waiting").click()
+        await expect(row(here, "Sings")).to_have_count(2)
+        await expect(page.get_by_role("button", name="Keep all")).to_have_count(0)
+        assert here.trouble == []
+
+
 async def test_a_preference_can_be_added_opened_and_forgotten(
     browser: Browser, site: Site, size: tuple[int, int]
 ) -> None:

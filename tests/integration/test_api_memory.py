@@ -222,6 +222,9 @@ async def test_a_groups_memory_is_open_to_members_and_changed_by_its_subjects(
         for one, rights in ((own, (True, True)), (both, (True, False)), (adas, (False, False))):
             shown = (await api.get(f"/api/memories/{one}")).json()
             assert (shown["yours"], shown["editable"]) == rights
+            known = (await api.get(f"/api/memories?space={space}")).json()["memories"]
+            (line,) = [each for each in known if each["id"] == str(one)]
+            assert (line["yours"], line["editable"]) == rights
         for method, path, body in [
             ("PATCH", "", {"text": "x"}), ("PATCH", "", {"pinned": True}), ("DELETE", "", None),
             ("POST", "/restore", {}),

@@ -87,24 +87,24 @@ function Found({ list, known, query, reload, add }) {
   });
   const kinds = known && [["", "All kinds"], ...Object.entries(KINDS).map(([one, words]) => [one, words, one === "learning" ? known.learnings : known.kinds[one]]).filter(([, , count]) => count)];
   const actions = (row) => row.status === "active"
-    ? [{ label: "Edit", icon: "edit", run: () => edit(row) },
-       row.pinned ? { label: "Unpin", icon: "pin", run: () => change(row, { pinned: false }, "Unpinned.") } : { label: "Pin", icon: "pin", run: () => change(row, { pinned: true }, "Pinned: it comes first in every prompt.") },
-       { label: "Confirm", icon: "check", run: () => change(row, { confirmed: true }, "Thanks. I'm sure of it now.") },
-       { label: "Forget", icon: "trash", danger: true, run: () => forget(row) }]
+    ? [row.editable && { label: "Edit", icon: "edit", run: () => edit(row) },
+       row.yours && (row.pinned ? { label: "Unpin", icon: "pin", run: () => change(row, { pinned: false }, "Unpinned.") } : { label: "Pin", icon: "pin", run: () => change(row, { pinned: true }, "Pinned: it comes first in every prompt.") }),
+       row.yours && { label: "Confirm", icon: "check", run: () => change(row, { confirmed: true }, "Thanks. I'm sure of it now.") },
+       row.yours && { label: "Forget", icon: "trash", danger: true, run: () => forget(row) }]
     : [];
   const selected = list.rows.filter((row) => picked.has(row.id));
   return html`
     ${kinds?.length > 2 && state !== "past" && html`<${Chips} label="Kind" value=${kind} options=${kinds} onChange=${(one) => setQuery({ kind: one })} />`}
-    ${list.rows.length > 0 && state !== "past" && html`<div class="cluster" role="toolbar" aria-label="Several memories">
+    ${list.rows.some((row) => row.yours) && state !== "past" && html`<div class="cluster" role="toolbar" aria-label="Several memories">
       ${picking
         ? html`<span>${picked.size} selected</span>
           <${Button} small kind="danger" icon="trash" disabled=${!picked.size} onClick=${forgetPicked}>Forget</>
-          <${Button} small icon="merge" disabled=${picked.size !== 2} onClick=${() => setMerging(selected)}>Merge two</>
+          <${Button} small icon="merge" disabled=${picked.size !== 2 || !selected.every((row) => row.editable)} onClick=${() => setMerging(selected)}>Merge two</>
           <${Button} small kind="quiet" onClick=${stop}>Cancel</>`
         : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div>`}
     <${List} list=${list} label="Memories" group=${(row) => month(row.createdAt)} empty=${html`<${Nothing} query=${query} add=${add} />`}
       row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, row.subject]}
-        href=${link(`/memory/${row.id}`)} actions=${actions(row)} selected=${picked.has(row.id)} onSelect=${picking ? () => picked.toggle(row.id) : undefined} />`} />
+        href=${link(`/memory/${row.id}`)} actions=${actions(row)} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />
     ${merging && html`<${Merge} rows=${merging} onClose=${() => setMerging(null)} then=${(made) => { setMerging(null); stop(); reload(); navigate(`/memory/${made.memory.id}`); }} />`}`;
 }
 

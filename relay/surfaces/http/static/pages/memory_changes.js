@@ -72,8 +72,8 @@ export function Changes({ waiting, space, then }) {
     list.reload();
     then();
   };
+  const ids = list.rows.filter((one) => one.yours && one.action !== "forget").map((one) => one.id);
   const all = async (decision) => {
-    const ids = list.rows.filter((one) => one.yours && one.action !== "forget").map((one) => one.id);
     const { decided } = await post("/changes/decide", { ids: ids.slice(0, 100), decision });
     toast(`${decision === "keep" ? "Kept" : "Discarded"}: ${decided}.`);
     list.reload();
@@ -87,7 +87,7 @@ export function Changes({ waiting, space, then }) {
     ? html`<${Empty} icon="check" title="Nothing is waiting">What I notice next to other people's words waits here. So does everything else, if you asked to confirm it.</>`
     : html`<${Empty} icon="history" title="Nothing has changed yet" />`;
   return html`
-    ${waiting && list.rows.length > 1 && html`<div class="cluster"><${Button} small icon="check" onClick=${() => all("keep")}>Keep all</>
+    ${waiting && ids.length > 1 && html`<div class="cluster"><${Button} small icon="check" onClick=${() => all("keep")}>Keep all</>
       <${Button} small kind="danger" icon="trash" onClick=${() => all("discard")}>Discard all</></div>`}
     <${List} list=${list} label=${waiting ? "What waits" : "Changes"} empty=${empty}
       row=${(change) => html`<${Row} title=${change.content} text=${change.before && change.before !== change.content ? `Before: ${change.before}` : ""}

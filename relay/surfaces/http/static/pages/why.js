@@ -83,7 +83,7 @@ function Memories({ why, reload }) {
   return html`<section class="stack" style=${{ gap: "8px" }}><h2>Memories used (${why.memories.length})</h2><div class="list" role="list" aria-label="Memories used">${why.memories.map((row) => html`
     <div key=${row.id} role="listitem"><${Row} title=${row.content} href=${link(`/memory/${row.id}`)} meta=${[`#${row.number}`, row.subject, row.lent && "yours, lent"]}
       badges=${html`<${Badge}>${row.kind}</>${SINCE[row.status] && html`<${Badge} tone="warn">${SINCE[row.status]}</>`}`}
-      actions=${row.status === "active" ? [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row) }] : []} /></div>`)}</div>${hidden}</section>`;
+      actions=${row.status === "active" && (row.lent || why.space.kind === "private") ? [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row) }] : []} /></div>`)}</div>${hidden}</section>`;
 }
 
 function Recalled({ why }) {
