@@ -82,7 +82,8 @@ async function transmit(method, path, { query, body, key, signal }) {
       return null;
     });
     if (response?.ok) return response;
-    if (response?.status === 429) {
+    // 409 with a time: the first attempt, whose answer was lost, is still being carried out.
+    if (response?.status === 429 || (response?.status === 409 && response.headers.has("Retry-After"))) {
       const seconds = Number(response.headers.get("Retry-After")) || 1;
       if (attempt > 2 || seconds > LONGEST_WAIT) throw await problemOf(response, seconds);
       await pause(seconds);

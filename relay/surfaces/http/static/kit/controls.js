@@ -12,8 +12,7 @@
 // Callbacks get the value, not the event. Options: [value, label, count?].
 
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
-import { attempt } from "./basic.js";
-import { IconButton } from "./basic.js";
+import { attempt, IconButton } from "./basic.js";
 import { useShortcut, useSpaced } from "./hooks.js";
 import { Icon } from "./icons.js";
 

@@ -110,7 +110,7 @@ function Done({ one }) {
     ${one.status === "ready" && html`<${Button} kind="primary" icon="next" onClick=${() => begin(one)}>Begin with it</>`}`;
 }
 
-const save = (one, format) => download(`/memory/compositions/${one.compositionId}`, { format }, format === "zip" ? `${one.name}.zip` : `${one.name}.${format}`);
+const save = (one, format) => download(`/memory/compositions/${one.compositionId}`, { format }, `${one.name}.${format}`);
 
 async function begin(one) {
   if (!(await confirm({ title: `Begin with “${one.name}”?`, text: "The running conversation of its project ends; the next message begins a new one with this.", action: "Begin" }))) return;

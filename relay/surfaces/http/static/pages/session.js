@@ -1,12 +1,12 @@
 // A session: its numbers, versions and markers, and the actions on them.
 
 import { html } from "../lib/preact.js";
-import { download, post, remove } from "../kit/api.js";
+import { download } from "../kit/api.js";
 import { ago, day, moment, number, plural, ratio, tokens } from "../kit/format.js";
 import { useEvents, useFetch, useSelection, useShortcut } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
-import { Badge, Button, Card, Empty, Facts, Icon, IconButton, Loaded, openMenu, Page, Row, toast } from "../kit/ui.js";
-import { prune } from "../parts/sessions.js";
+import { Badge, Button, Card, Empty, Facts, Icon, IconButton, Loaded, openMenu, Page, Row } from "../kit/ui.js";
+import { fatesOf, prune, register } from "../parts/sessions.js";
 
 export default function SessionPage({ params }) {
   const path = `/sessions/${params.sessionId}`;
@@ -17,7 +17,7 @@ export default function SessionPage({ params }) {
   useShortcut("k", "Markers", () => navigate(`${path}/markers`));
   const one = session.data;
   const menu = (event) => openMenu(event, [
-    { label: one.registeredAt ? "Remove from library" : "Add to library", icon: "memory", run: () => register(one, session.reload) },
+    { label: one.registeredAt ? "Remove from library" : "Add to library", icon: "memory", run: () => register(one.projectId, one, one.registeredAt).then(session.reload) },
     { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: one.projectId, add: one.sessionId }) },
     { label: "Download the original", icon: "download", run: () => download(`/memory${path}/versions/original`, { format: "md" }, `session_${one.sessionId}_original.md`) },
   ]);
@@ -33,13 +33,6 @@ export default function SessionPage({ params }) {
       <${Versions} one=${one} path=${path} reload=${session.reload} asks=${settings.data?.ui.confirmDestructiveActions ?? true} />
       <${Markers} one=${one} path=${path} />`}</>
   </>`;
-}
-
-async function register(one, reload) {
-  const where = `/memory/projects/${one.projectId}/sessions/${one.sessionId}`;
-  await (one.registeredAt ? remove(where) : post(where));
-  toast(one.registeredAt ? "Removed from the library. Its versions and markers stay." : "It's in the library now.");
-  reload();
 }
 
 function Versions({ one, path, reload, asks }) {
@@ -95,7 +88,7 @@ function Markers({ one, path }) {
       <h3>${weight.toFixed(2)} <span class="muted">${markers[0].label} · ${markers.length}</span></h3>
       <div class="rows" role="list" aria-label=${`Markers of weight ${weight.toFixed(2)}`}>${markers.slice(0, 5).map((marker) => html`<div role="listitem" key=${marker.markerId}>
         <${Row} href=${link(`${path}/markers/${marker.markerId}`)} title=${marker.content}
-        meta=${[marker.survivedIn.length > 0 && `kept in ${marker.survivedIn.join(", ")}`, marker.summarizedIn.length > 0 && `summarised in ${marker.summarizedIn.join(", ")}`].filter(Boolean)} /></div>`)}</div>
+        meta=${fatesOf(marker)} /></div>`)}</div>
       ${markers.length > 5 && html`<p class="muted small">and ${markers.length - 5} more</p>`}</section>`)
       : html`<${Empty} icon="pin" title="No markers">Open the original and mark what must survive.</>`}
   </>`;

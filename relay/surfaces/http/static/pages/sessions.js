@@ -1,12 +1,11 @@
 // Sessions: a project's conversations, the newest first, by month; search in them; suggestions.
 
 import { html, useState } from "../lib/preact.js";
-import { post, remove } from "../kit/api.js";
 import { day, month, plural, tokens } from "../kit/format.js";
 import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate, setQuery } from "../kit/router.js";
-import { Badge, Button, Empty, Icon, List, Loaded, Page, Row, Search, Select, toast } from "../kit/ui.js";
-import { nameOf, Snippet, useProject } from "../parts/sessions.js";
+import { Badge, Button, Empty, Icon, List, Loaded, Page, Row, Search, Select } from "../kit/ui.js";
+import { nameOf, register, Snippet, useProject } from "../parts/sessions.js";
 import { Suggest } from "../parts/suggest.js";
 
 export default function Sessions({ query }) {
@@ -48,11 +47,9 @@ const grouped = (one) => (one.linked === null ? month(one.firstTimestamp) : "Lin
 
 function Line({ one, project, list, counts }) {
   const path = `/sessions/${one.sessionId}`;
-  const register = async () => {
-    const where = `/memory/projects/${project.projectId}/sessions/${one.sessionId}`;
-    await (one.registered ? remove(where) : post(where));
+  const change = async () => {
+    await register(project.projectId, one, one.registered);
     list.change(one.sessionId, { registered: !one.registered });
-    toast(one.registered ? "Removed from the library. Its versions and markers stay." : "It's in the library now.");
   };
   return html`<${Row} href=${link(path)} title=${nameOf(one)} text=${one.title ? one.opening : ""}
     badges=${html`${one.registered && html`<${Badge} tone="accent" title="In the library" aria-label="In the library">M</>`}
@@ -64,7 +61,7 @@ function Line({ one, project, list, counts }) {
       { label: "Markers", icon: "pin", run: () => navigate(`${path}/markers`) },
       { label: "View original", icon: "source", run: () => navigate(`${path}/original`) },
       { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: project.projectId, add: one.sessionId }) },
-      one.linked === null && { label: one.registered ? "Remove from library" : "Add to library", icon: "memory", run: register },
+      one.linked === null && { label: one.registered ? "Remove from library" : "Add to library", icon: "memory", run: change },
     ]} />`;
 }
 

@@ -9,6 +9,19 @@ import { confirm, toast } from "../kit/ui.js";
 /** The name of a session. */
 export const nameOf = (one) => one.title || one.opening || `Session ${one.sessionId}`;
 
+/** Adds a session to the library, or removes it. */
+export async function register(projectId, one, registered) {
+  const where = `/memory/projects/${projectId}/sessions/${one.sessionId}`;
+  await (registered ? remove(where) : post(where));
+  toast(registered ? "Removed from the library. Its versions and markers stay." : "It's in the library now.");
+}
+
+/** What became of a marker in versions. */
+export const fatesOf = ({ survivedIn, summarizedIn }) => [
+  survivedIn.length > 0 && `kept in ${survivedIn.join(", ")}`,
+  summarizedIn.length > 0 && `summarised in ${summarizedIn.join(", ")}`,
+].filter(Boolean);
+
 /** The projects, and the chosen one: by its id, else the last used. */
 export function useProject(id) {
   const projects = useFetch("/memory/projects", { limit: 200 });
