@@ -260,6 +260,17 @@ async def test_a_groups_list_offers_only_what_the_person_may_do(browser: Browser
         await page.get_by_role("button", name="Waiting").click()
         await expect(row(here, "Sings")).to_have_count(2)
         await expect(page.get_by_role("button", name="Keep all")).to_have_count(0)
+        await here.go("/sessions")
+        await expect(page.get_by_label("Project").locator("option:checked")).to_contain_text("Club")
+        await expect(page.get_by_role("button", name="Compose")).to_have_count(0)
+        await row(here, "oboe").get_by_label("Actions").click()
+        await expect(page.get_by_role("menuitem")).to_have_text(["Markers", "View original"])
+        await page.keyboard.press("Escape")
+        await row(here, "oboe").get_by_role("link").click()
+        await expect(page.get_by_role("button", name="View original")).to_be_visible()
+        await expect(page.get_by_role("button", name="Compress")).to_have_count(0)
+        await here.go("/compose")
+        await expect(page.get_by_text("Only admins can compose in this group.")).to_be_visible()
         assert here.trouble == []
 
 
