@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.kit import PlayedApi, memory, serve_files
 from tests.browser.telegram_client import BRIDGE, NIGHT, sign_init_data, write_hash
@@ -348,6 +348,30 @@ async def test_a_text_that_is_refused_stays_in_its_dialog(browser: Browser, orig
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
         await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
+
+
+async def test_a_dialog_stays_when_what_one_before_it_saves_is_done(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    saved = asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        await saved.wait()
+        await route.fulfill(json=memory(1, "Likes rye"))
+
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.route("**/api/memories/1", answer_late)
+        for row, words in ((1, "Likes rye"), (2, "Likes wheat")):
+            await page.locator(".row-main").nth(row).click(button="right")
+            await page.get_by_role("menuitem", name="Edit").click()
+            await page.get_by_label("Memory").fill(words)
+            if row == 1:
+                await page.get_by_role("button", name="Save").click()
+                await page.keyboard.press("Escape")
+        saved.set()
+        await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
+        await expect(page.get_by_label("Memory")).to_have_value("Likes wheat")
 
 
 async def test_a_double_click_sends_one_request(browser: Browser, origin: str, api: PlayedApi) -> None:
