@@ -157,6 +157,7 @@ async def test_a_memory_that_waits_is_kept_or_discarded_on_its_card(browser: Bro
             ("Rides on Sundays", "Discard", "I'm not using it."),
         ):
             await here.go("/memory?state=waiting")
+            await expect(here.page.get_by_role("button", name="Waiting")).to_be_in_viewport(ratio=1)
             await row(here, words).get_by_role("link").click()
             await expect(here.page.get_by_text("This waits for you.")).to_be_visible()
             await press(here.page, action)

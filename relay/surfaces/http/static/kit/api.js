@@ -39,8 +39,10 @@ export async function request(method, path, options = {}) {
 }
 
 /** Saves what a GET returns as a file. */
-export async function download(path, query, name) {
-  const blob = await (await send("GET", path, { query })).blob();
+export const download = async (path, query, name) => save(await (await send("GET", path, { query })).blob(), name);
+
+/** Saves a Blob as a file. */
+export function save(blob, name) {
   const anchor = document.createElement("a");
   anchor.href = URL.createObjectURL(blob);
   anchor.download = name;
