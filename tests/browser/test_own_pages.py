@@ -306,6 +306,7 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         await here.page.get_by_label("Remind me").fill("every monday 8:00 bins")
         await here.page.keyboard.press("Enter")
         await expect(row(here, "bins")).to_contain_text("every Monday")
+        await expect(row(here, "bins").locator(".row-meta > span:empty")).to_have_count(0)
         undo = here.page.locator(".toast", has_text="bins").get_by_role("button", name="Undo")
         assert await undo.evaluate(LINES) == 1
         await choose(here, "bins", "Pause")

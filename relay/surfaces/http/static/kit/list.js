@@ -117,7 +117,7 @@ export function Row({ title, text, meta = [], badges, icon, href, onOpen, action
       onOpen(event);
     }
   };
-  const shown = meta.filter((one) => one !== null && one !== undefined && one !== "");
+  const shown = meta.filter((one) => one || one === 0);
   const body = html`${icon && html`<span class="row-icon"><${Icon} name=${icon} /></span>`}
     <span class="row-body"><span class="row-title" dir="auto">${title}</span>${text && html`<span class="row-text" dir="auto">${text}</span>`}
       ${(shown.length > 0 || badges) && html`<span class="row-meta">${badges}${shown.map((one, at) => html`<span key=${at}>${one}</span>`)}</span>`}</span>`;
