@@ -167,6 +167,23 @@ async def test_a_memory_that_waits_is_kept_or_discarded_on_its_card(browser: Bro
         assert here.trouble == []
 
 
+async def test_keep_all_keeps_also_what_is_not_shown_yet(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, *(f"Owns book {number}" for number in range(53)))
+    for table, column in (("memory", "id"), ("memory_change", "memory_id")):
+        site.shared_relay.sql(
+            f"update relay.{table} set status = 'pending' where {column} in"  # noqa: S608 — our own names
+            " (select id from relay.memory where subject_id = %s)",
+            guest,
+        )
+    async with site.open(browser, guest) as here:
+        await here.go("/memory?state=waiting")
+        await press(here.page, "Keep all")
+        await expect(here.page.get_by_text("Kept: 53.")).to_be_visible()
+        await expect(here.page.get_by_text("Nothing is waiting")).to_be_visible()
+        assert here.trouble == []
+
+
 async def test_two_memories_can_be_merged(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
     await teach(site, guest, "Likes tea", "Drinks much tea")

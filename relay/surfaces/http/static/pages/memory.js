@@ -60,7 +60,7 @@ function Found({ list, known, query, reload, add }) {
     setPicking(false);
     picked.clear();
   };
-  const forget = async (row) => {
+  const forget = (row) => async () => {
     noteForgotten((await remove(`/memories/${row.id}`)).changed);
     list.drop(row.id);
     reload();
@@ -76,13 +76,12 @@ function Found({ list, known, query, reload, add }) {
     stop();
     reload();
   };
-  const change = async (row, fields, words) => {
+  const change = (row) => async (fields, words) => {
     await patch(`/memories/${row.id}`, fields);
     toast(words);
     reload();
   };
   const kinds = known && [["", "All kinds"], ...Object.entries(KINDS).map(([one, words]) => [one, words, one === "learning" ? known.learnings : known.kinds[one]]).filter(([, , count]) => count)];
-  const actions = (row) => actionsOf(row, (fields, words) => change(row, fields, words), () => forget(row));
   const selected = list.rows.filter((row) => picked.has(row.id));
   return html`
     ${kinds?.length > 2 && state !== "past" && html`<${Chips} label="Kind" value=${kind} options=${kinds} onChange=${(one) => setQuery({ kind: one })} />`}
@@ -95,7 +94,7 @@ function Found({ list, known, query, reload, add }) {
         : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div>`}
     <${List} list=${list} label="Memories" group=${(row) => month(row.createdAt)} empty=${html`<${Nothing} query=${query} add=${add} />`}
       row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, row.subject]}
-        href=${link(`/memory/${row.id}`)} actions=${actions(row)} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />
+        href=${link(`/memory/${row.id}`)} actions=${actionsOf(row, change(row), forget(row))} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />
     ${merging && html`<${Merge} rows=${merging} onClose=${() => setMerging(null)} then=${(made) => { setMerging(null); stop(); reload(); navigate(`/memory/${made.memory.id}`); }} />`}`;
 }
 

@@ -47,10 +47,6 @@ const grouped = (one) => (one.linked === null ? month(one.firstTimestamp) : "Lin
 
 function Line({ one, may, project, list, counts }) {
   const path = `/sessions/${one.sessionId}`;
-  const change = async () => {
-    await register(project.projectId, one, one.registered);
-    list.change(one.sessionId, { registered: !one.registered });
-  };
   return html`<${Row} href=${link(path)} title=${nameOf(one)} text=${one.title ? one.opening : ""}
     badges=${html`${one.registered && html`<${Badge} tone="accent" title="In the library" aria-label="In the library">M</>`}
       ${one.current && html`<${Badge} tone="good">running</>`}`}
@@ -61,7 +57,8 @@ function Line({ one, may, project, list, counts }) {
       { label: "Markers", icon: "pin", run: () => navigate(`${path}/markers`) },
       { label: "View original", icon: "source", run: () => navigate(`${path}/original`) },
       may && { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: project.projectId, add: one.sessionId }) },
-      may && one.linked === null && { label: one.registered ? "Remove from library" : "Add to library", icon: "memory", run: change },
+      may && one.linked === null && { label: one.registered ? "Remove from library" : "Add to library", icon: "memory",
+        run: () => register(project.projectId, one, one.registered).then(() => list.change(one.sessionId, { registered: !one.registered })) },
     ]} />`;
 }
 
