@@ -19,7 +19,7 @@ FOR_READERS = re.compile(rb"^\s*(?:(?://.*|/\*.*\*/)\n)?", re.MULTILINE)
 """The parts of a file that only readers of the source need: lines of comments, empty lines, and indentation."""
 BETWEEN_SIGNS = re.compile(rb"(?<=[:,{};])\s+|\s+(?=[{}])|;\s*(?=\})")
 """Further parts of a style sheet that only its readers need."""
-AFTER_SIGNS = re.compile(rb"(?<=[{(\[;])\n|(?<=[)}\]\"`],)\n")
+AFTER_SIGNS = re.compile(rb"(?<=[{(\[;])\n|(?<=[)}\]\"`],)\n|(?<=>)\n(?=[<$])")
 """Line breaks of a module that only its readers need. A line of text or one that ends with a comment keeps its own."""
 
 
